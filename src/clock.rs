@@ -1,0 +1,120 @@
+//! The time, as a value that is handed in: rules never look at a clock themselves.
+
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+
+use crate::error::{Code, Error, Result};
+
+/// Where the time comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Clock {
+    /// The machine's clock.
+    System,
+    /// Always the same moment (`CLEO_NOW`), for reproducible runs.
+    Fixed(DateTime<Utc>),
+}
+
+impl Clock {
+    /// Reads the value of `CLEO_NOW`; none means the machine's clock.
+    pub fn from_setting(value: Option<&str>) -> Result<Clock> {
+        let Some(text) = value else {
+            return Ok(Clock::System);
+        };
+        match DateTime::parse_from_rfc3339(text) {
+            Ok(moment) => Ok(Clock::Fixed(moment.with_timezone(&Utc))),
+            Err(cause) => Err(Error::new(
+                Code::ConfigInvalid,
+                format!(
+                    "CLEO_NOW is `{text}`, which is no RFC 3339 time such as 2026-01-26T09:00:00Z"
+                ),
+            )
+            .fix("unset CLEO_NOW")
+            .because(cause)),
+        }
+    }
+
+    /// Returns the moment, in UTC.
+    pub fn now(&self) -> DateTime<Utc> {
+        match self {
+            Clock::System => Utc::now(),
+            Clock::Fixed(moment) => *moment,
+        }
+    }
+
+    /// Returns the moment as RFC 3339 in UTC with milliseconds, such as `2026-01-26T09:00:00.000Z`.
+    pub fn timestamp(&self) -> String {
+        timestamp(self.now())
+    }
+
+    /// Returns the date in UTC as `2026-01-26`.
+    pub fn date(&self) -> String {
+        self.now().format("%Y-%m-%d").to_string()
+    }
+}
+
+/// Writes a moment as RFC 3339 in UTC with milliseconds.
+pub fn timestamp(moment: DateTime<Utc>) -> String {
+    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// Says whether `text` is a real calendar date written `YYYY-MM-DD`.
+pub fn is_date(text: &str) -> bool {
+    let shape = |(index, byte): (usize, u8)| match index {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let shaped = text.len() == 10 && text.bytes().enumerate().all(shape);
+    shaped && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
+
+/// Reads a date or an RFC 3339 time and returns it as RFC 3339 in UTC; a bare date is its midnight.
+pub fn parse_moment(text: &str) -> Option<String> {
+    if is_date(text) {
+        return Some(format!("{text}T00:00:00.000Z"));
+    }
+    DateTime::parse_from_rfc3339(text)
+        .ok()
+        .map(|moment| timestamp(moment.with_timezone(&Utc)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_dates_are_dates() {
+        for (text, expected) in [
+            ("2026-01-26", true),
+            ("2024-02-29", true),
+            ("2026-02-29", false),
+            ("2026-13-01", false),
+            ("2026-1-26", false),
+            ("26-01-2026", false),
+            ("+026-01-26", false),
+            ("", false),
+        ] {
+            assert_eq!(is_date(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments_are_kept_in_utc() {
+        let expected = Some("2026-01-26T08:00:00.000Z".to_string());
+        assert_eq!(parse_moment("2026-01-26T09:00:00+01:00"), expected);
+        assert_eq!(
+            parse_moment("2026-01-26"),
+            Some("2026-01-26T00:00:00.000Z".to_string())
+        );
+        assert_eq!(parse_moment("tomorrow"), None);
+    }
+
+    #[test]
+    fn a_fixed_clock_stands_still_and_a_wrong_one_is_refused() {
+        let clock = Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap();
+        assert_eq!(clock.timestamp(), "2026-01-26T09:00:00.000Z");
+        assert_eq!(clock.date(), "2026-01-26");
+        assert_eq!(
+            Clock::from_setting(Some("now")).unwrap_err().code,
+            Code::ConfigInvalid
+        );
+    }
+}

@@ -1,0 +1,289 @@
+//! What can go wrong, as data: a stable code, an exit code, a sentence and what to type next.
+//! Start at [`Code`]; its table is the only place that knows exit codes.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Result of everything in cleo that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Declares the table of codes: variant, stable name, exit code, meaning, way out.
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $exit:literal, $meaning:literal, $advice:literal;)+) => {
+        /// A kind of failure. Names and exit codes are a contract; see `cleo help exit-codes`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code { $(#[doc = $meaning] $variant,)+ }
+
+        impl Code {
+            /// All codes in the order of the table.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
+
+            /// Returns the stable name, such as `E_TASK_NOT_FOUND`.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)+ }
+            }
+
+            /// Returns the exit code of the process.
+            pub fn exit_code(self) -> u8 {
+                match self { $(Code::$variant => $exit,)+ }
+            }
+
+            /// Says in one sentence what the code means.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning,)+ }
+            }
+
+            /// Says what to do about it.
+            pub fn advice(self) -> &'static str {
+                match self { $(Code::$variant => $advice,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    Internal = "E_INTERNAL", 1, "Something failed that cleo did not foresee.",
+        "Run the command again; if it fails again, report it with the full message.";
+    Usage = "E_USAGE", 2, "The command line is not one that cleo understands.",
+        "Run the corrected command in `fix`, or `cleo help COMMAND`.";
+    InputInvalid = "E_INPUT_INVALID", 2, "What was given on standard input or as an argument cannot be used.",
+        "Correct the input as the message says and run the command again.";
+    FileUnreadable = "E_FILE_UNREADABLE", 3, "A file could not be read.",
+        "Check that the path exists and that you may read it.";
+    FileUnwritable = "E_FILE_UNWRITABLE", 3, "A file or folder could not be written; nothing was changed.",
+        "Check permissions, free space and whether the disk is mounted read-only.";
+    FileChanged = "E_FILE_CHANGED", 3, "A file that cleo would write holds somebody's changes.",
+        "Look at the difference with `--dry-run`; `--force` writes over it.";
+    StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",
+        "Restore .cleo/cleo.db from a backup, or move it away and run `cleo init`.";
+    StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",
+        "Check permissions, free space and whether the disk is mounted read-only.";
+    PathOutside = "E_PATH_OUTSIDE_WORKSPACE", 3, "A path leads out of the workspace.",
+        "Use a path below the workspace root, without `..` and without links that lead out.";
+    WorkspaceNotFound = "E_WORKSPACE_NOT_FOUND", 4, "There is no .cleo folder here or above.",
+        "Run `cleo init` in the project's folder, or name it with `--root`.";
+    TaskNotFound = "E_TASK_NOT_FOUND", 4, "No task has this id.",
+        "Look it up with `cleo find WORDS` or `cleo list`.";
+    SkillNotFound = "E_SKILL_NOT_FOUND", 4, "No skill has this name.",
+        "Look it up with `cleo skills list`.";
+    EntryNotFound = "E_ENTRY_NOT_FOUND", 4, "No manifest entry has this id.",
+        "Look it up with `cleo manifest list`.";
+    ReceiptNotFound = "E_RECEIPT_NOT_FOUND", 4, "The task has not been spawned, so there is nothing to explain.",
+        "Spawn it first with `cleo spawn TASK`.";
+    CodeNotFound = "E_CODE_NOT_FOUND", 4, "No error has this code.",
+        "List them with `cleo help exit-codes`.";
+    ProgramMissing = "E_PROGRAM_MISSING", 5, "A program that cleo was asked to run is not there.",
+        "Install it or correct its name.";
+    TaskInvalid = "E_TASK_INVALID", 6, "A task's field has a value that it cannot have; nothing was changed.",
+        "Correct the field as the message says.";
+    FieldUnknown = "E_FIELD_UNKNOWN", 6, "A task has no such field; nothing was changed.",
+        "Use the field that the message suggests.";
+    TextControl = "E_TEXT_CONTROL", 6, "Text for people holds control characters; nothing was changed.",
+        "Remove them; `fix` has the text without.";
+    TextTooLong = "E_TEXT_TOO_LONG", 6, "A text is longer than its field may be; nothing was changed.",
+        "Shorten it, or move the detail into a file and name it with `--file`.";
+    BatchInvalid = "E_BATCH_INVALID", 6, "A batch has faulty lines; none of its lines was taken.",
+        "Correct the lines that the message names and run the command again.";
+    SkillInvalid = "E_SKILL_INVALID", 6, "A SKILL.md breaks the Agent Skills standard.",
+        "Correct the places that the message names; `cleo skills validate PATH` checks again.";
+    SkillInactive = "E_SKILL_INACTIVE", 6, "The skill is switched off.",
+        "Choose another with `--template`, or set its status to active.";
+    CatalogueInvalid = "E_CATALOGUE_INVALID", 6, "A skills manifest or protocol file cannot be used.",
+        "Correct the file and line that the message names.";
+    TokenInvalid = "E_TOKEN_INVALID", 6, "A required token is missing or malformed.",
+        "Give the value in the form that the message names.";
+    TokensUnresolved = "E_TOKENS_UNRESOLVED", 6, "A prompt still holds tokens that nothing resolves.",
+        "Correct the names in the template, or leave out `--strict`.";
+    EntryInvalid = "E_ENTRY_INVALID", 6, "A manifest entry is faulty; nothing was written.",
+        "Correct every fault that the message names and append again.";
+    ManifestInvalid = "E_MANIFEST_INVALID", 6, "The manifest holds lines that are no valid entries.",
+        "Correct or remove the lines that `cleo manifest validate` names.";
+    NotVerified = "E_NOT_VERIFIED", 6, "The task was spawned, and what its agent left does not verify.",
+        "See `cleo verify output TASK`; `--force` completes it all the same and is recorded.";
+    StatusRefused = "E_STATUS_REFUSED", 6, "The task cannot go from its status to that one.",
+        "Use the command that `fix` names.";
+    LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
+        "Run the command again.";
+    ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",
+        "Correct the variable that the message names.";
+    StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
+        "Install that version of cleo or a newer one.";
+    ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
+        "Look it up with `cleo find WORDS`.";
+    DependencyNotFound = "E_DEPENDENCY_NOT_FOUND", 4, "A dependency named is no task; nothing was changed.",
+        "Look it up with `cleo find WORDS`.";
+    TooDeep = "E_TOO_DEEP", 11, "Tasks are nested deeper than cleo allows; nothing was changed.",
+        "Choose a parent nearer to the top.";
+    Cycle = "E_CYCLE", 14, "Tasks would wait for each other in a circle; nothing was changed.",
+        "Leave out one of the edges that the message names.";
+    HasChildren = "E_HAS_CHILDREN", 16, "The task has children or dependents; nothing was changed.",
+        "Deal with them first, or use the flag in `fix`.";
+    AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
+        "Use one of the names in the message.";
+    ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
+        "Run the command in `fix`, which adds the block.";
+    ReturnMessage = "E_RETURN_MESSAGE", 61, "An agent's last message is not one of the allowed sentences.",
+        "Ask the agent again for exactly one of the sentences that the message lists.";
+    EntryMissing = "E_ENTRY_MISSING", 62, "The manifest has no entry where one is due.",
+        "Have the agent append it with `cleo manifest append`.";
+    OutputMissing = "E_OUTPUT_MISSING", 63, "The output file is missing, empty, old or incomplete.",
+        "Have the agent write it; `cleo verify output TASK` checks again.";
+    Exists = "E_EXISTS", 101, "Something with this id is there already; nothing was changed.",
+        "Use another id, or go on: the thing is there.";
+    StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
+        "See the errors beside the results.";
+}
+
+impl Code {
+    /// Finds a code by its stable name, in any letter case and with or without `E_`.
+    pub fn find(name: &str) -> Option<Code> {
+        let wanted = name.trim().to_ascii_uppercase();
+        Code::ALL.iter().copied().find(|code| {
+            code.name() == wanted || code.name().strip_prefix("E_") == Some(wanted.as_str())
+        })
+    }
+}
+
+/// Another way out of an error.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Alternative {
+    /// What it does, in a few words.
+    pub action: String,
+    /// A command that can be pasted.
+    pub command: String,
+}
+
+/// A failure with everything that a face needs to render it.
+#[derive(Debug)]
+pub struct Error {
+    /// The kind of failure.
+    pub code: Code,
+    /// What happened, to what: one sentence. May hold text from strangers.
+    pub message: String,
+    /// A complete command that mends it, where there is one.
+    pub fix: Option<String>,
+    /// Other ways out.
+    pub alternatives: Vec<Alternative>,
+    /// An argument and what to put in its place: a face makes the `fix` from its own command line.
+    pub replacement: Option<(String, String)>,
+    /// The cause, for people who look deeper.
+    pub source: Option<anyhow::Error>,
+}
+
+impl Error {
+    /// Makes an error without a fix.
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error {
+            code,
+            message: message.into(),
+            fix: None,
+            alternatives: Vec::new(),
+            replacement: None,
+            source: None,
+        }
+    }
+
+    /// Adds the command that mends it.
+    pub fn fix(mut self, command: impl Into<String>) -> Error {
+        self.fix = Some(command.into());
+        self
+    }
+
+    /// Names the argument that is wrong and the one to use instead.
+    pub fn instead(mut self, wrong: impl Into<String>, right: impl Into<String>) -> Error {
+        self.replacement = Some((wrong.into(), right.into()));
+        self
+    }
+
+    /// Adds another way out.
+    pub fn or(mut self, action: impl Into<String>, command: impl Into<String>) -> Error {
+        self.alternatives.push(Alternative {
+            action: action.into(),
+            command: command.into(),
+        });
+        self
+    }
+
+    /// Adds the cause.
+    pub fn because(mut self, source: impl Into<anyhow::Error>) -> Error {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Says whether the same command may succeed when run again.
+    pub fn retryable(&self) -> bool {
+        self.code == Code::LockTimeout
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.code.name(), self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Quotes one argument for a POSIX shell, so that a suggested command can be pasted as it is.
+pub fn quote(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument.to_string();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+/// Finds the name nearest to `wanted`, for "did you mean".
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = wanted.to_lowercase();
+    names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
+        .filter(|(similarity, _)| *similarity >= 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_exit_codes_keep_to_the_reserved_ranges() {
+        for (index, code) in Code::ALL.iter().enumerate() {
+            assert!(
+                Code::ALL[index + 1..]
+                    .iter()
+                    .all(|other| other.name() != code.name())
+            );
+            let exit = code.exit_code();
+            assert!(
+                !(64..=79).contains(&exit),
+                "{} is in the range of sysexits",
+                code.name()
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_found_in_any_spelling() {
+        assert_eq!(Code::find("e_cycle"), Some(Code::Cycle));
+        assert_eq!(Code::find("CYCLE"), Some(Code::Cycle));
+        assert_eq!(Code::find("E_NOPE"), None);
+    }
+
+    #[test]
+    fn quoting_survives_a_shell() {
+        assert_eq!(quote("a-b_c.d"), "a-b_c.d");
+        assert_eq!(quote("it's"), r"'it'\''s'");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("$(x)"), "'$(x)'");
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested_only_when_it_is_near() {
+        assert_eq!(nearest("titel", ["title", "type"]), Some("title"));
+        assert_eq!(nearest("zzz", ["title", "type"]), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Names of things: task ids and digests.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+
+/// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "T{}", self.0)
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TaskId, String> {
+        let digits = text.trim().strip_prefix(['T', 't']).unwrap_or("");
+        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse::<u32>() {
+            Ok(number) if all_digits && number > 0 => Ok(TaskId(number)),
+            _ => Err(format!("`{text}` is no task id; ids look like T12")),
+        }
+    }
+}
+
+impl Serialize for TaskId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TaskId, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Writes ids as `T1, T2`; none gives an empty text.
+pub fn list(ids: &[TaskId]) -> String {
+    ids.iter()
+        .map(TaskId::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.
+pub fn digest(bytes: impl AsRef<[u8]>) -> String {
+    let mut text = String::with_capacity(71);
+    text.push_str("sha256:");
+    for byte in Sha256::digest(bytes.as_ref()) {
+        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn task_ids_are_read_in_any_usual_spelling_and_nothing_else() {
+        for (text, expected) in [("T1", Some(1)), ("t12", Some(12)), ("T007", Some(7))] {
+            assert_eq!(text.parse().ok(), expected.map(TaskId), "{text}");
+        }
+        for text in [
+            "",
+            "T",
+            "T0",
+            "1",
+            "T-1",
+            "T+1",
+            "T1x",
+            "T99999999999",
+            "TT1",
+        ] {
+            assert!(text.parse::<TaskId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_digest_names_its_algorithm() {
+        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(digest(""), empty);
+    }
+}

@@ -1,0 +1,100 @@
+//! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
+
+pub mod tasks;
+
+use std::path::PathBuf;
+
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Tasks};
+use crate::task::Task;
+use crate::workspace::Workspace;
+
+/// What surrounds a command, gathered by the face that runs it.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Working directory.
+    pub directory: PathBuf,
+    /// Root that the user named, if any.
+    pub root: Option<PathBuf>,
+    /// The time.
+    pub clock: Clock,
+    /// Who calls: `CLEO_AGENT`, else user and host.
+    pub actor: String,
+    /// Folders of skills that the user named.
+    pub skills_dirs: Vec<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The user's data folder (XDG).
+    pub data_home: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Finds the workspace that the command is about.
+    pub fn workspace(&self) -> Result<Workspace> {
+        match &self.root {
+            Some(root) => Workspace::at(&self.directory.join(root)),
+            None => Workspace::find(&self.directory),
+        }
+    }
+}
+
+/// An open workspace with its store.
+pub struct Context {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// What surrounds the command.
+    pub surroundings: Surroundings,
+    /// The store.
+    pub store: SqliteStore,
+}
+
+impl Context {
+    /// Finds the workspace and opens its store.
+    pub fn open(surroundings: Surroundings) -> Result<Context> {
+        let workspace = surroundings.workspace()?;
+        let store = workspace.open_store()?;
+        Ok(Context {
+            workspace,
+            surroundings,
+            store,
+        })
+    }
+
+    /// Runs `work` in a transaction that only reads.
+    pub fn read<T>(
+        &mut self,
+        work: impl FnOnce(&dyn crate::store::Transaction) -> Result<T>,
+    ) -> Result<T> {
+        let transaction = self.store.read()?;
+        work(&*transaction)
+    }
+
+    /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
+    pub fn write<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
+    ) -> Result<T> {
+        let mut transaction = self.store.write()?;
+        let done = work(&mut *transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    /// Returns the moment as tasks record it.
+    pub fn now(&self) -> String {
+        self.surroundings.clock.timestamp()
+    }
+}
+
+/// Reads a task that must be there.
+pub fn require(tasks: &dyn Tasks, id: TaskId) -> Result<Task> {
+    tasks.task(id)?.ok_or_else(|| no_task(id))
+}
+
+/// The error for an id that is no task's.
+pub fn no_task(id: TaskId) -> Error {
+    Error::new(Code::TaskNotFound, format!("there is no task {id}")).fix("cleo list")
+}

@@ -1,0 +1,324 @@
+//! Adding tasks, one or many: all of them or none.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use serde::Serialize;
+
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::{Context, require};
+use crate::store::{Tasks, Transaction};
+use crate::task::draft::{Draft, Reference, TEXT_MAX};
+use crate::task::graph::circle;
+use crate::task::{Note, Priority, Status, Task};
+
+/// Most faulty lines that one message names.
+const FAULTS_SHOWN: usize = 10;
+
+/// What `add` did with one draft.
+#[derive(Debug, Serialize)]
+pub struct Added {
+    /// The task.
+    pub task: Task,
+    /// False when its key was known and the task was left as it is.
+    pub created: bool,
+}
+
+/// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
+/// adds nothing and yields the task that has it.
+pub fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
+    let now = context.now();
+    let by = context.surroundings.actor.clone();
+    context.write(|transaction| Batch::plan(transaction, drafts)?.put(transaction, &now, &by))
+}
+
+/// Reads drafts from JSON lines. Every faulty line is named; one is enough to refuse all.
+pub fn read_batch(mut lines: impl BufRead) -> Result<Vec<Draft>> {
+    let mut drafts = Vec::new();
+    let mut faults = Vec::new();
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        let limit = (4 * TEXT_MAX) as u64;
+        let read = std::io::Read::take(&mut lines, limit).read_until(b'\n', &mut bytes);
+        let read = read.map_err(|cause| {
+            Error::new(Code::FileUnreadable, format!("line {number}: {cause}")).because(cause)
+        })?;
+        if read == 0 {
+            break;
+        }
+        let line = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+        match read_line(line) {
+            Ok(draft) => drafts.extend(draft.map(|draft| (number, draft))),
+            Err(error) => faults.push((number, error)),
+        }
+    }
+    refuse(faults)?;
+    if drafts.is_empty() {
+        return Err(Error::new(Code::BatchInvalid, "the batch holds no tasks"));
+    }
+    let (drafts, faults) = check_all(drafts);
+    refuse(faults)?;
+    Ok(drafts)
+}
+
+fn read_line(line: &[u8]) -> Result<Option<Draft>> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let value = serde_json::from_slice(line).map_err(|cause| {
+        Error::new(
+            Code::BatchInvalid,
+            format!("no JSON at column {}: {cause}", cause.column()),
+        )
+    })?;
+    Draft::from_json(value).map(Some)
+}
+
+type Faults = Vec<(usize, Error)>;
+
+fn check_all(drafts: Vec<(usize, Draft)>) -> (Vec<Draft>, Faults) {
+    let (mut good, mut faults) = (Vec::new(), Vec::new());
+    for (number, draft) in drafts {
+        match draft.checked() {
+            Ok(draft) => good.push(draft),
+            Err(error) => faults.push((number, error)),
+        }
+    }
+    (good, faults)
+}
+
+/// Makes one error of all faults; its code is that of the first.
+fn refuse(faults: Faults) -> Result<()> {
+    let Some((_, first)) = faults.first() else {
+        return Ok(());
+    };
+    let code = first.code;
+    let mut lines: Vec<String> = faults
+        .iter()
+        .map(|(number, error)| format!("line {number}: {}", error.message))
+        .collect();
+    if lines.len() > FAULTS_SHOWN {
+        let more = lines.len() - FAULTS_SHOWN;
+        lines.truncate(FAULTS_SHOWN);
+        lines.push(format!("and {more} more"));
+    }
+    Err(Error::new(code, lines.join("; ")))
+}
+
+/// Drafts with the ids that they will have.
+struct Batch {
+    drafts: Vec<Planned>,
+    keys: HashMap<String, TaskId>,
+}
+
+struct Planned {
+    id: TaskId,
+    draft: Draft,
+    is_new: bool,
+    parent: Option<TaskId>,
+    depends: Vec<TaskId>,
+}
+
+impl Batch {
+    fn plan(transaction: &mut dyn Transaction, drafts: Vec<Draft>) -> Result<Batch> {
+        let mut batch = Batch {
+            drafts: Vec::new(),
+            keys: HashMap::new(),
+        };
+        for draft in drafts {
+            batch.take(transaction, draft.checked()?)?;
+        }
+        batch.resolve(transaction)?;
+        batch.refuse_circles()?;
+        batch.refuse_depth(transaction)?;
+        Ok(batch)
+    }
+
+    fn take(&mut self, transaction: &mut dyn Transaction, draft: Draft) -> Result<()> {
+        let known = match &draft.key {
+            Some(key) => match self.keys.get(key) {
+                Some(_) => {
+                    let message = format!("the key `{key}` stands on two lines");
+                    return Err(Error::new(Code::BatchInvalid, message));
+                }
+                None => transaction.task_by_key(key)?,
+            },
+            None => None,
+        };
+        let id = match known {
+            Some(id) => id,
+            None => transaction.next_id()?,
+        };
+        self.keys.extend(draft.key.clone().map(|key| (key, id)));
+        let is_new = known.is_none();
+        self.drafts.push(Planned {
+            id,
+            draft,
+            is_new,
+            parent: None,
+            depends: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Turns references into ids and checks that each leads to a task.
+    fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
+        let own: std::collections::HashSet<TaskId> = self.new_ids().collect();
+        let find = |reference: &Reference| -> Result<Option<TaskId>> {
+            match reference {
+                Reference::Id(id) if own.contains(id) => Ok(Some(*id)),
+                Reference::Id(id) => Ok(exists(tasks, *id)?.then_some(*id)),
+                Reference::Key(key) => match self.keys.get(key) {
+                    Some(id) => Ok(Some(*id)),
+                    None => tasks.task_by_key(key),
+                },
+            }
+        };
+        let mut resolved = Vec::new();
+        for planned in &self.drafts {
+            let parent = match &planned.draft.parent {
+                Some(parent) => Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?),
+                None => None,
+            };
+            let mut depends = Vec::new();
+            for reference in &planned.draft.depends {
+                let id = find(reference)?.ok_or_else(|| no_dependency(&name(reference)))?;
+                if !depends.contains(&id) {
+                    depends.push(id);
+                }
+            }
+            resolved.push((parent, depends));
+        }
+        for (planned, (parent, depends)) in self.drafts.iter_mut().zip(resolved) {
+            (planned.parent, planned.depends) = (parent, depends);
+        }
+        Ok(())
+    }
+
+    fn new_ids(&self) -> impl Iterator<Item = TaskId> {
+        self.drafts
+            .iter()
+            .filter(|planned| planned.is_new)
+            .map(|planned| planned.id)
+    }
+
+    /// Looks for circles among the new tasks; no older task can depend on a new one.
+    fn refuse_circles(&self) -> Result<()> {
+        let new = || self.drafts.iter().filter(|planned| planned.is_new);
+        let depends = new()
+            .map(|planned| (planned.id, planned.depends.clone()))
+            .collect();
+        if let Some(way) = circle(&depends) {
+            return Err(cycle("dependencies", &self.names(&way)));
+        }
+        let parents = new()
+            .map(|planned| (planned.id, planned.parent.into_iter().collect()))
+            .collect();
+        match circle(&parents) {
+            Some(way) => Err(cycle("parents", &self.names(&way))),
+            None => Ok(()),
+        }
+    }
+
+    /// Names tasks as their author knows them: by key, else by title.
+    fn names(&self, ids: &[TaskId]) -> Vec<String> {
+        let named = |id: &TaskId| {
+            let planned = self.drafts.iter().find(|planned| planned.id == *id)?;
+            let key = planned.draft.key.as_ref().map(|key| format!("@{key}"));
+            Some(key.unwrap_or_else(|| format!("“{}”", planned.draft.title)))
+        };
+        ids.iter()
+            .map(|id| named(id).unwrap_or_else(|| id.to_string()))
+            .collect()
+    }
+
+    fn refuse_depth(&self, tasks: &dyn Tasks) -> Result<()> {
+        let parents: HashMap<TaskId, Option<TaskId>> = self
+            .drafts
+            .iter()
+            .filter(|p| p.is_new)
+            .map(|p| (p.id, p.parent))
+            .collect();
+        for id in parents.keys() {
+            let above = |id| {
+                parents
+                    .get(&id)
+                    .map_or_else(|| tasks.parent(id), |above| Ok(*above))
+            };
+            if depth(*id, above)? > DEPTH_MAX {
+                return Err(too_deep(&self.names(&[*id]).join("")));
+            }
+        }
+        Ok(())
+    }
+
+    fn put(self, transaction: &mut dyn Transaction, now: &str, by: &str) -> Result<Vec<Added>> {
+        let mut added = Vec::with_capacity(self.drafts.len());
+        for planned in self.drafts {
+            if !planned.is_new {
+                added.push(Added {
+                    task: require(transaction, planned.id)?,
+                    created: false,
+                });
+                continue;
+            }
+            let task = planned.into_task(now, by);
+            transaction.put(&task)?;
+            added.push(Added {
+                task,
+                created: true,
+            });
+        }
+        Ok(added)
+    }
+}
+
+impl Planned {
+    fn into_task(self, now: &str, by: &str) -> Task {
+        let draft = self.draft;
+        let note = |text| Note {
+            at: now.to_string(),
+            by: by.to_string(),
+            text,
+        };
+        Task {
+            id: self.id,
+            title: draft.title,
+            description: draft.description,
+            kind: draft.kind.unwrap_or_default(),
+            status: Status::Pending,
+            parent: self.parent,
+            depends: self.depends,
+            labels: draft.labels,
+            priority: draft.priority.unwrap_or(Priority::Medium),
+            phase: draft.phase,
+            size: draft.size,
+            files: draft.files,
+            acceptance: draft.acceptance,
+            deliverables: draft.deliverables,
+            notes: draft.notes.into_iter().map(note).collect(),
+            assigned_agent: draft.assigned_agent,
+            due: draft.due,
+            estimate: draft.estimate,
+            feature: draft.feature,
+            key: draft.key,
+            extra: serde_json::Map::new(),
+            created_at: now.to_string(),
+            updated_at: now.to_string(),
+            started_at: None,
+            completed_at: None,
+            cancelled_at: None,
+        }
+    }
+}
+
+fn name(reference: &Reference) -> String {
+    match reference {
+        Reference::Id(id) => id.to_string(),
+        Reference::Key(key) => format!("@{key}"),
+    }
+}

@@ -1,0 +1,247 @@
+//! Changing the fields of a task.
+
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::{Context, require};
+use crate::store::Tasks;
+use crate::task::draft::{
+    check_due, check_estimate, check_list, check_text, check_title, check_word,
+};
+use crate::task::graph::path;
+use crate::task::{Note, Priority, Size, Status, Task, TaskType};
+
+/// A change to a task. What is `None` or empty stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of Task")]
+pub struct Patch {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub kind: Option<TaskType>,
+    pub status: Option<Status>,
+    /// `Some(None)` makes the task a root.
+    pub parent: Option<Option<TaskId>>,
+    pub add_depends: Vec<TaskId>,
+    pub remove_depends: Vec<TaskId>,
+    pub add_labels: Vec<String>,
+    pub remove_labels: Vec<String>,
+    pub priority: Option<Priority>,
+    pub phase: Option<String>,
+    pub size: Option<Size>,
+    pub add_files: Vec<String>,
+    pub add_acceptance: Vec<String>,
+    pub add_deliverables: Vec<String>,
+    pub notes: Vec<String>,
+    pub assigned_agent: Option<String>,
+    pub due: Option<String>,
+    pub estimate: Option<f64>,
+    pub feature: Option<String>,
+    /// Fields to empty before the rest of the change.
+    pub clear: Vec<ListField>,
+}
+
+impl Patch {
+    /// Says whether the patch changes nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Patch::default()
+    }
+}
+
+/// A field that can be emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of Task")]
+pub enum ListField {
+    Description,
+    Depends,
+    Labels,
+    Phase,
+    Size,
+    Files,
+    Acceptance,
+    Deliverables,
+    AssignedAgent,
+    Due,
+    Estimate,
+    Feature,
+    Key,
+}
+
+/// Changes a task.
+pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
+    let now = context.now();
+    let by = context.surroundings.actor.clone();
+    context.write(|transaction| {
+        let mut task = require(transaction, id)?;
+        apply_status(&mut task, patch.status, &now)?;
+        apply_fields(&mut task, &patch)?;
+        apply_lists(&mut task, &patch, &now, &by)?;
+        apply_edges(transaction, &mut task, &patch)?;
+        task.updated_at = now.clone();
+        transaction.put(&task)?;
+        Ok(task)
+    })
+}
+
+/// Moves between open statuses; the ends have commands of their own, with rules of their own.
+fn apply_status(task: &mut Task, status: Option<Status>, now: &str) -> Result<()> {
+    let Some(status) = status else { return Ok(()) };
+    let (id, from) = (task.id, task.status);
+    let verb = match status {
+        Status::Done => "complete",
+        Status::Cancelled => "cancel",
+        _ if task.is_closed() => "reopen",
+        _ => {
+            task.move_to(status, now);
+            return Ok(());
+        }
+    };
+    let message = format!("{id} is {from}; `update` does not move it to {status}");
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo {verb} {id}")))
+}
+
+fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
+    patch.clear.iter().for_each(|field| clear(task, *field));
+    if let Some(title) = &patch.title {
+        check_title(title.trim())?;
+        task.title = title.trim().to_string();
+    }
+    if let Some(description) = &patch.description {
+        check_text("description", description)?;
+        task.description = description.clone();
+    }
+    for (name, new, field) in [
+        ("phase", &patch.phase, &mut task.phase),
+        (
+            "assignedAgent",
+            &patch.assigned_agent,
+            &mut task.assigned_agent,
+        ),
+        ("feature", &patch.feature, &mut task.feature),
+    ] {
+        check_word(name, new.as_deref())?;
+        if new.is_some() {
+            field.clone_from(new);
+        }
+    }
+    if let Some(due) = &patch.due {
+        task.due = Some(check_due(due)?);
+    }
+    check_estimate(patch.estimate)?;
+    task.estimate = patch.estimate.or(task.estimate);
+    task.kind = patch.kind.clone().unwrap_or_else(|| task.kind.clone());
+    task.priority = patch.priority.unwrap_or(task.priority);
+    task.size = patch.size.or(task.size);
+    Ok(())
+}
+
+fn clear(task: &mut Task, field: ListField) {
+    match field {
+        ListField::Description => task.description.clear(),
+        ListField::Depends => task.depends.clear(),
+        ListField::Labels => task.labels.clear(),
+        ListField::Phase => task.phase = None,
+        ListField::Size => task.size = None,
+        ListField::Files => task.files.clear(),
+        ListField::Acceptance => task.acceptance.clear(),
+        ListField::Deliverables => task.deliverables.clear(),
+        ListField::AssignedAgent => task.assigned_agent = None,
+        ListField::Due => task.due = None,
+        ListField::Estimate => task.estimate = None,
+        ListField::Feature => task.feature = None,
+        ListField::Key => task.key = None,
+    }
+}
+
+fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()> {
+    task.labels
+        .retain(|label| !patch.remove_labels.contains(label));
+    for (name, field, more) in [
+        ("labels", &mut task.labels, &patch.add_labels),
+        ("files", &mut task.files, &patch.add_files),
+        ("acceptance", &mut task.acceptance, &patch.add_acceptance),
+        (
+            "deliverables",
+            &mut task.deliverables,
+            &patch.add_deliverables,
+        ),
+    ] {
+        let mut lines = std::mem::take(field);
+        lines.extend(more.iter().cloned());
+        *field = check_list(name, lines)?;
+    }
+    for text in &patch.notes {
+        check_text("notes", text)?;
+        task.notes.push(Note {
+            at: now.into(),
+            by: by.into(),
+            text: text.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Changes parent and dependencies; a circle or an unknown task is refused.
+fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> {
+    if let Some(parent) = patch.parent {
+        if let Some(parent) = parent {
+            check_parent(tasks, task.id, parent)?;
+        }
+        task.parent = parent;
+    }
+    task.depends.retain(|id| !patch.remove_depends.contains(id));
+    for id in &patch.add_depends {
+        check_dependency(tasks, task.id, *id)?;
+        if !task.depends.contains(id) {
+            task.depends.push(*id);
+        }
+    }
+    Ok(())
+}
+
+fn check_dependency(tasks: &dyn Tasks, task: TaskId, needs: TaskId) -> Result<()> {
+    if !exists(tasks, needs)? {
+        return Err(no_dependency(&needs.to_string()));
+    }
+    match path(needs, task, |id| tasks.depends(id))? {
+        Some(way) => Err(cycle("dependencies", &names(task, &way))),
+        None => Ok(()),
+    }
+}
+
+fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
+    if !exists(tasks, parent)? {
+        return Err(no_parent(&parent.to_string()));
+    }
+    if let Some(way) = path(parent, task, |id| {
+        Ok(tasks.parent(id)?.into_iter().collect())
+    })? {
+        return Err(cycle("parents", &names(task, &way)));
+    }
+    let above = depth(parent, |id| tasks.parent(id))?;
+    if above + height(tasks, task)? > DEPTH_MAX {
+        return Err(too_deep(&task.to_string()));
+    }
+    Ok(())
+}
+
+/// Counts the levels from `task` down, itself included.
+fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
+    let mut levels = 0;
+    let mut level = vec![task];
+    while !level.is_empty() && levels <= DEPTH_MAX {
+        levels += 1;
+        let mut below = Vec::new();
+        for id in level {
+            below.extend(tasks.children(id)?);
+        }
+        level = below;
+    }
+    Ok(levels)
+}
+
+fn names(task: TaskId, way: &[TaskId]) -> Vec<String> {
+    std::iter::once(&task)
+        .chain(way)
+        .map(TaskId::to_string)
+        .collect()
+}

@@ -1,0 +1,90 @@
+//! Deleting tasks.
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::ops::{Context, require};
+use crate::store::Tasks;
+
+/// What a delete took away, or would take away.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deleted {
+    /// Ids of the deleted tasks, parents first.
+    pub deleted: Vec<TaskId>,
+    /// Tasks that no longer depend on a deleted one.
+    pub released: Vec<TaskId>,
+    /// True when nothing was done.
+    pub dry_run: bool,
+}
+
+/// Deletes a task. Children are taken along only with `cascade`, and tasks outside that depend on
+/// what goes are released only with `force`.
+pub fn delete(
+    context: &mut Context,
+    id: TaskId,
+    cascade: bool,
+    force: bool,
+    dry_run: bool,
+) -> Result<Deleted> {
+    let work = |tasks: &dyn Tasks| plan(tasks, id, cascade, force);
+    if dry_run {
+        let (deleted, released) = context.read(|transaction| work(transaction))?;
+        return Ok(Deleted {
+            deleted,
+            released,
+            dry_run,
+        });
+    }
+    context.write(|transaction| {
+        let (deleted, released) = work(transaction)?;
+        for id in deleted.iter().rev() {
+            transaction.delete(*id)?;
+        }
+        Ok(Deleted {
+            deleted,
+            released,
+            dry_run,
+        })
+    })
+}
+
+fn plan(
+    tasks: &dyn Tasks,
+    id: TaskId,
+    cascade: bool,
+    force: bool,
+) -> Result<(Vec<TaskId>, Vec<TaskId>)> {
+    require(tasks, id)?;
+    let mut going = vec![id];
+    going.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
+    if going.len() > 1 && !cascade {
+        let message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
+        return Err(Error::new(Code::HasChildren, message)
+            .fix(format!("cleo delete {id} --cascade"))
+            .or(
+                "see what would go",
+                format!("cleo delete {id} --cascade --dry-run"),
+            ));
+    }
+    let mut released = Vec::new();
+    for id in &going {
+        released.extend(
+            tasks
+                .dependents(*id)?
+                .into_iter()
+                .filter(|id| !going.contains(id)),
+        );
+    }
+    released.sort();
+    released.dedup();
+    if !released.is_empty() && !force {
+        let message = format!("{} would lose what they depend on", id::list(&released));
+        let cascade = if cascade { " --cascade" } else { "" };
+        return Err(Error::new(Code::HasChildren, message)
+            .fix(format!("cleo delete {id}{cascade} --force"))
+            .or("give the task up instead", format!("cleo cancel {id}")));
+    }
+    Ok((going, released))
+}

@@ -1,0 +1,93 @@
+//! The graph of a workspace or an epic: what is ready, in which waves.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::Neighbor;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::{Context, require};
+use crate::store::Tasks;
+use crate::task::graph::TaskGraph;
+
+/// Tasks that an agent can start now, most urgent first.
+#[derive(Debug, Serialize)]
+pub struct Ready {
+    /// The tasks.
+    pub tasks: Vec<Neighbor>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// The task to take next.
+#[derive(Debug, Serialize)]
+pub struct Next {
+    /// The task; none when nothing is ready.
+    pub task: Option<Neighbor>,
+}
+
+/// Open tasks in waves; the tasks of a wave can be worked on at the same time.
+#[derive(Debug, Serialize)]
+pub struct Waves {
+    /// The waves in order.
+    pub waves: Vec<Vec<Neighbor>>,
+    /// Tasks that wait for each other or for something that is not there.
+    pub stuck: Vec<Neighbor>,
+    /// How many waves there are.
+    pub total: usize,
+}
+
+/// Reads what is ready below `epic`, or in the whole workspace.
+pub fn ready(context: &mut Context, epic: Option<TaskId>) -> Result<Ready> {
+    context.read(|tasks| {
+        let ids = graph(tasks, epic)?.ready();
+        Ok(Ready {
+            total: ids.len(),
+            tasks: super::read::neighbors(tasks, &ids)?,
+        })
+    })
+}
+
+/// Reads the task to take next below `epic`, or in the whole workspace.
+pub fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
+    context.read(|tasks| {
+        let first: Vec<TaskId> = graph(tasks, epic)?.ready().into_iter().take(1).collect();
+        Ok(Next {
+            task: super::read::neighbors(tasks, &first)?.pop(),
+        })
+    })
+}
+
+/// Reads the waves below `epic`, or of the whole workspace.
+pub fn waves(context: &mut Context, epic: Option<TaskId>) -> Result<Waves> {
+    context.read(|tasks| {
+        let (ids, stuck) = graph(tasks, epic)?.waves();
+        let mut waves = Vec::new();
+        for wave in &ids {
+            waves.push(super::read::neighbors(tasks, wave)?);
+        }
+        let stuck = super::read::neighbors(tasks, &stuck)?;
+        Ok(Waves {
+            total: waves.len(),
+            waves,
+            stuck,
+        })
+    })
+}
+
+fn graph(tasks: &dyn Tasks, epic: Option<TaskId>) -> Result<TaskGraph> {
+    if let Some(epic) = epic {
+        require(tasks, epic)?;
+    }
+    let nodes = tasks.nodes(epic)?;
+    let mut outside = HashMap::new();
+    for node in &nodes {
+        for need in &node.depends {
+            if let Some(status) = tasks.status(*need)? {
+                outside.insert(*need, status);
+            }
+        }
+    }
+    Ok(TaskGraph::new(nodes, outside))
+}

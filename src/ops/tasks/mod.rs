@@ -1,0 +1,72 @@
+//! Tasks: add, change, move, read, delete.
+
+mod add;
+mod change;
+mod delete;
+mod graph;
+mod moves;
+mod read;
+
+pub use add::{Added, add, read_batch};
+pub use change::{ListField, Patch, update};
+pub use delete::{Deleted, delete};
+pub use graph::{Next, Ready, Waves, next, ready, waves};
+pub use moves::{Moved, cancel, reopen, start};
+#[expect(
+    unused_imports,
+    dead_code,
+    reason = "completion with its checks follows"
+)]
+pub(super) use moves::{finish, unblocked_by};
+pub use read::{Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, list, show, tree};
+
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::store::Tasks;
+
+/// How deep tasks may be nested: epic, sub-epic, task, subtask, and some more.
+pub const DEPTH_MAX: usize = 8;
+
+/// Counts the levels from the top down to `id`, itself included. `parent_of` may know more than
+/// the store.
+fn depth(id: TaskId, parent_of: impl Fn(TaskId) -> Result<Option<TaskId>>) -> Result<usize> {
+    let mut levels = 1;
+    let mut above = parent_of(id)?;
+    while let Some(parent) = above {
+        levels += 1;
+        if levels > DEPTH_MAX {
+            break;
+        }
+        above = parent_of(parent)?;
+    }
+    Ok(levels)
+}
+
+/// The error for a nesting that is too deep.
+fn too_deep(id: &str) -> Error {
+    let message = format!("{id} would be nested deeper than {DEPTH_MAX} levels");
+    Error::new(Code::TooDeep, message).fix("cleo list --tree")
+}
+
+/// The error for a circle; `way` leads from a task back to itself.
+fn cycle(what: &str, way: &[String]) -> Error {
+    let message = format!("{what} would go in a circle: {}", way.join(" → "));
+    Error::new(Code::Cycle, message)
+}
+
+/// The error for a dependency that is no task.
+fn no_dependency(name: &str) -> Error {
+    let message = format!("there is no task {name} to depend on");
+    Error::new(Code::DependencyNotFound, message).fix("cleo list")
+}
+
+/// The error for a parent that is no task.
+fn no_parent(name: &str) -> Error {
+    let message = format!("there is no task {name} to be the parent");
+    Error::new(Code::ParentNotFound, message).fix("cleo list")
+}
+
+/// Says whether a task is there.
+fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {
+    Ok(tasks.status(id)?.is_some())
+}

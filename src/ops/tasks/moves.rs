@@ -1,0 +1,181 @@
+//! Moving a task along: start, complete, cancel, reopen.
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::ops::{Context, require};
+use crate::store::{Tasks, Transaction};
+use crate::task::{Note, Status, Task};
+
+/// A task after a move.
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    /// The task.
+    pub task: Task,
+    /// False when it stood there already.
+    pub changed: bool,
+    /// Tasks that became ready by the move.
+    pub unblocked: Vec<TaskId>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Starts the work on a task.
+pub fn start(context: &mut Context, id: TaskId) -> Result<Moved> {
+    let now = context.now();
+    context.write(|transaction| {
+        let task = require(transaction, id)?;
+        if task.is_closed() {
+            return Err(refused(&task, "started", &format!("cleo reopen {id}")));
+        }
+        let waiting = waiting_for(transaction, &task)?;
+        let mut moved = put(transaction, task, Status::Active, &now)?;
+        if !waiting.is_empty() {
+            let waits = id::list(&waiting);
+            moved
+                .warnings
+                .push(format!("{id} depends on {waits}, not done yet"));
+        }
+        Ok(moved)
+    })
+}
+
+/// Gives a task up, with the reason as a note.
+pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Result<Moved> {
+    let (now, by) = (context.now(), context.surroundings.actor.clone());
+    context.write(|transaction| {
+        let mut task = require(transaction, id)?;
+        if task.status == Status::Done {
+            return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
+        }
+        task.notes.extend(reason.map(|text| Note {
+            at: now.clone(),
+            by,
+            text,
+        }));
+        let mut moved = put(transaction, task, Status::Cancelled, &now)?;
+        let stuck = transaction.dependents(id)?;
+        if !stuck.is_empty() {
+            let stuck = id::list(&stuck);
+            moved.warnings.push(format!(
+                "{stuck} will wait for {id} for ever: cancelled is not done"
+            ));
+        }
+        Ok(moved)
+    })
+}
+
+/// Takes a closed task up again.
+pub fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
+    let now = context.now();
+    context.write(|transaction| {
+        let task = require(transaction, id)?;
+        if !task.is_closed() {
+            let warnings = vec![format!("{id} is {} and needs no reopening", task.status)];
+            return Ok(Moved {
+                task,
+                changed: false,
+                unblocked: Vec::new(),
+                warnings,
+            });
+        }
+        put(transaction, task, Status::Pending, &now)
+    })
+}
+
+/// Marks a task done, once everything that speaks against it has been asked.
+pub(in crate::ops) fn finish(
+    transaction: &mut dyn Transaction,
+    task: Task,
+    force: bool,
+    now: &str,
+) -> Result<Moved> {
+    let id = task.id;
+    if task.status == Status::Cancelled {
+        return Err(refused(&task, "completed", &format!("cleo reopen {id}")));
+    }
+    let open = open_children(transaction, id)?;
+    if !open.is_empty() && !force {
+        let message = format!("{id} has children that are not done: {}", id::list(&open));
+        return Err(Error::new(Code::HasChildren, message)
+            .fix(format!("cleo complete {id} --force"))
+            .or("finish the first of them", format!("cleo show {}", open[0])));
+    }
+    let waiting = waiting_for(transaction, &task)?;
+    let mut moved = put(transaction, task, Status::Done, now)?;
+    if !waiting.is_empty() {
+        let waits = id::list(&waiting);
+        moved
+            .warnings
+            .push(format!("{id} depends on {waits}, not done yet"));
+    }
+    if moved.changed {
+        moved.unblocked = unblocked_by(transaction, id)?;
+    }
+    Ok(moved)
+}
+
+fn put(
+    transaction: &mut dyn Transaction,
+    mut task: Task,
+    status: Status,
+    now: &str,
+) -> Result<Moved> {
+    let changed = task.status != status;
+    if changed {
+        task.move_to(status, now);
+        transaction.put(&task)?;
+    }
+    Ok(Moved {
+        task,
+        changed,
+        unblocked: Vec::new(),
+        warnings: Vec::new(),
+    })
+}
+
+fn refused(task: &Task, verb: &str, fix: &str) -> Error {
+    let message = format!("{} is {} and cannot be {verb}", task.id, task.status);
+    Error::new(Code::StatusRefused, message).fix(fix)
+}
+
+fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+    let is_open = |child: &TaskId| {
+        let status = tasks.status(*child)?;
+        Ok(!matches!(status, Some(Status::Done | Status::Cancelled)))
+    };
+    keep(tasks.children(id)?, is_open)
+}
+
+fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
+    keep(task.depends.clone(), |id| {
+        Ok(tasks.status(*id)? != Some(Status::Done))
+    })
+}
+
+/// Returns the pending tasks that wait for nothing but `id`.
+pub(in crate::ops) fn unblocked_by(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+    keep(tasks.dependents(id)?, |dependent| {
+        if tasks.status(*dependent)? != Some(Status::Pending) {
+            return Ok(false);
+        }
+        let others = tasks.depends(*dependent)?;
+        let open = keep(others, |need| {
+            Ok(*need != id && tasks.status(*need)? != Some(Status::Done))
+        })?;
+        Ok(open.is_empty())
+    })
+}
+
+/// Filters ids by a question to the store.
+fn keep(ids: Vec<TaskId>, wanted: impl Fn(&TaskId) -> Result<bool>) -> Result<Vec<TaskId>> {
+    let mut kept = Vec::new();
+    for id in ids {
+        if wanted(&id)? {
+            kept.push(id);
+        }
+    }
+    Ok(kept)
+}

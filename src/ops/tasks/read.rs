@@ -1,0 +1,171 @@
+//! Reading tasks: one, many, by words, with their neighbors.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::{Context, require};
+use crate::store::{Filter, Page, Tasks};
+use crate::task::{Status, Task};
+
+/// A task with what stands around it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    /// The task.
+    pub task: Task,
+    /// Its children.
+    pub children: Vec<TaskId>,
+    /// Tasks that depend on it.
+    pub dependents: Vec<TaskId>,
+    /// Dependencies that are not done.
+    pub waiting_for: Vec<TaskId>,
+}
+
+/// Tasks and how many there are in all.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// How many fit, without limit and offset.
+    pub total: u64,
+}
+
+/// A neighbor in the graph.
+#[derive(Debug, Serialize)]
+pub struct Neighbor {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub status: Status,
+}
+
+/// What a task depends on and what depends on it.
+#[derive(Debug, Serialize)]
+pub struct Dependencies {
+    /// The task.
+    pub task: TaskId,
+    /// True when it is pending and all it depends on is done.
+    pub ready: bool,
+    /// What it depends on.
+    pub depends: Vec<Neighbor>,
+    /// What depends on it.
+    pub dependents: Vec<Neighbor>,
+}
+
+/// A row of the tree of tasks, in the order in which a tree is read.
+#[derive(Debug, Serialize)]
+pub struct TreeRow {
+    /// Levels above it.
+    pub depth: usize,
+    /// The task.
+    #[serde(flatten)]
+    pub task: Task,
+}
+
+/// Reads a task with what stands around it.
+pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
+    context.read(|tasks| {
+        let task = require(tasks, id)?;
+        let mut waiting_for = Vec::new();
+        for need in &task.depends {
+            if tasks.status(*need)? != Some(Status::Done) {
+                waiting_for.push(*need);
+            }
+        }
+        let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
+        Ok(Shown {
+            task,
+            children,
+            dependents,
+            waiting_for,
+        })
+    })
+}
+
+/// Lists the tasks that pass the filter, by id.
+pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+    context.read(|tasks| {
+        if let Some(parent) = filter.parent {
+            require(tasks, parent)?;
+        }
+        tasks.list(filter).map(listed)
+    })
+}
+
+/// Finds tasks by words in title and description, best first.
+pub fn find(context: &mut Context, words: &str, limit: u32) -> Result<Listed> {
+    context.read(|tasks| tasks.find(words, limit).map(listed))
+}
+
+fn listed(page: Page) -> Listed {
+    Listed {
+        tasks: page.tasks,
+        total: page.total,
+    }
+}
+
+/// Puts the tasks of a list into the order of a tree. A task whose parent is not in the list
+/// stands at the top.
+pub fn tree(tasks: Vec<Task>) -> Vec<TreeRow> {
+    let present: std::collections::HashSet<TaskId> = tasks.iter().map(|task| task.id).collect();
+    let mut below: HashMap<Option<TaskId>, Vec<Task>> = HashMap::new();
+    for task in tasks {
+        let parent = task.parent.filter(|parent| present.contains(parent));
+        below.entry(parent).or_default().push(task);
+    }
+    let mut rows = Vec::new();
+    let mut stack: Vec<(usize, Task)> = Vec::new();
+    push(&mut stack, below.remove(&None), 0);
+    while let Some((depth, task)) = stack.pop() {
+        push(&mut stack, below.remove(&Some(task.id)), depth + 1);
+        rows.push(TreeRow { depth, task });
+    }
+    rows
+}
+
+fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) {
+    stack.extend(
+        tasks
+            .unwrap_or_default()
+            .into_iter()
+            .rev()
+            .map(|task| (depth, task)),
+    );
+}
+
+/// Reads what a task depends on and what depends on it.
+pub fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
+    context.read(|tasks| {
+        let task = require(tasks, id)?;
+        let depends = neighbors(tasks, &task.depends)?;
+        let dependents = neighbors(tasks, &tasks.dependents(id)?)?;
+        let all_done = depends
+            .iter()
+            .all(|neighbor| neighbor.status == Status::Done);
+        let ready = task.status == Status::Pending && all_done;
+        Ok(Dependencies {
+            task: id,
+            ready,
+            depends,
+            dependents,
+        })
+    })
+}
+
+pub(super) fn neighbors(tasks: &dyn Tasks, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
+    let mut neighbors = Vec::new();
+    for id in ids {
+        let task = require(tasks, *id)?;
+        neighbors.push(Neighbor {
+            id: *id,
+            title: task.title,
+            status: task.status,
+        });
+    }
+    Ok(neighbors)
+}

@@ -1,0 +1,67 @@
+//! The one envelope in which every face answers. Shape: `cleo/v1`, see ARCHITECTURE.md.
+
+use serde::Serialize;
+
+use crate::error::{Alternative, Error};
+
+/// Name and version of the envelope.
+pub const SCHEMA: &str = "cleo/v1";
+
+/// One answer: a result, an error, or (for a verdict) both.
+#[derive(Serialize)]
+pub struct Envelope<'a, T: Serialize> {
+    schema: &'static str,
+    command: &'a str,
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Failure<'a>>,
+    warnings: &'a [String],
+}
+
+/// An error as it stands in the envelope.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Failure<'a> {
+    code: &'static str,
+    exit_code: u8,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<&'a str>,
+    alternatives: &'a [Alternative],
+    retryable: bool,
+}
+
+impl<'a, T: Serialize> Envelope<'a, T> {
+    /// Makes the envelope of `command`. `success` is true exactly when there is no error.
+    pub fn new(
+        command: &'a str,
+        result: Option<&'a T>,
+        error: Option<&'a Error>,
+        warnings: &'a [String],
+    ) -> Self {
+        let error = error.map(Failure::of);
+        Envelope {
+            schema: SCHEMA,
+            command,
+            success: error.is_none(),
+            result,
+            error,
+            warnings,
+        }
+    }
+}
+
+impl<'a> Failure<'a> {
+    fn of(error: &'a Error) -> Failure<'a> {
+        Failure {
+            code: error.code.name(),
+            exit_code: error.code.exit_code(),
+            message: &error.message,
+            fix: error.fix.as_deref(),
+            alternatives: &error.alternatives,
+            retryable: error.retryable(),
+        }
+    }
+}

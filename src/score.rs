@@ -1,0 +1,201 @@
+//! The one scorer: how words are read, compared and ranked. Dispatch uses it for tasks and the
+//! router for messages. Rules: two-tier-subagents notes, section 2.
+
+use std::cmp::Reverse;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Returns `text` in lower case, decomposed (NFD) and without diacritics.
+pub fn normalize(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.to_lowercase()
+        .nfd()
+        .filter(|c| !is_combining_mark(*c))
+        .collect()
+}
+
+/// One word of a normalized text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term<'a> {
+    /// The word.
+    pub text: &'a str,
+    /// Where it starts in the normalized text, in bytes.
+    pub start: usize,
+}
+
+/// Splits a normalized text into runs of letters and digits.
+pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        let start = rest + normalized[rest..].find(char::is_alphanumeric)?;
+        let length = normalized[start..]
+            .find(|c: char| !c.is_alphanumeric())
+            .unwrap_or(normalized.len() - start);
+        rest = start + length;
+        Some(Term {
+            text: &normalized[start..rest],
+            start,
+        })
+    })
+}
+
+/// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
+/// Both are normalized single words.
+pub fn is_form_of(word: &str, keyword: &str) -> bool {
+    let Some(ending) = word.strip_prefix(keyword) else {
+        return is_changed_stem(word, keyword);
+    };
+    if matches!(ending, "" | "s" | "ed" | "ing") {
+        return true;
+    }
+    match keyword.chars().next_back() {
+        Some('e') => ending == "d",
+        Some('s' | 'x' | 'z' | 'h') if ending == "es" => true,
+        Some(last) if last.is_ascii_alphabetic() && !is_vowel(last) => ending
+            .strip_prefix(last)
+            .is_some_and(|rest| matches!(rest, "ed" | "ing")),
+        _ => false,
+    }
+}
+
+/// Covers forms that change the end of the keyword: execute, executing; verify, verifies, verified.
+fn is_changed_stem(word: &str, keyword: &str) -> bool {
+    if let Some(stem) = keyword.strip_suffix('e') {
+        return word.strip_prefix(stem) == Some("ing");
+    }
+    let Some(stem) = keyword.strip_suffix('y') else {
+        return false;
+    };
+    matches!(word.strip_prefix(stem), Some("ies" | "ied"))
+}
+
+fn is_vowel(letter: char) -> bool {
+    "aeiouy".contains(letter)
+}
+
+/// Finds where `keyword` stands in a normalized text, in bytes. A keyword of letters and digits
+/// matches whole words in their common forms; any other (`lib/`) matches as written, at the start
+/// of a word.
+pub fn find_keyword(normalized: &str, keyword: &str) -> Option<usize> {
+    if keyword.chars().all(char::is_alphanumeric) {
+        return terms(normalized)
+            .find(|term| is_form_of(term.text, keyword))
+            .map(|term| term.start);
+    }
+    normalized
+        .match_indices(keyword)
+        .map(|(start, _)| start)
+        .find(|start| !normalized[..*start].ends_with(char::is_alphanumeric))
+}
+
+/// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// How much speaks for the candidate.
+    pub points: u32,
+    /// Where its first evidence stands (a tag's place in its list, a word's place in a text).
+    pub position: usize,
+    /// The candidate's place in its list, which breaks ties.
+    pub order: usize,
+}
+
+impl Rank {
+    /// Returns the key by which candidates are sorted, best first.
+    pub fn key(&self) -> (Reverse<u32>, usize, usize) {
+        (Reverse(self.points), self.position, self.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normalizing_removes_case_and_diacritics() {
+        for (text, expected) in [
+            ("Research", "research"),
+            ("Évaluation", "evaluation"),
+            ("DISEÑO", "diseno"),
+            ("Исследование", "исследование"),
+            ("İ", "i"),
+            ("", ""),
+        ] {
+            assert_eq!(normalize(text), expected);
+        }
+    }
+
+    #[test]
+    fn terms_are_runs_of_letters_and_digits_with_their_place() {
+        let found: Vec<_> = terms("2x + five, snake_case 日本")
+            .map(|t| (t.text, t.start))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("2x", 0),
+                ("five", 5),
+                ("snake", 11),
+                ("case", 17),
+                ("日本", 22)
+            ]
+        );
+    }
+
+    #[test]
+    fn words_match_in_their_common_forms_and_never_inside_others() {
+        for (keyword, forms) in [
+            ("plan", "plan plans planned planning"),
+            ("test", "test tests tested testing"),
+            ("execute", "execute executes executed executing"),
+            ("verify", "verify verifies verified verifying"),
+            ("publish", "publish publishes published publishing"),
+            ("ship", "ship ships shipped shipping"),
+            ("doc", "doc docs"),
+            ("create", "create creates created creating"),
+        ] {
+            for form in forms.split(' ') {
+                assert!(is_form_of(form, keyword), "{form} is a form of {keyword}");
+            }
+        }
+        for (word, keyword) in [
+            ("latest", "test"),
+            ("airplane", "plan"),
+            ("plant", "plan"),
+            ("planet", "plan"),
+            ("special", "spec"),
+            ("dockerize", "doc"),
+            ("rebuild", "build"),
+            ("explanation", "plan"),
+            ("testament", "test"),
+            ("creature", "create"),
+        ] {
+            assert!(!is_form_of(word, keyword), "{word} is no form of {keyword}");
+        }
+    }
+
+    #[test]
+    fn keywords_with_other_characters_match_as_written() {
+        assert_eq!(find_keyword("move lib/core.sh", "lib/"), Some(5));
+        assert_eq!(find_keyword("/usr/lib/x", "lib/"), Some(5));
+        assert_eq!(find_keyword("glib/core", "lib/"), None);
+        assert_eq!(find_keyword("a library", "lib/"), None);
+    }
+
+    #[test]
+    fn ranks_sort_by_points_then_position_then_order() {
+        let rank = |points, position, order| Rank {
+            points,
+            position,
+            order,
+        };
+        let mut ranks = [rank(1, 0, 0), rank(2, 3, 1), rank(2, 1, 2), rank(2, 1, 1)];
+        ranks.sort_by_key(Rank::key);
+        assert_eq!(
+            ranks,
+            [rank(2, 1, 1), rank(2, 1, 2), rank(2, 3, 1), rank(1, 0, 0)]
+        );
+    }
+}

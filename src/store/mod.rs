@@ -1,0 +1,162 @@
+//! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
+//! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
+
+#[cfg(test)]
+mod conformance;
+pub mod memory;
+pub mod sqlite;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::task::graph::Node;
+use crate::task::{Priority, Status, Task, TaskType};
+
+/// A store that can begin transactions.
+pub trait Store {
+    /// Begins a transaction that only reads. It sees one state and never waits for a writer.
+    fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Begins a transaction that may write; one at a time, others wait. What it did becomes
+    /// visible and durable at once when it commits, and never if it is dropped before.
+    fn write(&mut self) -> Result<Box<dyn Transaction + '_>>;
+}
+
+/// Everything that can be read and written in one transaction.
+pub trait Transaction: Tasks + Spawns + Links {
+    /// Makes the changes visible and durable.
+    fn commit(self: Box<Self>) -> Result<()>;
+}
+
+/// Tasks, their edges and their words.
+pub trait Tasks {
+    /// Reads a task.
+    fn task(&self, id: TaskId) -> Result<Option<Task>>;
+
+    /// Reads where a task stands, without the task.
+    fn status(&self, id: TaskId) -> Result<Option<Status>>;
+
+    /// Reads the parent of a task.
+    fn parent(&self, id: TaskId) -> Result<Option<TaskId>>;
+
+    /// Reads what a task depends on, in the order given.
+    fn depends(&self, id: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Reads the tasks that depend on a task, by id.
+    fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Reads the children of a task, by id.
+    fn children(&self, id: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Finds the task that was added with a key.
+    fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
+
+    /// Reads the tasks that pass the filter, by id, and how many there are in all.
+    fn list(&self, filter: &Filter) -> Result<Page>;
+
+    /// Finds tasks whose title or description holds all words (or words that start so), best first.
+    fn find(&self, words: &str, limit: u32) -> Result<Page>;
+
+    /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
+    fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>>;
+
+    /// Hands out the next id. Ids are never handed out twice, also after a delete.
+    fn next_id(&mut self) -> Result<TaskId>;
+
+    /// Writes a task, new or changed, whole.
+    fn put(&mut self, task: &Task) -> Result<()>;
+
+    /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
+    fn delete(&mut self, id: TaskId) -> Result<()>;
+}
+
+/// Prepared spawns and what became of them.
+pub trait Spawns {
+    /// Reads the spawns of a task, oldest first.
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
+
+    /// Reads the latest spawn of a task.
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
+
+    /// Finds the task that an output file was given to.
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
+
+    /// Writes a spawn, or changes the one of the same task and manifest id.
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
+}
+
+/// Links between tasks and manifest entries, beside those that entries carry themselves.
+pub trait Links {
+    /// Reads the entries that a task is linked to, in the order of linking.
+    fn links(&self, task: TaskId) -> Result<Vec<Link>>;
+
+    /// Links a task and an entry; says whether that is new.
+    fn link(&mut self, link: &Link) -> Result<bool>;
+}
+
+/// One prepared spawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpawnRecord {
+    /// The task.
+    pub task: TaskId,
+    /// Id of the manifest entry that the agent is to append.
+    pub manifest_id: String,
+    /// Output file, relative to the workspace root.
+    pub output_file: String,
+    /// When it was prepared, RFC 3339 in UTC.
+    pub at: String,
+    /// The receipt: everything that went in, with digests.
+    pub receipt: serde_json::Value,
+    /// When the output was last found to hold.
+    pub verified_at: Option<String>,
+    /// Digest of the output file at that moment.
+    pub output_digest: Option<String>,
+    /// Who completed the task although it did not verify, and when.
+    pub forced: Option<String>,
+}
+
+/// A task and a manifest entry that belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// The task.
+    pub task: TaskId,
+    /// Id of the manifest entry.
+    pub entry: String,
+    /// When they were linked, RFC 3339 in UTC.
+    pub at: String,
+}
+
+/// Which tasks to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// One of these statuses.
+    pub statuses: Vec<Status>,
+    /// All of these labels, compared after normalization.
+    pub labels: Vec<String>,
+    /// One of these types.
+    pub kinds: Vec<TaskType>,
+    /// Children of this task.
+    pub parent: Option<TaskId>,
+    /// One of these priorities.
+    pub priorities: Vec<Priority>,
+    /// In this phase.
+    pub phase: Option<String>,
+    /// Assigned to this agent.
+    pub agent: Option<String>,
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// Without the first so many.
+    pub offset: u32,
+}
+
+/// Tasks, and how many there are without limit and offset.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// How many fit in all.
+    pub total: u64,
+}

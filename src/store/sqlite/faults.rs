@@ -1,0 +1,55 @@
+//! What SQLite reports, in cleo's codes.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::error::{Code, Error, Result, quote};
+
+/// Turns results of SQLite into ours.
+pub(super) trait Faults<T> {
+    /// Names the file that the fault is about.
+    fn at(self, path: &Path) -> Result<T>;
+}
+
+impl<T> Faults<T> for rusqlite::Result<T> {
+    fn at(self, path: &Path) -> Result<T> {
+        self.map_err(|fault| translate(fault, path))
+    }
+}
+
+fn translate(fault: rusqlite::Error, path: &Path) -> Error {
+    let place = path.display();
+    let error = match fault.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let message = format!("another process has held {place} for more than 30 seconds");
+            Error::new(Code::LockTimeout, message)
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+            let message = format!("{place} cannot be written: {fault}");
+            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            let message = format!("{place} cannot be opened: {fault}");
+            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            corrupt(path, &fault.to_string())
+        }
+        Some(_) => Error::new(Code::Internal, format!("{place}: {fault}")),
+        None => corrupt(path, &fault.to_string()),
+    };
+    error.because(fault)
+}
+
+fn folder(path: &Path) -> String {
+    quote(&path.parent().unwrap_or(path).to_string_lossy())
+}
+
+/// The error for a file that is no usable database.
+pub(super) fn corrupt(path: &Path, why: &str) -> Error {
+    let place = path.to_string_lossy();
+    let (old, new) = (quote(&place), quote(&format!("{place}.broken")));
+    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}"))
+        .fix(format!("mv {old} {new} && cleo init"))
+}

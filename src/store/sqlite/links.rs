@@ -1,0 +1,26 @@
+//! SQL of links between tasks and manifest entries.
+
+use super::SqliteTransaction;
+use super::tasks::read_id;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::{Link, Links};
+
+impl Links for SqliteTransaction<'_> {
+    fn links(&self, task: TaskId) -> Result<Vec<Link>> {
+        let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY sequence";
+        self.all(sql, [task.0], |row| {
+            Ok(Link {
+                task: read_id(row)?,
+                entry: row.get(1)?,
+                at: row.get(2)?,
+            })
+        })
+    }
+
+    fn link(&mut self, link: &Link) -> Result<bool> {
+        let sql = "INSERT INTO links (task, entry, at) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (task, entry) DO NOTHING";
+        Ok(self.run(sql, (link.task.0, &link.entry, &link.at))? > 0)
+    }
+}

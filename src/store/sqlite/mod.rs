@@ -1,0 +1,235 @@
+//! The store in one SQLite file. Opening and transactions are here, the SQL of each resource in
+//! its own file.
+
+mod faults;
+mod links;
+mod list;
+mod spawns;
+mod tasks;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Row};
+
+use super::{Store, Transaction};
+use crate::error::{Code, Error, Result};
+use faults::Faults;
+
+/// Version of the schema that this program writes.
+const VERSION: i32 = 1;
+/// Marks the file as cleo's: "cleo" in ASCII.
+const APPLICATION: i32 = 0x636c_656f;
+const SCHEMA: &str = include_str!("../schema.sql");
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Pages in the write-ahead log before they go to the database file. Each process that opens the
+/// store alone reads the log once, so it is kept short.
+const LOG_PAGES: i32 = 64;
+
+/// A store in one SQLite file.
+pub struct SqliteStore {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl SqliteStore {
+    /// Makes a new database file with the schema. The file must not exist.
+    pub fn create(path: &Path) -> Result<SqliteStore> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let store = SqliteStore::connect(path, flags)?;
+        let setup = format!(
+            "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {SCHEMA}
+             PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+        );
+        store.connection.execute_batch(&setup).at(path)?;
+        Ok(store)
+    }
+
+    /// Opens an existing database file and checks that it is one that this program can read.
+    pub fn open(path: &Path) -> Result<SqliteStore> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let store = SqliteStore::connect(path, flags)?;
+        store.check_version()?;
+        Ok(store)
+    }
+
+    /// Moves everything from the log into the database file, which can then be copied or moved.
+    pub fn settle(self) -> Result<()> {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        self.connection
+            .query_row(checkpoint, (), |_| Ok(()))
+            .at(&self.path)?;
+        let path = self.path.clone();
+        self.connection
+            .close()
+            .map_err(|(_, fault)| fault)
+            .at(&path)
+    }
+
+    fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
+        let connection = Connection::open_with_flags(path, flags).at(path)?;
+        connection.busy_timeout(PATIENCE).at(path)?;
+        // The log outlives the process: a command neither waits for a checkpoint nor causes one.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .at(path)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(SqliteStore {
+            connection,
+            path: path.to_path_buf(),
+        })
+    }
+
+    fn check_version(&self) -> Result<()> {
+        let found: i32 = self
+            .connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0))
+            .at(&self.path)?;
+        match found {
+            VERSION => Ok(()),
+            newer if newer > VERSION => Err(self.newer(newer)),
+            _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
+        }
+    }
+
+    fn newer(&self, found: i32) -> Error {
+        let path = self.path.display();
+        let message =
+            format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
+        Error::new(Code::StoreNewer, message).fix("cargo install cleo")
+    }
+
+    fn begin(&mut self, how: &str) -> Result<Box<dyn Transaction + '_>> {
+        self.connection.execute_batch(how).at(&self.path)?;
+        Ok(Box::new(SqliteTransaction {
+            connection: &self.connection,
+            path: &self.path,
+            open: true,
+        }))
+    }
+}
+
+impl Store for SqliteStore {
+    fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        self.begin("BEGIN DEFERRED")
+    }
+
+    fn write(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        let limit = format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}");
+        self.connection.execute_batch(&limit).at(&self.path)?;
+        self.begin("BEGIN IMMEDIATE")
+    }
+}
+
+/// An open transaction; dropped without commit, it is rolled back.
+struct SqliteTransaction<'a> {
+    connection: &'a Connection,
+    path: &'a Path,
+    open: bool,
+}
+
+impl SqliteTransaction<'_> {
+    /// Runs a query and reads every row.
+    fn all<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        let rows = statement.query_map(parameters, read).at(self.path)?;
+        rows.collect::<rusqlite::Result<Vec<T>>>().at(self.path)
+    }
+
+    /// Runs a query and reads its first row, if there is one.
+    fn first<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        let mut rows = statement.query(parameters).at(self.path)?;
+        rows.next()
+            .at(self.path)?
+            .map(read)
+            .transpose()
+            .at(self.path)
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+        self.connection
+            .prepare_cached(sql)
+            .at(self.path)?
+            .execute(parameters)
+            .at(self.path)
+    }
+}
+
+impl Transaction for SqliteTransaction<'_> {
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        self.connection.execute_batch("COMMIT").at(self.path)?;
+        self.open = false;
+        Ok(())
+    }
+}
+
+impl Drop for SqliteTransaction<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            // A failed rollback leaves nothing behind either: the connection ends with the process.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_a_foreign_and_a_broken_file_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cleo.db");
+        SqliteStore::create(&path)
+            .unwrap()
+            .connection
+            .execute_batch("PRAGMA user_version = 9")
+            .unwrap();
+        assert_eq!(
+            SqliteStore::open(&path).err().map(|e| e.code),
+            Some(Code::StoreNewer)
+        );
+
+        let foreign = folder.path().join("foreign.db");
+        Connection::open(&foreign)
+            .unwrap()
+            .execute_batch("CREATE TABLE x (y)")
+            .unwrap();
+        assert_eq!(
+            SqliteStore::open(&foreign).err().map(|e| e.code),
+            Some(Code::StoreCorrupt)
+        );
+
+        let broken = folder.path().join("broken.db");
+        std::fs::write(
+            &broken,
+            "no database, but long enough to have a header of one".repeat(9),
+        )
+        .unwrap();
+        assert_eq!(
+            SqliteStore::open(&broken).err().map(|e| e.code),
+            Some(Code::StoreCorrupt)
+        );
+    }
+}
+
+#[cfg(test)]
+super::conformance::suite!(|folder: &Path| SqliteStore::create(&folder.join("cleo.db")).unwrap());

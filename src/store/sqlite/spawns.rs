@@ -1,0 +1,66 @@
+//! SQL of spawns.
+
+use rusqlite::Row;
+
+use super::SqliteTransaction;
+use super::tasks::{from_json, read_id};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::{SpawnRecord, Spawns};
+
+const COLUMNS: &str =
+    "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
+
+impl Spawns for SqliteTransaction<'_> {
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
+        let sql = format!("SELECT {COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence");
+        self.all(&sql, [task.0], read)
+    }
+
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence DESC LIMIT 1");
+        self.first(&sql, [task.0], read)
+    }
+
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM spawns WHERE output_file = ?1 ORDER BY sequence LIMIT 1";
+        self.first(sql, [output_file], read_id)
+    }
+
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
+        let sql = "INSERT INTO spawns
+                 (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
+                 at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
+                 output_digest = excluded.output_digest, forced = excluded.forced";
+        self.run(
+            sql,
+            (
+                spawn.task.0,
+                &spawn.manifest_id,
+                &spawn.output_file,
+                &spawn.at,
+                spawn.receipt.to_string(),
+                &spawn.verified_at,
+                &spawn.output_digest,
+                &spawn.forced,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
+    Ok(SpawnRecord {
+        task: read_id(row)?,
+        manifest_id: row.get(1)?,
+        output_file: row.get(2)?,
+        at: row.get(3)?,
+        receipt: from_json(row, 4)?,
+        verified_at: row.get(5)?,
+        output_digest: row.get(6)?,
+        forced: row.get(7)?,
+    })
+}

@@ -1,0 +1,334 @@
+//! A task before it is stored, a change to one, and the rules for their fields.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Priority, Size, TaskType};
+use crate::clock;
+use crate::error::{Code, Error, Result, nearest};
+use crate::id::TaskId;
+
+/// Longest title, in characters.
+pub const TITLE_MAX: usize = 500;
+/// Longest description or note, in bytes.
+pub const TEXT_MAX: usize = 1 << 20;
+/// Longest line in a list (label, criterion, file, …), in characters.
+pub const ITEM_MAX: usize = 2_000;
+/// Most lines in a list.
+pub const ITEMS_MAX: usize = 1_000;
+
+/// Names of the fields that a draft may have, as they stand in JSON.
+pub const FIELDS: &[&str] = &[
+    "title",
+    "description",
+    "type",
+    "parent",
+    "depends",
+    "labels",
+    "priority",
+    "phase",
+    "size",
+    "files",
+    "acceptance",
+    "deliverables",
+    "notes",
+    "assignedAgent",
+    "due",
+    "estimate",
+    "feature",
+    "key",
+];
+
+/// Points to another task: by id, or with `@` by the key of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `T12`
+    Id(TaskId),
+    /// `@name`
+    Key(String),
+}
+
+impl std::str::FromStr for Reference {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Reference, String> {
+        match text.trim().strip_prefix('@') {
+            Some(key) if !key.is_empty() => Ok(Reference::Key(key.to_string())),
+            _ => text.parse().map(Reference::Id),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Reference {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<Reference, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// A task to be added.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the fields are those of Task")]
+pub struct Draft {
+    pub title: String,
+    pub description: String,
+    #[serde(rename = "type")]
+    pub kind: Option<TaskType>,
+    pub parent: Option<Reference>,
+    pub depends: Vec<Reference>,
+    pub labels: Vec<String>,
+    pub priority: Option<Priority>,
+    pub phase: Option<String>,
+    pub size: Option<Size>,
+    pub files: Vec<String>,
+    pub acceptance: Vec<String>,
+    pub deliverables: Vec<String>,
+    pub notes: Vec<String>,
+    pub assigned_agent: Option<String>,
+    pub due: Option<String>,
+    pub estimate: Option<f64>,
+    pub feature: Option<String>,
+    pub key: Option<String>,
+}
+
+impl Draft {
+    /// Reads a draft from a JSON object. An unknown field is refused with the nearest known one.
+    pub fn from_json(value: Value) -> Result<Draft> {
+        let Value::Object(fields) = value else {
+            let message = "a task is written as one JSON object on one line";
+            return Err(Error::new(Code::TaskInvalid, message));
+        };
+        refuse_unknown(&fields)?;
+        serde_json::from_value(Value::Object(fields))
+            .map_err(|cause| Error::new(Code::TaskInvalid, cause.to_string()))
+    }
+
+    /// Trims what is trimmed, puts dates into one form and checks every field.
+    pub fn checked(mut self) -> Result<Draft> {
+        self.title = self.title.trim().to_string();
+        check_title(&self.title)?;
+        check_text("description", &self.description)?;
+        self.labels = check_list("labels", std::mem::take(&mut self.labels))?;
+        self.files = check_list("files", std::mem::take(&mut self.files))?;
+        self.acceptance = check_list("acceptance", std::mem::take(&mut self.acceptance))?;
+        self.deliverables = check_list("deliverables", std::mem::take(&mut self.deliverables))?;
+        for note in &self.notes {
+            check_text("notes", note)?;
+        }
+        for (name, value) in [
+            ("phase", &self.phase),
+            ("assignedAgent", &self.assigned_agent),
+            ("feature", &self.feature),
+            ("key", &self.key),
+        ] {
+            check_word(name, value.as_deref())?;
+        }
+        self.due = self.due.as_deref().map(check_due).transpose()?;
+        check_estimate(self.estimate)?;
+        Ok(self)
+    }
+}
+
+fn refuse_unknown(fields: &Map<String, Value>) -> Result<()> {
+    let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let hint = match (name.as_str(), nearest(name, FIELDS.iter().copied())) {
+        ("id", _) => "ids are handed out; to refer to a line give it a `key`".to_string(),
+        ("status", _) => "a new task is pending; `cleo start` and its like move it".to_string(),
+        (_, Some(known)) => format!("did you mean `{known}`?"),
+        _ => format!("known are {}", FIELDS.join(", ")),
+    };
+    Err(Error::new(
+        Code::FieldUnknown,
+        format!("a task has no field `{name}`: {hint}"),
+    ))
+}
+
+/// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
+pub fn check_title(title: &str) -> Result<()> {
+    if title.is_empty() {
+        return Err(Error::new(Code::TaskInvalid, "a task needs a title")
+            .fix("cleo add 'Describe the work in one line'"));
+    }
+    check_line("title", title, TITLE_MAX)
+}
+
+/// Checks one line of text: no control characters, at most `max` characters.
+fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
+    let length = text.chars().count();
+    if length > max {
+        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
+        let message = format!("the {field} has {length} characters; {max} are allowed");
+        return Err(Error::new(Code::TextTooLong, message).instead(text, short.trim()));
+    }
+    let Some(control) = text.chars().find(|c| c.is_control()) else {
+        return Ok(());
+    };
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    Err(control_character(field, control).instead(text, clean))
+}
+
+/// Checks a text of several lines: tabs and line ends are its only control characters.
+pub fn check_text(field: &str, text: &str) -> Result<()> {
+    if text.len() > TEXT_MAX {
+        let message = format!(
+            "the {field} has {} bytes; {TEXT_MAX} are allowed",
+            text.len()
+        );
+        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
+        return Err(Error::new(Code::TextTooLong, message).instead(text, short));
+    }
+    let foreign = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let Some(control) = text.chars().find(foreign) else {
+        return Ok(());
+    };
+    let clean: String = text.chars().filter(|c| !foreign(c)).collect();
+    Err(control_character(field, control).instead(text, clean))
+}
+
+fn control_character(field: &str, control: char) -> Error {
+    let message = format!(
+        "the {field} holds the control character U+{:04X}",
+        u32::from(control)
+    );
+    Error::new(Code::TextControl, message)
+}
+
+/// Trims the lines of a list, drops empty and repeated ones and checks the rest.
+pub fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
+    if lines.len() > ITEMS_MAX {
+        let message = format!("{field} has {} lines; {ITEMS_MAX} are allowed", lines.len());
+        return Err(Error::new(Code::TaskInvalid, message));
+    }
+    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
+    for line in &lines {
+        let trimmed = line.trim();
+        check_line(field, trimmed, ITEM_MAX)?;
+        if !trimmed.is_empty() && !kept.iter().any(|other| other == trimmed) {
+            kept.push(trimmed.to_string());
+        }
+    }
+    Ok(kept)
+}
+
+/// Checks a short name: one line, not empty, at most 100 characters.
+pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
+    let Some(word) = word else { return Ok(()) };
+    if word.trim().is_empty() {
+        return Err(Error::new(
+            Code::TaskInvalid,
+            format!("{field} must not be empty"),
+        ));
+    }
+    check_line(field, word, 100)
+}
+
+/// Checks a due date and returns it as RFC 3339 in UTC.
+pub fn check_due(text: &str) -> Result<String> {
+    clock::parse_moment(text).ok_or_else(|| {
+        let message = format!("due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time");
+        Error::new(Code::TaskInvalid, message).instead(text, "2026-12-31")
+    })
+}
+
+/// Checks an estimate: hours, finite, not negative, below 1,000.
+pub fn check_estimate(hours: Option<f64>) -> Result<()> {
+    match hours {
+        Some(hours) if !(0.0..1_000.0).contains(&hours) => {
+            let message = format!("estimate is {hours}; it counts hours from 0 to 999.99");
+            Err(Error::new(Code::TaskInvalid, message).instead(hours.to_string(), "1"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn titled(title: &str) -> Draft {
+        Draft {
+            title: title.to_string(),
+            ..Draft::default()
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused_with_the_nearest_known_one() {
+        let error = Draft::from_json(json!({"titel": "x"})).unwrap_err();
+        assert_eq!(error.code, Code::FieldUnknown);
+        assert_eq!(
+            error.message,
+            "a task has no field `titel`: did you mean `title`?"
+        );
+    }
+
+    #[test]
+    fn a_wrong_kind_of_value_is_refused() {
+        for value in [
+            json!({"title": 1}),
+            json!(["x"]),
+            json!({"title": "x", "depends": ["x"]}),
+        ] {
+            assert_eq!(Draft::from_json(value).unwrap_err().code, Code::TaskInvalid);
+        }
+    }
+
+    #[test]
+    fn titles_are_one_clean_line_of_bounded_length() {
+        for (title, code) in [
+            ("", Code::TaskInvalid),
+            ("  \n ", Code::TaskInvalid),
+            ("a\nb", Code::TextControl),
+            ("a\u{1b}[31mb", Code::TextControl),
+            (&"x".repeat(501), Code::TextTooLong),
+        ] {
+            assert_eq!(titled(title).checked().unwrap_err().code, code, "{title:?}");
+        }
+        assert_eq!(
+            titled(" {{DATE}} & more ").checked().unwrap().title,
+            "{{DATE}} & more"
+        );
+    }
+
+    #[test]
+    fn a_control_character_comes_with_the_text_without_it() {
+        let error = titled("a\u{7}b\nc").checked().unwrap_err();
+        assert_eq!(
+            error.replacement,
+            Some(("a\u{7}b\nc".into(), "a b c".into()))
+        );
+    }
+
+    #[test]
+    fn lists_are_trimmed_and_lose_empty_and_repeated_lines() {
+        let lines = ["a ", "", "a", " b"].map(String::from).to_vec();
+        assert_eq!(check_list("labels", lines).unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn references_are_ids_or_keys() {
+        assert_eq!("T3".parse(), Ok(Reference::Id(TaskId(3))));
+        assert_eq!("@auth".parse(), Ok(Reference::Key("auth".into())));
+        assert!("auth".parse::<Reference>().is_err());
+        assert!("@".parse::<Reference>().is_err());
+    }
+
+    #[test]
+    fn estimates_and_due_dates_are_checked() {
+        assert!(check_estimate(Some(f64::NAN)).is_err());
+        assert!(check_estimate(Some(-1.0)).is_err());
+        assert!(check_estimate(Some(2.5)).is_ok());
+        assert!(check_due("2026-02-30").is_err());
+    }
+}

@@ -1,0 +1,346 @@
+//! The graph of tasks: what is ready, which tasks make a wave, and circles. Pure: it works on
+//! nodes that somebody has read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Priority, Status};
+use crate::id::TaskId;
+
+/// What the graph needs to know of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The task.
+    pub id: TaskId,
+    /// Its parent.
+    pub parent: Option<TaskId>,
+    /// Where it stands.
+    pub status: Status,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Whether it is an epic.
+    pub is_epic: bool,
+    /// What must be done first.
+    pub depends: Vec<TaskId>,
+}
+
+/// Nodes by id, with the statuses of tasks outside that they depend on.
+#[derive(Clone, Debug, Default)]
+pub struct TaskGraph {
+    nodes: BTreeMap<TaskId, Node>,
+    outside: HashMap<TaskId, Status>,
+}
+
+impl TaskGraph {
+    /// Makes a graph of `nodes`; `outside` gives the status of tasks that they depend on and that
+    /// are not among them. What is in neither does not exist and is never counted as done.
+    pub fn new(nodes: Vec<Node>, outside: HashMap<TaskId, Status>) -> TaskGraph {
+        TaskGraph {
+            nodes: nodes.into_iter().map(|node| (node.id, node)).collect(),
+            outside,
+        }
+    }
+
+    fn is_done(&self, id: TaskId) -> bool {
+        let inside = self.nodes.get(&id).map(|node| node.status);
+        inside.or_else(|| self.outside.get(&id).copied()) == Some(Status::Done)
+    }
+
+    /// Says whether the node is a container: an epic, or the parent of a task that is still open.
+    fn containers(&self) -> BTreeSet<TaskId> {
+        let epics = self
+            .nodes
+            .values()
+            .filter(|node| node.is_epic)
+            .map(|node| node.id);
+        let parents = self
+            .nodes
+            .values()
+            .filter(|node| is_open(node))
+            .filter_map(|n| n.parent);
+        epics.chain(parents).collect()
+    }
+
+    /// Returns the tasks for agents that can start now, most urgent first: pending, every
+    /// dependency done, no container.
+    pub fn ready(&self) -> Vec<TaskId> {
+        let containers = self.containers();
+        let mut ready: Vec<&Node> = self
+            .nodes
+            .values()
+            .filter(|node| node.status == Status::Pending && !containers.contains(&node.id))
+            .filter(|node| node.depends.iter().all(|id| self.is_done(*id)))
+            .collect();
+        let below = self.longest_paths_below();
+        ready.sort_by_key(|node| {
+            let path = below.get(&node.id).copied().unwrap_or(0);
+            (node.priority, std::cmp::Reverse(path), node.id)
+        });
+        ready.into_iter().map(|node| node.id).collect()
+    }
+
+    /// Returns the open tasks for agents in waves: each wave needs only tasks of earlier waves and
+    /// done tasks. Tasks that wait for a circle or for something that is not there make no wave;
+    /// they come back in the second value.
+    pub fn waves(&self) -> (Vec<Vec<TaskId>>, Vec<TaskId>) {
+        let containers = self.containers();
+        let mut left: BTreeMap<TaskId, Vec<TaskId>> = self
+            .nodes
+            .values()
+            .filter(|node| is_open(node) && !containers.contains(&node.id))
+            .map(|node| (node.id, self.open_dependencies(node)))
+            .collect();
+        let mut waves = Vec::new();
+        loop {
+            let wave: Vec<TaskId> = left
+                .iter()
+                .filter(|(_, open)| open.is_empty())
+                .map(|(id, _)| *id)
+                .collect();
+            if wave.is_empty() {
+                return (waves, left.into_keys().collect());
+            }
+            let done: BTreeSet<TaskId> = wave.iter().copied().collect();
+            left.retain(|id, _| !done.contains(id));
+            left.values_mut()
+                .for_each(|open| open.retain(|id| !done.contains(id)));
+            waves.push(wave);
+        }
+    }
+
+    fn open_dependencies(&self, node: &Node) -> Vec<TaskId> {
+        node.depends
+            .iter()
+            .copied()
+            .filter(|id| !self.is_done(*id))
+            .collect()
+    }
+
+    /// Returns for each node the length of the longest chain of tasks that wait for it.
+    fn longest_paths_below(&self) -> HashMap<TaskId, usize> {
+        let mut dependents: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        for node in self.nodes.values() {
+            for dependency in &node.depends {
+                dependents.entry(*dependency).or_default().push(node.id);
+            }
+        }
+        let mut lengths = HashMap::new();
+        for id in self.nodes.keys() {
+            measure(*id, &dependents, &mut lengths);
+        }
+        lengths
+    }
+}
+
+fn is_open(node: &Node) -> bool {
+    !matches!(node.status, Status::Done | Status::Cancelled)
+}
+
+/// Fills in the longest path below `root`, without recursion, so that depth is no limit. A circle
+/// counts as far as it was walked.
+fn measure(
+    root: TaskId,
+    dependents: &HashMap<TaskId, Vec<TaskId>>,
+    lengths: &mut HashMap<TaskId, usize>,
+) {
+    let below = |id: &TaskId| dependents.get(id).map(Vec::as_slice).unwrap_or_default();
+    let mut stack = vec![(root, false)];
+    while let Some((id, children_seen)) = stack.pop() {
+        if children_seen {
+            let longest = below(&id)
+                .iter()
+                .map(|next| lengths.get(next).map_or(0, |n| n + 1))
+                .max();
+            lengths.insert(id, longest.unwrap_or(0));
+        } else if !lengths.contains_key(&id) {
+            lengths.insert(id, 0);
+            stack.push((id, true));
+            stack.extend(below(&id).iter().map(|next| (*next, false)));
+        }
+    }
+}
+
+/// Looks for a way from `from` to `target` along `next`; returns it with both ends. Used to refuse
+/// an edge that would close a circle.
+pub fn path<E>(
+    from: TaskId,
+    target: TaskId,
+    mut next: impl FnMut(TaskId) -> Result<Vec<TaskId>, E>,
+) -> Result<Option<Vec<TaskId>>, E> {
+    let mut came_from: HashMap<TaskId, TaskId> = HashMap::new();
+    let mut stack = vec![from];
+    while let Some(id) = stack.pop() {
+        if id == target {
+            return Ok(Some(trace(from, target, &came_from)));
+        }
+        for step in next(id)? {
+            if step != from && !came_from.contains_key(&step) {
+                came_from.insert(step, id);
+                stack.push(step);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Finds a circle in edges, if there is one: a way from a task back to itself.
+pub fn circle(edges: &BTreeMap<TaskId, Vec<TaskId>>) -> Option<Vec<TaskId>> {
+    let mut finished = BTreeSet::new();
+    for root in edges.keys() {
+        let mut way: Vec<(TaskId, usize)> = vec![(*root, 0)];
+        let mut on_way = BTreeSet::from([*root]);
+        while let Some((id, next)) = way.last_mut() {
+            let id = *id;
+            let step = edges.get(&id).and_then(|steps| steps.get(*next)).copied();
+            *next += 1;
+            match step {
+                None => {
+                    way.pop();
+                    on_way.remove(&id);
+                    finished.insert(id);
+                }
+                Some(step) if on_way.contains(&step) => {
+                    let start = way.iter().position(|(id, _)| *id == step).unwrap_or(0);
+                    let ids = way[start..].iter().map(|(id, _)| *id);
+                    return Some(ids.chain([step]).collect());
+                }
+                Some(step) if finished.contains(&step) || !edges.contains_key(&step) => {}
+                Some(step) => {
+                    on_way.insert(step);
+                    way.push((step, 0));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn trace(from: TaskId, target: TaskId, came_from: &HashMap<TaskId, TaskId>) -> Vec<TaskId> {
+    let mut way = vec![target];
+    let mut id = target;
+    while id != from {
+        let Some(previous) = came_from.get(&id) else {
+            break;
+        };
+        id = *previous;
+        way.push(id);
+    }
+    way.reverse();
+    way
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn node(id: u32, status: Status, depends: &[u32]) -> Node {
+        let depends = depends.iter().map(|id| TaskId(*id)).collect();
+        let priority = Priority::Medium;
+        Node {
+            id: TaskId(id),
+            parent: None,
+            status,
+            priority,
+            is_epic: false,
+            depends,
+        }
+    }
+
+    fn ids(ids: &[u32]) -> Vec<TaskId> {
+        ids.iter().map(|id| TaskId(*id)).collect()
+    }
+
+    #[test]
+    fn a_task_is_ready_when_all_it_depends_on_is_done() {
+        use Status::*;
+        let nodes = vec![
+            node(1, Done, &[]),
+            node(2, Pending, &[1]),
+            node(3, Pending, &[2]),
+            node(4, Pending, &[99]),
+            node(5, Active, &[]),
+            node(6, Cancelled, &[]),
+            node(7, Pending, &[6]),
+        ];
+        assert_eq!(TaskGraph::new(nodes, HashMap::new()).ready(), ids(&[2]));
+    }
+
+    #[test]
+    fn ready_tasks_come_by_priority_then_by_what_waits_for_them() {
+        use Status::*;
+        let mut nodes = vec![
+            node(1, Pending, &[]),
+            node(2, Pending, &[]),
+            node(3, Pending, &[2]),
+            node(4, Pending, &[]),
+        ];
+        nodes[3].priority = Priority::Critical;
+        assert_eq!(
+            TaskGraph::new(nodes, HashMap::new()).ready(),
+            ids(&[4, 2, 1])
+        );
+    }
+
+    #[test]
+    fn epics_and_tasks_with_open_children_are_no_work_for_agents() {
+        use Status::*;
+        let mut nodes = vec![
+            node(1, Pending, &[]),
+            node(2, Pending, &[]),
+            node(3, Pending, &[]),
+        ];
+        nodes[0].is_epic = true;
+        nodes[2].parent = Some(TaskId(2));
+        assert_eq!(TaskGraph::new(nodes, HashMap::new()).ready(), ids(&[3]));
+    }
+
+    #[test]
+    fn waves_go_to_any_depth_and_name_what_can_never_start() {
+        use Status::*;
+        let mut nodes = vec![node(1, Pending, &[])];
+        nodes.extend((2..=5_000).map(|id| node(id, Pending, &[id - 1])));
+        nodes.push(node(6_001, Pending, &[6_002]));
+        nodes.push(node(6_002, Pending, &[6_001]));
+        nodes.push(node(6_003, Pending, &[9_999]));
+        let (waves, stuck) = TaskGraph::new(nodes, HashMap::new()).waves();
+        assert_eq!(waves.len(), 5_000);
+        assert_eq!(waves[4_999], ids(&[5_000]));
+        assert_eq!(stuck, ids(&[6_001, 6_002, 6_003]));
+    }
+
+    #[test]
+    fn a_circle_is_found_and_named() {
+        let edges = |rows: &[(u32, &[u32])]| -> BTreeMap<TaskId, Vec<TaskId>> {
+            rows.iter()
+                .map(|(id, needs)| (TaskId(*id), ids(needs)))
+                .collect()
+        };
+        assert_eq!(
+            circle(&edges(&[(1, &[2, 3]), (2, &[4]), (3, &[4]), (4, &[])])),
+            None
+        );
+        assert_eq!(
+            circle(&edges(&[(1, &[2]), (2, &[3]), (3, &[2])])),
+            Some(ids(&[2, 3, 2]))
+        );
+        assert_eq!(circle(&edges(&[(1, &[1])])), Some(ids(&[1, 1])));
+        assert_eq!(circle(&edges(&[(1, &[9])])), None);
+    }
+
+    #[test]
+    fn a_path_is_found_through_circles() {
+        let edges = |id: TaskId| -> Result<Vec<TaskId>, Infallible> {
+            Ok(match id.0 {
+                1 => ids(&[2]),
+                2 => ids(&[3, 1]),
+                3 => ids(&[4, 3]),
+                _ => Vec::new(),
+            })
+        };
+        assert_eq!(
+            path(TaskId(1), TaskId(4), edges),
+            Ok(Some(ids(&[1, 2, 3, 4])))
+        );
+        assert_eq!(path(TaskId(4), TaskId(1), edges), Ok(None));
+    }
+}

@@ -1,0 +1,102 @@
+//! What a task is: its fields and words. Drafts and their rules are in [`draft`], the graph of
+//! tasks in [`graph`].
+
+pub mod draft;
+pub mod graph;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::TaskId;
+
+pub use words::{Priority, Size, Status, TaskType};
+
+/// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Id, never reused.
+    pub id: TaskId,
+    /// One line that leads with its verb.
+    pub title: String,
+    /// Full text; may be empty.
+    pub description: String,
+    /// What kind of work it is; an open set.
+    #[serde(rename = "type")]
+    pub kind: TaskType,
+    /// Where the work stands.
+    pub status: Status,
+    /// The task that this one is a part of.
+    pub parent: Option<TaskId>,
+    /// Tasks that must be done first, in the order given.
+    pub depends: Vec<TaskId>,
+    /// Free labels, in the order given.
+    pub labels: Vec<String>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Slug of the phase that it belongs to.
+    pub phase: Option<String>,
+    /// Scope of the work; never time.
+    pub size: Option<Size>,
+    /// Files that the work touches (paths or globs below the workspace root).
+    pub files: Vec<String>,
+    /// Criteria by which the work is accepted.
+    pub acceptance: Vec<String>,
+    /// What the work leaves behind.
+    pub deliverables: Vec<String>,
+    /// Notes in order; only ever added to.
+    pub notes: Vec<Note>,
+    /// Agent that the task is assigned to.
+    pub assigned_agent: Option<String>,
+    /// When it is due, RFC 3339 in UTC.
+    pub due: Option<String>,
+    /// Estimated hours.
+    pub estimate: Option<f64>,
+    /// Feature that it belongs to.
+    pub feature: Option<String>,
+    /// Key by which `add` recognizes a task that it has added before.
+    pub key: Option<String>,
+    /// What other tools know of the task and cleo has no field for.
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Created, RFC 3339 in UTC, like all times of a task.
+    pub created_at: String,
+    /// Last changed.
+    pub updated_at: String,
+    /// First started.
+    pub started_at: Option<String>,
+    /// Done.
+    pub completed_at: Option<String>,
+    /// Cancelled.
+    pub cancelled_at: Option<String>,
+}
+
+/// One note on a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// When it was written, RFC 3339 in UTC.
+    pub at: String,
+    /// Who wrote it (`CLEO_AGENT`, else user and host).
+    pub by: String,
+    /// The note.
+    pub text: String,
+}
+
+impl Task {
+    /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
+    /// a cancellation is recorded, and leaving such a state clears its time.
+    pub fn move_to(&mut self, status: Status, now: &str) {
+        self.status = status;
+        self.updated_at = now.to_string();
+        let at = |wanted: Status| (status == wanted).then(|| now.to_string());
+        if status == Status::Active && self.started_at.is_none() {
+            self.started_at = Some(now.to_string());
+        }
+        self.completed_at = at(Status::Done);
+        self.cancelled_at = at(Status::Cancelled);
+    }
+
+    /// Says whether the work is over, done or not.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.status, Status::Done | Status::Cancelled)
+    }
+}

@@ -1,0 +1,184 @@
+//! The closed and open sets of words in a task: status, priority, size, type.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Declares a closed set of words with its aliases, in the order in which they are listed.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($variant:ident = $word:literal $(| $alias:literal)*,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $(#[doc = concat!("`", $word, "`")] $variant,)+ }
+
+        impl $name {
+            /// All words in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// Returns the word as it is stored and shown.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let wanted = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+                match wanted.as_str() {
+                    $($word $(| $alias)* => Ok($name::$variant),)+
+                    _ => {
+                        let known: Vec<_> = $name::ALL.iter().map(|word| word.word()).collect();
+                        Err(format!("`{text}` is no {}; use one of {}", $what, known.join(", ")))
+                    }
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.pad(self.word())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+words! {
+    /// Where the work on a task stands. Words of other tools are accepted and mean ours.
+    Status, "status" {
+        Pending = "pending" | "todo" | "open",
+        Active = "active" | "doing" | "in-progress",
+        Review = "review",
+        Blocked = "blocked",
+        Paused = "paused",
+        Done = "done" | "completed" | "closed",
+        Cancelled = "cancelled" | "canceled",
+    }
+}
+
+words! {
+    /// How urgent a task is; the first is the most urgent.
+    Priority, "priority" {
+        Critical = "critical" | "urgent",
+        High = "high",
+        Medium = "medium" | "normal",
+        Low = "low",
+    }
+}
+
+words! {
+    /// Scope of a task; never a time.
+    Size, "size" {
+        Small = "small" | "s",
+        Medium = "medium" | "m",
+        Large = "large" | "l",
+    }
+}
+
+/// What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
+/// any other lower-case word with hyphens, at most 64 characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct TaskType(String);
+
+impl TaskType {
+    /// Returns the word.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Says whether the task is a container for others.
+    pub fn is_epic(&self) -> bool {
+        self.0 == "epic"
+    }
+}
+
+impl Default for TaskType {
+    fn default() -> TaskType {
+        TaskType("task".to_string())
+    }
+}
+
+impl fmt::Display for TaskType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+impl FromStr for TaskType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TaskType, String> {
+        let word = text.trim().to_ascii_lowercase();
+        let fits = word
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        if fits && word.starts_with(|c: char| c.is_ascii_lowercase()) && word.len() <= 64 {
+            return Ok(TaskType(word));
+        }
+        Err(format!(
+            "`{text}` is no task type; use a lower-case word such as research or testing"
+        ))
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TaskType, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_tools_mean_ours() {
+        for (word, expected) in [
+            ("todo", Status::Pending),
+            ("doing", Status::Active),
+            ("in-progress", Status::Active),
+            ("in_progress", Status::Active),
+            ("completed", Status::Done),
+            ("DONE", Status::Done),
+        ] {
+            assert_eq!(word.parse(), Ok(expected), "{word}");
+        }
+        assert_eq!("urgent".parse(), Ok(Priority::Critical));
+    }
+
+    #[test]
+    fn unknown_words_are_refused_with_the_known_ones() {
+        let message = "asap".parse::<Priority>().unwrap_err();
+        assert_eq!(
+            message,
+            "`asap` is no priority; use one of critical, high, medium, low"
+        );
+    }
+
+    #[test]
+    fn the_set_of_types_is_open_but_not_for_any_text() {
+        for word in ["epic", "research", "bash-library", "spike2"] {
+            assert!(word.parse::<TaskType>().is_ok(), "{word}");
+        }
+        for word in ["", "two words", "-x", "9x", "naïve", &"x".repeat(65)] {
+            assert!(word.parse::<TaskType>().is_err(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The workspace on disk: where it is, what is in it, and which paths stay inside.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Code, Error, Result, quote};
+use crate::store::sqlite::SqliteStore;
+
+/// Folder of outputs, relative to the root.
+pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
+/// The manifest, relative to the root.
+pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+
+/// Keeps the database, which is no text, out of version control.
+const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n";
+
+/// A folder with `.cleo/` in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// The folder.
+    pub root: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace that `directory` is in, upward.
+    pub fn find(directory: &Path) -> Result<Workspace> {
+        let root = directory
+            .ancestors()
+            .find(|folder| folder.join(".cleo").is_dir());
+        match root {
+            Some(root) => Ok(Workspace {
+                root: root.to_path_buf(),
+            }),
+            None => {
+                let message = format!("there is no .cleo in {} or above", directory.display());
+                Err(Error::new(Code::WorkspaceNotFound, message).fix("cleo init"))
+            }
+        }
+    }
+
+    /// Takes `root` as the workspace; it must be one.
+    pub fn at(root: &Path) -> Result<Workspace> {
+        if root.join(".cleo").is_dir() {
+            return Ok(Workspace {
+                root: root.to_path_buf(),
+            });
+        }
+        let message = format!("there is no .cleo in {}", root.display());
+        let fix = format!("cleo --root {} init", quote(&root.to_string_lossy()));
+        Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
+    }
+
+    /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
+    /// there already.
+    pub fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
+        let workspace = Workspace {
+            root: root.to_path_buf(),
+        };
+        let mut made = Vec::new();
+        for folder in [".cleo", OUTPUT_DIR] {
+            if !root.join(folder).is_dir() {
+                fs::create_dir_all(root.join(folder))
+                    .map_err(|cause| unwritable(&root.join(folder), cause))?;
+                made.push(folder.to_string());
+            }
+        }
+        let ignore = root.join(".cleo/.gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
+            made.push(".cleo/.gitignore".to_string());
+        }
+        if workspace.create_database()? {
+            made.push(".cleo/cleo.db".to_string());
+        }
+        Ok((workspace, made))
+    }
+
+    /// Makes the database under another name and moves it to its place, so that nobody ever opens
+    /// a half-made one. Says whether it was this process that made it.
+    fn create_database(&self) -> Result<bool> {
+        let path = self.database();
+        if path.exists() {
+            return Ok(false);
+        }
+        let folder = self.root.join(".cleo");
+        let draft = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempdir_in(&folder)
+            .map_err(|cause| unwritable(&folder, cause))?;
+        let draft_file = draft.path().join("cleo.db");
+        SqliteStore::create(&draft_file)?.settle()?;
+        match fs::hard_link(&draft_file, &path) {
+            Ok(()) => Ok(true),
+            Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            Err(cause) => Err(unwritable(&path, cause)),
+        }
+    }
+
+    /// Returns where the database is.
+    pub fn database(&self) -> PathBuf {
+        self.root.join(".cleo/cleo.db")
+    }
+
+    /// Returns where the manifest is.
+    pub fn manifest(&self) -> PathBuf {
+        self.root.join(MANIFEST)
+    }
+
+    /// Opens the store.
+    pub fn open_store(&self) -> Result<SqliteStore> {
+        let path = self.database();
+        if !path.exists() {
+            let message = format!("{} is missing", path.display());
+            let root = quote(&self.root.to_string_lossy()).to_string();
+            return Err(Error::new(Code::WorkspaceNotFound, message)
+                .fix(format!("cleo --root {root} init")));
+        }
+        SqliteStore::open(&path)
+    }
+
+    /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`
+    /// nor a link may lead out. The file need not exist.
+    pub fn confine(&self, relative: &str) -> Result<PathBuf> {
+        let outside = || {
+            let message = format!("`{relative}` leads out of the workspace");
+            Error::new(Code::PathOutside, message)
+        };
+        let path = Path::new(relative);
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if relative.is_empty() || relative.contains('\0') || !path.components().all(plain) {
+            return Err(outside());
+        }
+        let full = self.root.join(path);
+        let real_root = fs::canonicalize(&self.root).map_err(|_| outside())?;
+        let existing = full
+            .ancestors()
+            .find(|path| path.symlink_metadata().is_ok());
+        let real = fs::canonicalize(existing.unwrap_or(&self.root)).map_err(|_| outside())?;
+        if real.starts_with(&real_root) {
+            Ok(full)
+        } else {
+            Err(outside())
+        }
+    }
+}
+
+/// The error for a place that cannot be written.
+pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
+    let message = format!("{} cannot be written: {cause}", path.display());
+    let folder = path.parent().unwrap_or(path).to_string_lossy();
+    Error::new(Code::FileUnwritable, message)
+        .fix(format!("ls -ld {}", quote(&folder)))
+        .because(cause)
+}
+
+/// The error for a file that cannot be read.
+pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
+    let message = format!("{} cannot be read: {cause}", path.display());
+    Error::new(Code::FileUnreadable, message)
+        .fix(format!("ls -l {}", quote(&path.to_string_lossy())))
+        .because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_is_found_from_below_and_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, made) = Workspace::create(folder.path()).unwrap();
+        assert_eq!(
+            made,
+            [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"]
+        );
+        assert_eq!(Workspace::create(folder.path()).unwrap().1, [] as [&str; 0]);
+        let below = folder.path().join(OUTPUT_DIR);
+        assert_eq!(Workspace::find(&below).unwrap(), workspace);
+        let files = fs::read_dir(folder.path().join(".cleo")).unwrap().count();
+        assert_eq!(files, 2, "only the database and .gitignore stay");
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, _) = Workspace::create(folder.path()).unwrap();
+        std::os::unix::fs::symlink("/", folder.path().join("out")).unwrap();
+        for path in [
+            "../x",
+            "a/../../x",
+            "/etc/passwd",
+            "",
+            "out/etc/passwd",
+            "a\0b",
+            "out",
+        ] {
+            let refused = workspace.confine(path).err().map(|error| error.code);
+            assert_eq!(refused, Some(Code::PathOutside), "{path:?}");
+        }
+        assert!(workspace.confine("claudedocs/agent-outputs/new.md").is_ok());
+    }
+}
