@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+/// Heading of the options that every command takes.
+pub(super) const GLOBAL_OPTIONS: &str = "Global options";
+
 /// Options that every command takes.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Globals {
@@ -14,12 +17,12 @@ pub(super) struct Globals {
         env = "CLEO_ROOT",
         value_name = "DIR",
         hide_env = true,
-        help_heading = "Global options"
+        help_heading = GLOBAL_OPTIONS
     )]
     pub(super) root: Option<PathBuf>,
 
     /// Answer with one JSON document
-    #[arg(long, global = true, help_heading = "Global options")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) json: bool,
 
     /// Form of the answer; text on a terminal and json in a pipe unless told
@@ -29,7 +32,7 @@ pub(super) struct Globals {
         env = "CLEO_FORMAT",
         value_name = "FORMAT",
         hide_env = true,
-        help_heading = "Global options"
+        help_heading = GLOBAL_OPTIONS
     )]
     pub(super) format: Option<Format>,
 
@@ -40,12 +43,12 @@ pub(super) struct Globals {
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true,
-        help_heading = "Global options"
+        help_heading = GLOBAL_OPTIONS
     )]
     pub(super) color: Color,
 
     /// No warnings or hints on standard error
-    #[arg(long, short, global = true, help_heading = "Global options")]
+    #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) quiet: bool,
 
     /// Folder of skills to look in before all others
@@ -53,7 +56,7 @@ pub(super) struct Globals {
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options"
+        help_heading = GLOBAL_OPTIONS
     )]
     pub(super) skills_dir: Vec<PathBuf>,
 }

@@ -20,6 +20,7 @@ mod reopen;
 mod show;
 mod start;
 mod update;
+mod util;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -70,6 +71,8 @@ enum Command {
     Orchestrator(orchestrator::Command),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
+    #[command(subcommand, hide = true)]
+    Util(util::Command),
 }
 
 /// Runs the command of this process and returns its exit code.
@@ -111,6 +114,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
+        Command::Util(command) => util::dispatch(face, command),
     }
 }
 

@@ -1,1 +1,32 @@
+//! Tests of the whole program, in one binary. `world` is what they stand on: start there.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, and the panic says where"
+)]
+
+mod world;
+
+mod tasks;
+
+/// Files that are no modules of tests: this one.
+const NO_MODULES: &[&str] = &["main.rs"];
+
+#[test]
+fn every_file_of_tests_is_listed_here() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let is_module = entry.path().join("mod.rs").is_file();
+        let Some(module) = name.strip_suffix(".rs").or(is_module.then_some(&name)) else {
+            continue;
+        };
+        let line = format!("mod {module};");
+        assert!(
+            NO_MODULES.contains(&name.as_str()) || listed.lines().any(|known| known == line),
+            "tests/it/{name} is compiled by nobody: add `{line}` to tests/it/main.rs"
+        );
+    }
+}

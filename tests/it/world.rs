@@ -1,0 +1,280 @@
+//! The world that a test runs in: a folder of its own, an empty environment, and a clock that only
+//! moves when a command runs. Start at [`TestWorkspace`].
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rusqlite::types::Value as Cell;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The program under test.
+pub(crate) const CLEO: &str = env!("CARGO_BIN_EXE_cleo");
+
+/// A folder with a workspace in it, and everything that a command in it can see.
+pub(crate) struct TestWorkspace {
+    folder: TempDir,
+    root: PathBuf,
+    commands: AtomicU32,
+    environment: Vec<(String, String)>,
+}
+
+impl TestWorkspace {
+    /// Makes a workspace, as `cleo init` does.
+    pub(crate) fn new() -> TestWorkspace {
+        let workspace = TestWorkspace::bare();
+        workspace.ok("init");
+        workspace
+    }
+
+    /// Makes an empty folder, in which nobody has run `cleo init`.
+    pub(crate) fn bare() -> TestWorkspace {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap().join("work");
+        fs::create_dir(&root).unwrap();
+        fs::create_dir(root.with_file_name("home")).unwrap();
+        TestWorkspace {
+            folder,
+            root,
+            commands: AtomicU32::new(0),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Sets a variable for all commands from now on.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> TestWorkspace {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Puts a file into the workspace and hands it on, to begin a test with.
+    pub(crate) fn with(self, path: &str, text: impl AsRef<[u8]>) -> TestWorkspace {
+        self.write(path, text);
+        self
+    }
+
+    /// Writes a file of the workspace, with the folders above it.
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Reads a file of the workspace.
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Returns where a file of the workspace is.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Returns the folder that the commands run in.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Runs a command and returns everything that came out, in the form for people. The line is
+    /// split like a shell does it: `add 'two words' --label x`.
+    pub(crate) fn cleo(&self, line: &str) -> String {
+        self.text(line, "").to_string()
+    }
+
+    /// Runs a command as [`TestWorkspace::cleo`] does, with something on its standard input.
+    pub(crate) fn text(&self, line: &str, input: &str) -> Reply {
+        let mut command = self.command(&split(line));
+        command.env("CLEO_FORMAT", "text");
+        self.finish(command, input)
+    }
+
+    /// Runs a command that must succeed.
+    pub(crate) fn ok(&self, line: &str) -> Reply {
+        let reply = self.text(line, "");
+        assert_eq!(reply.exit, 0, "cleo {line}\n{reply}");
+        reply
+    }
+
+    /// Runs a command as a program does that reads its answer from a pipe, and returns the
+    /// document after checking the envelope around it.
+    pub(crate) fn json<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Value {
+        self.json_with(arguments, "")
+    }
+
+    /// Runs a command as [`TestWorkspace::json`] does, with something on its standard input.
+    pub(crate) fn json_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Value {
+        document(&self.finish(self.command(arguments), input))
+    }
+
+    /// Runs a command line in a shell, with `cleo` on the PATH: the way in which a fix is pasted.
+    pub(crate) fn shell(&self, line: &str) -> Reply {
+        let mut shell = self.surround(Command::new("sh"));
+        shell.arg("-c").arg(line).env("CLEO_FORMAT", "text");
+        self.finish(shell, "")
+    }
+
+    /// Returns a command that is ready to run here, for tests that run it in a way of their own.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = self.surround(Command::new(CLEO));
+        command.args(arguments);
+        command
+    }
+
+    /// Gives a program this world and nothing else: a home, an agent, the next second.
+    pub(crate) fn surround(&self, mut program: Command) -> Command {
+        let second = self.commands.fetch_add(1, Ordering::Relaxed);
+        let (minute, second) = (second / 60, second % 60);
+        let folder = Path::new(CLEO).parent().unwrap().to_path_buf();
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(folder).chain(std::env::split_paths(&inherited));
+        program
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .env("HOME", self.root.with_file_name("home"))
+            .env("CLEO_AGENT", "tester")
+            .env(
+                "CLEO_NOW",
+                format!("2026-01-26T09:{minute:02}:{second:02}Z"),
+            )
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        program
+    }
+
+    /// Runs a prepared command to its end.
+    pub(crate) fn finish(&self, command: Command, input: &str) -> Reply {
+        let mut command = assert_cmd::Command::from_std(command);
+        let output = command.write_stdin(input).output().unwrap();
+        self.reply(&output)
+    }
+
+    /// Makes a reply of what a process left, without the names of temporary folders.
+    pub(crate) fn reply(&self, output: &Output) -> Reply {
+        let root = self.root.to_string_lossy();
+        let above = self.root.parent().unwrap().to_string_lossy();
+        let given = self.folder.path().to_string_lossy();
+        let shown = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes)
+                .replace(&*root, "[WORKSPACE]")
+                .replace(&*above, "[TEMP]")
+                .replace(&*given, "[TEMP]")
+        };
+        Reply {
+            exit: output.status.code().unwrap_or(-1),
+            stdout: shown(&output.stdout),
+            stderr: shown(&output.stderr),
+        }
+    }
+
+    /// Returns everything that is in the database and beside it, to see that nothing has changed.
+    pub(crate) fn state(&self) -> String {
+        let mut state = dump(&self.path(".cleo/cleo.db"));
+        let files = walkdir::WalkDir::new(&self.root).sort_by_file_name();
+        for entry in files.into_iter().map(Result::unwrap) {
+            let path = entry.path().strip_prefix(&self.root).unwrap();
+            let is_database = path.to_string_lossy().starts_with(".cleo/cleo.db");
+            if entry.file_type().is_file() && !is_database {
+                let text = fs::read(entry.path()).unwrap();
+                state += &format!("{}: {}\n", path.display(), String::from_utf8_lossy(&text));
+            }
+        }
+        state
+    }
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// Exit code; -1 when a signal ended it.
+    pub(crate) exit: i32,
+    /// Standard output.
+    pub(crate) stdout: String,
+    /// Standard error.
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reply {
+            exit,
+            stdout,
+            stderr,
+        } = self;
+        write!(
+            formatter,
+            "exit: {exit}\n--- stdout\n{stdout}--- stderr\n{stderr}"
+        )
+    }
+}
+
+/// Reads the one JSON document of a reply and checks that its envelope says what happened.
+pub(crate) fn document(reply: &Reply) -> Value {
+    let document: Value = serde_json::from_str(&reply.stdout)
+        .unwrap_or_else(|cause| panic!("no single JSON document: {cause}\n{reply}"));
+    let mut keys: Vec<&str> = document
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    keys.retain(|key| !matches!(*key, "result" | "error"));
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        ["command", "schema", "success", "warnings"],
+        "{reply}"
+    );
+    assert_eq!(document["schema"], "cleo/v1", "{reply}");
+    assert!(document["command"].is_string(), "{reply}");
+    assert!(document["warnings"].is_array(), "{reply}");
+    assert_eq!(document["success"], reply.exit == 0, "{reply}");
+    assert_eq!(document.get("error").is_none(), reply.exit == 0, "{reply}");
+    match document.get("error") {
+        None => assert!(document.get("result").is_some(), "{reply}"),
+        Some(error) => {
+            assert_eq!(error["exitCode"], reply.exit, "{reply}");
+            assert!(error["code"].as_str().unwrap().starts_with("E_"), "{reply}");
+            assert!(!error["message"].as_str().unwrap().is_empty(), "{reply}");
+            assert!(error["alternatives"].is_array(), "{reply}");
+            assert!(error["retryable"].is_boolean(), "{reply}");
+        }
+    }
+    document
+}
+
+/// Splits a line like a shell does it.
+fn split(line: &str) -> Vec<String> {
+    shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quote"))
+}
+
+/// Writes every row of every table on a line; nothing for a file that is no database.
+fn dump(database: &Path) -> String {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let Ok(connection) = Connection::open_with_flags(database, flags) else {
+        return String::new();
+    };
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    let Ok(mut statement) = connection.prepare(names) else {
+        return String::new();
+    };
+    let tables = statement.query_map((), |row| row.get(0)).unwrap();
+    let tables: Vec<String> = tables.map(Result::unwrap).collect();
+    let mut lines = Vec::new();
+    for table in tables {
+        let sql = format!("SELECT * FROM \"{table}\"");
+        let mut statement = connection.prepare(&sql).unwrap();
+        let columns = statement.column_count();
+        let mut rows = statement.query(()).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let cells: Vec<Cell> = (0..columns).map(|at| row.get(at).unwrap()).collect();
+            lines.push(format!("{table} {cells:?}\n"));
+        }
+    }
+    lines.sort();
+    lines.concat()
+}
