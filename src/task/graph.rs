@@ -1,6 +1,7 @@
 //! The graph of tasks: what is ready, which tasks make a wave, and circles. Pure: it works on
 //! nodes that somebody has read.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Priority, Status};
@@ -173,8 +174,11 @@ pub fn path<E>(
             return Ok(Some(trace(from, target, &came_from)));
         }
         for step in next(id)? {
-            if step != from && !came_from.contains_key(&step) {
-                came_from.insert(step, id);
+            if step == from {
+                continue;
+            }
+            if let Entry::Vacant(unseen) = came_from.entry(step) {
+                unseen.insert(id);
                 stack.push(step);
             }
         }
