@@ -2,7 +2,9 @@
 pub mod clock;
 pub mod error;
 pub mod id;
+pub mod manifest;
 pub mod ops;
+pub mod protocol;
 pub mod reply;
 pub mod score;
 pub mod store;

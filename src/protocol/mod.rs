@@ -1,0 +1,3 @@
+//! What an agent must do, and whether it did.
+
+pub mod message;
