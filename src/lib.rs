@@ -1,4 +1,9 @@
 //! Turns a graph of tasks into work by AI agents that is checked, not believed.
+//!
+//! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
+//! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
+
+mod cli;
 pub mod clock;
 pub mod error;
 pub mod id;
@@ -10,3 +15,5 @@ pub mod score;
 pub mod store;
 pub mod task;
 pub mod workspace;
+
+pub use cli::run;

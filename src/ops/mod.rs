@@ -1,5 +1,6 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
+pub mod complete;
 pub mod tasks;
 
 use std::path::PathBuf;

@@ -11,14 +11,11 @@ pub use add::{Added, add, read_batch};
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{Next, Ready, Waves, next, ready, waves};
+pub(super) use moves::finish;
 pub use moves::{Moved, cancel, reopen, start};
-#[expect(
-    unused_imports,
-    dead_code,
-    reason = "completion with its checks follows"
-)]
-pub(super) use moves::{finish, unblocked_by};
-pub use read::{Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, list, show, tree};
+pub use read::{
+    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
+};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;

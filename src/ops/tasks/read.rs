@@ -1,10 +1,11 @@
 //! Reading tasks: one, many, by words, with their neighbors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use regex::RegexBuilder;
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
 use crate::store::{Filter, Page, Tasks};
@@ -102,6 +103,27 @@ pub fn find(context: &mut Context, words: &str, limit: u32) -> Result<Listed> {
     context.read(|tasks| tasks.find(words, limit).map(listed))
 }
 
+/// Finds tasks whose title or description matches a regular expression, case ignored, by id.
+pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Listed> {
+    let regex = RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .build()
+        .map_err(|cause| {
+            let message = format!("`{pattern}` is no regular expression: {cause}");
+            Error::new(Code::InputInvalid, message).instead(pattern, regex::escape(pattern))
+        })?;
+    context.read(|tasks| {
+        let mut found = tasks.list(&Filter::default())?.tasks;
+        found.retain(|task| regex.is_match(&task.title) || regex.is_match(&task.description));
+        let total = found.len() as u64;
+        found.truncate(limit as usize);
+        Ok(Listed {
+            tasks: found,
+            total,
+        })
+    })
+}
+
 fn listed(page: Page) -> Listed {
     Listed {
         tasks: page.tasks,
@@ -109,10 +131,22 @@ fn listed(page: Page) -> Listed {
     }
 }
 
-/// Puts the tasks of a list into the order of a tree. A task whose parent is not in the list
-/// stands at the top.
-pub fn tree(tasks: Vec<Task>) -> Vec<TreeRow> {
-    let present: std::collections::HashSet<TaskId> = tasks.iter().map(|task| task.id).collect();
+/// Reads the tasks below `root`, or all, that pass the filter, in the order of the tree.
+pub fn tree(context: &mut Context, root: Option<TaskId>, filter: &Filter) -> Result<Vec<TreeRow>> {
+    context.read(|tasks| {
+        let mut found = tasks.list(filter)?.tasks;
+        if let Some(root) = root {
+            require(tasks, root)?;
+            let below: HashSet<TaskId> = tasks.nodes(Some(root))?.iter().map(|n| n.id).collect();
+            found.retain(|task| task.id == root || below.contains(&task.id));
+        }
+        Ok(arrange(found))
+    })
+}
+
+/// Puts tasks into the order of a tree. A task whose parent is not among them stands at the top.
+fn arrange(tasks: Vec<Task>) -> Vec<TreeRow> {
+    let present: HashSet<TaskId> = tasks.iter().map(|task| task.id).collect();
     let mut below: HashMap<Option<TaskId>, Vec<Task>> = HashMap::new();
     for task in tasks {
         let parent = task.parent.filter(|parent| present.contains(parent));

@@ -1,0 +1,200 @@
+//! `cleo add`
+
+use std::fs::File;
+use std::io::{BufReader, stdin};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use super::show::task_line;
+use crate::error::Result;
+use crate::ops::tasks::{self, Added};
+use crate::task::draft::{Draft, Reference};
+use crate::task::{Priority, Size, TaskType};
+use crate::workspace::unreadable;
+
+/// Add a task, or many from a file
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo add 'Build login' --type epic
+  cleo add 'Research token refresh' --parent T1 --label research --acceptance 'sources named'
+  cleo add 'Implement token refresh' --depends T2 --file 'src/auth/**' --priority high
+  cleo add --batch plan.jsonl
+
+A batch has one JSON object a line, with the fields of a task. A line may carry
+\"key\":\"name\"; others refer to it with \"depends\":[\"@name\"] or \"parent\":\"@name\".
+All lines are added, or none.")]
+pub(super) struct Arguments {
+    /// One line that leads with its verb
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    title: Option<String>,
+
+    /// Full text of the task
+    #[arg(long, short, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// Kind of work: epic, task, subtask, research, testing, documentation, …
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    kind: Option<TaskType>,
+
+    /// Label; may be repeated or separated by commas
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
+    labels: Vec<String>,
+
+    /// Task that must be done first (T2, or @key); may be repeated or separated by commas
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    depends: Vec<Reference>,
+
+    /// Task that this one is a part of (T1, or @key)
+    #[arg(long, value_name = "TASK")]
+    parent: Option<Reference>,
+
+    /// critical, high, medium or low
+    #[arg(long, short, value_name = "PRIORITY")]
+    priority: Option<Priority>,
+
+    /// Phase that it belongs to
+    #[arg(long, value_name = "SLUG")]
+    phase: Option<String>,
+
+    /// small, medium or large
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Size>,
+
+    /// Criterion by which the work is accepted; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    acceptance: Vec<String>,
+
+    /// File or glob that the work touches; may be repeated
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+
+    /// What the work leaves behind; may be repeated
+    #[arg(long = "deliverable", value_name = "TEXT")]
+    deliverables: Vec<String>,
+
+    /// Note; may be repeated
+    #[arg(long = "note", value_name = "TEXT")]
+    notes: Vec<String>,
+
+    /// Agent that it is assigned to
+    #[arg(long = "agent", value_name = "AGENT")]
+    assigned_agent: Option<String>,
+
+    /// When it is due: a date or an RFC 3339 time
+    #[arg(long, value_name = "DATE")]
+    due: Option<String>,
+
+    /// Estimated hours
+    #[arg(long, value_name = "HOURS")]
+    estimate: Option<f64>,
+
+    /// Feature that it belongs to
+    #[arg(long, value_name = "NAME")]
+    feature: Option<String>,
+
+    /// Add the task only if no task has this key yet
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// File of tasks as JSON lines; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct AddedMany {
+    tasks: Vec<Added>,
+    total: usize,
+    created: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match &arguments.batch {
+        Some(file) => add_batch(face, file.clone()),
+        None => add_one(face, arguments),
+    }
+}
+
+fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let draft = arguments.into_draft();
+    let added = tasks::add(&mut face.context()?, vec![draft])?;
+    let Some(one) = added.into_iter().next() else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut warnings = Vec::new();
+    if !one.created {
+        let key = one.task.key.as_deref().unwrap_or_default();
+        warnings.push(format!(
+            "{} has the key `{key}` already; nothing was added",
+            one.task.id
+        ));
+    }
+    face.reply(&one, &warnings, |screen| added_line(screen, &one))
+}
+
+fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
+    let drafts = if file.as_os_str() == "-" {
+        tasks::read_batch(stdin().lock())?
+    } else {
+        let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
+        tasks::read_batch(BufReader::new(opened))?
+    };
+    let tasks = tasks::add(&mut face.context()?, drafts)?;
+    let created = tasks.iter().filter(|added| added.created).count();
+    let result = AddedMany {
+        total: tasks.len(),
+        created,
+        tasks,
+    };
+    face.reply(&result, &[], |screen| {
+        result
+            .tasks
+            .iter()
+            .for_each(|added| added_line(screen, added));
+        screen.line(
+            Tone::Dim,
+            format!("{} of {} added", result.created, result.total),
+        );
+    })
+}
+
+fn added_line(screen: &mut Screen, added: &Added) {
+    let (tone, word) = if added.created {
+        (Tone::Good, "Added ")
+    } else {
+        (Tone::Dim, "Known ")
+    };
+    screen.say(tone, word);
+    task_line(screen, &added.task);
+}
+
+impl Arguments {
+    fn into_draft(self) -> Draft {
+        Draft {
+            title: self.title.unwrap_or_default(),
+            description: self.description.unwrap_or_default(),
+            kind: self.kind,
+            parent: self.parent,
+            depends: self.depends,
+            labels: self.labels,
+            priority: self.priority,
+            phase: self.phase,
+            size: self.size,
+            files: self.files,
+            acceptance: self.acceptance,
+            deliverables: self.deliverables,
+            notes: self.notes,
+            assigned_agent: self.assigned_agent,
+            due: self.due,
+            estimate: self.estimate,
+            feature: self.feature,
+            key: self.key,
+        }
+    }
+}

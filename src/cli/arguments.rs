@@ -1,0 +1,82 @@
+//! Options that every command takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Options that every command takes.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Globals {
+    /// Workspace to use, instead of the one that this folder is in
+    #[arg(
+        long,
+        global = true,
+        env = "CLEO_ROOT",
+        value_name = "DIR",
+        hide_env = true,
+        help_heading = "Global options"
+    )]
+    pub(super) root: Option<PathBuf>,
+
+    /// Answer with one JSON document
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(super) json: bool,
+
+    /// Form of the answer; text on a terminal and json in a pipe unless told
+    #[arg(
+        long,
+        global = true,
+        env = "CLEO_FORMAT",
+        value_name = "FORMAT",
+        hide_env = true,
+        help_heading = "Global options"
+    )]
+    pub(super) format: Option<Format>,
+
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        help_heading = "Global options"
+    )]
+    pub(super) color: Color,
+
+    /// No warnings or hints on standard error
+    #[arg(long, short, global = true, help_heading = "Global options")]
+    pub(super) quiet: bool,
+
+    /// Folder of skills to look in before all others
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
+    pub(super) skills_dir: Vec<PathBuf>,
+}
+
+/// Form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Text for people
+    Text,
+    /// One JSON document
+    Json,
+    /// JSON, one document a line
+    Ndjson,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}

@@ -1,0 +1,129 @@
+//! `cleo explain CODE` and `cleo help exit-codes`.
+
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+use serde::Serialize;
+
+use super::Face;
+use super::screen::{Cell, Screen, Tone};
+use crate::error::{Code, Error, Result, nearest};
+
+/// Explain an error code
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing"
+)]
+pub(super) struct Arguments {
+    /// The code, in any letter case, with or without E_; all when left out
+    code: Option<String>,
+}
+
+/// Show help for a command, or the table of exit codes
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo help add\n  cleo help exit-codes")]
+pub(super) struct HelpArguments {
+    /// A command, or `exit-codes`
+    topic: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Explained {
+    code: &'static str,
+    exit_code: u8,
+    meaning: &'static str,
+    advice: &'static str,
+}
+
+#[derive(Serialize)]
+struct Table {
+    codes: Vec<Explained>,
+    total: usize,
+}
+
+fn explained(code: Code) -> Explained {
+    Explained {
+        code: code.name(),
+        exit_code: code.exit_code(),
+        meaning: code.meaning(),
+        advice: code.advice(),
+    }
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let Some(name) = arguments.code else {
+        return table(face);
+    };
+    let Some(code) = Code::find(&name) else {
+        return Err(unknown(&name));
+    };
+    let result = explained(code);
+    face.reply(&result, &[], |screen| {
+        screen
+            .say(Tone::Strong, result.code)
+            .line(Tone::Dim, format!("  exit {}", result.exit_code));
+        screen
+            .line(Tone::Plain, result.meaning)
+            .line(Tone::Plain, result.advice);
+    })
+}
+
+fn unknown(name: &str) -> Error {
+    let wanted = format!(
+        "E_{}",
+        name.trim_start_matches("E_").trim_start_matches("e_")
+    );
+    let error = Error::new(
+        Code::CodeNotFound,
+        format!("there is no error code `{name}`"),
+    );
+    match nearest(&wanted, Code::ALL.iter().map(|code| code.name())) {
+        Some(code) => error.fix(format!("cleo explain {code}")),
+        None => error.fix("cleo help exit-codes"),
+    }
+}
+
+pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<ExitCode> {
+    if arguments.topic == ["exit-codes"] {
+        return table(face);
+    }
+    let mut command = super::Cli::command();
+    command.build();
+    for word in &arguments.topic {
+        let Some(found) = command.find_subcommand(word) else {
+            let message = format!("there is no command `{word}`");
+            return Err(Error::new(Code::Usage, message).fix("cleo --help"));
+        };
+        command = found.clone();
+    }
+    face.output.print(&command.render_long_help().to_string());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(face: &mut Face<'_>) -> Result<ExitCode> {
+    let mut codes: Vec<Explained> = Code::ALL.iter().map(|code| explained(*code)).collect();
+    codes.sort_by_key(|code| code.exit_code);
+    let result = Table {
+        total: codes.len(),
+        codes,
+    };
+    face.reply(&result, &[], |screen| show(screen, &result))
+}
+
+fn show(screen: &mut Screen, table: &Table) {
+    let row = |code: &Explained| -> Vec<Cell> {
+        vec![
+            (Tone::Strong, code.exit_code.to_string()),
+            (Tone::Accent, code.code.to_string()),
+            (Tone::Plain, code.meaning.to_string()),
+        ]
+    };
+    let mut rows = vec![vec![
+        (Tone::Strong, "0".to_string()),
+        (Tone::Accent, String::new()),
+        (Tone::Plain, "Success.".to_string()),
+    ]];
+    rows.extend(table.codes.iter().map(row));
+    screen.table(&["EXIT", "CODE", "MEANING"], rows);
+}

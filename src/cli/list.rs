@@ -1,0 +1,142 @@
+//! `cleo list`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Face;
+use super::screen::{Cell, Screen, Tone};
+use super::show::{priority_tone, status_tone};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::tasks::{self, Listed, TreeRow};
+use crate::store::Filter;
+use crate::task::{Priority, Status, Task, TaskType};
+
+/// List tasks
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo list --status pending,active
+  cleo list --label research --priority high
+  cleo list --parent T1 --tree
+  cleo list --json | jq -r '.result.tasks[] | [.id, .title] | @tsv'")]
+pub(super) struct Arguments {
+    /// Only tasks with one of these statuses
+    #[arg(long, short, value_name = "STATUS", value_delimiter = ',')]
+    status: Vec<Status>,
+
+    /// Only tasks with all of these labels
+    #[arg(long, short, value_name = "LABEL", value_delimiter = ',')]
+    label: Vec<String>,
+
+    /// Only tasks of one of these types
+    #[arg(long = "type", short = 't', value_name = "TYPE", value_delimiter = ',')]
+    kind: Vec<TaskType>,
+
+    /// Only children of this task; with --tree, all below it
+    #[arg(long, value_name = "TASK")]
+    parent: Option<TaskId>,
+
+    /// Only tasks with one of these priorities
+    #[arg(long, short, value_name = "PRIORITY", value_delimiter = ',')]
+    priority: Vec<Priority>,
+
+    /// Only tasks in this phase
+    #[arg(long, value_name = "SLUG")]
+    phase: Option<String>,
+
+    /// Only tasks assigned to this agent
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// At most so many tasks
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+
+    /// Leave out the first so many
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    offset: u32,
+
+    /// In the order of the tree, with each task's depth
+    #[arg(long, conflicts_with_all = ["limit", "offset"])]
+    tree: bool,
+}
+
+#[derive(Serialize)]
+struct Tree {
+    tasks: Vec<TreeRow>,
+    total: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    if arguments.tree {
+        let root = arguments.parent;
+        let filter = Filter {
+            parent: None,
+            ..arguments.into_filter()
+        };
+        let tasks = tasks::tree(&mut context, root, &filter)?;
+        let result = Tree {
+            total: tasks.len(),
+            tasks,
+        };
+        return face.reply(&result, &[], |screen| {
+            result.tasks.iter().for_each(|row| tree_line(screen, row));
+        });
+    }
+    let listed = tasks::list(&mut context, &arguments.into_filter())?;
+    face.reply(&listed, &[], |screen| table(screen, &listed))
+}
+
+/// Shows tasks as a table, and how many more there are.
+pub(super) fn table(screen: &mut Screen, listed: &Listed) {
+    if listed.tasks.is_empty() {
+        screen.line(Tone::Dim, "no tasks");
+        return;
+    }
+    let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
+    screen.table(&head, listed.tasks.iter().map(row).collect());
+    let shown = listed.tasks.len() as u64;
+    if shown < listed.total {
+        screen.line(Tone::Dim, format!("{shown} of {} tasks", listed.total));
+    }
+}
+
+fn row(task: &Task) -> Vec<Cell> {
+    vec![
+        (Tone::Strong, task.id.to_string()),
+        (status_tone(task.status), task.status.to_string()),
+        (priority_tone(task.priority), task.priority.to_string()),
+        (Tone::Dim, task.kind.to_string()),
+        (Tone::Plain, task.title.clone()),
+    ]
+}
+
+fn tree_line(screen: &mut Screen, row: &TreeRow) {
+    let indent = "  ".repeat(row.depth);
+    let mark = if row.depth == 0 { "" } else { "└ " };
+    screen.say(
+        Tone::Dim,
+        format!("{}{mark}", &indent[..indent.len().saturating_sub(2)]),
+    );
+    super::show::task_line(screen, &row.task);
+}
+
+impl Arguments {
+    fn into_filter(self) -> Filter {
+        Filter {
+            statuses: self.status,
+            labels: self.label,
+            kinds: self.kind,
+            parent: self.parent,
+            priorities: self.priority,
+            phase: self.phase,
+            agent: self.agent,
+            limit: self.limit,
+            offset: self.offset,
+        }
+    }
+}

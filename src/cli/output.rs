@@ -1,0 +1,187 @@
+//! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::arguments::{Color, Format, Globals};
+use super::environment::setting;
+use super::screen::{Screen, Tone};
+use crate::error::Error;
+use crate::reply::Envelope;
+
+/// Where and how answers go.
+pub(super) struct Output {
+    format: Format,
+    color: bool,
+    error_color: bool,
+    quiet: bool,
+}
+
+impl Output {
+    /// Decides form and colour from options, environment and where the output goes.
+    pub(super) fn new(globals: &Globals) -> Output {
+        let terminal = io::stdout().is_terminal();
+        let by_place = if terminal { Format::Text } else { Format::Json };
+        let format = if globals.json {
+            Format::Json
+        } else {
+            globals.format.unwrap_or(by_place)
+        };
+        Output {
+            format,
+            color: colored(globals.color, terminal),
+            error_color: colored(globals.color, io::stderr().is_terminal()),
+            quiet: globals.quiet,
+        }
+    }
+
+    /// Says which form answers have.
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Answers with a result, with an error beside it when it is a verdict that failed.
+    pub(super) fn reply<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: &T,
+        error: Option<&Error>,
+        warnings: &[String],
+        text: impl FnOnce(&mut Screen),
+    ) -> ExitCode {
+        self.warn(warnings);
+        let envelope = Envelope::new(command, Some(result), error, warnings);
+        match self.format {
+            Format::Text => {
+                let mut screen = Screen::new(self.color);
+                text(&mut screen);
+                self.print(&screen.finish());
+                error.inspect(|error| self.explain(error));
+            }
+            _ => self.document(&envelope),
+        }
+        exit(error)
+    }
+
+    /// Answers with an error.
+    pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
+        match self.format {
+            Format::Text => self.explain(&error),
+            _ => {
+                self.document(&Envelope::<()>::new(command, None, Some(&error), &[]));
+                if io::stderr().is_terminal() {
+                    self.explain(&error);
+                }
+            }
+        }
+        exit(Some(&error))
+    }
+
+    /// Prints one envelope of a stream on its line.
+    pub(super) fn stream<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: Option<&T>,
+        error: Option<&Error>,
+    ) -> io::Result<()> {
+        let line = json(&Envelope::new(command, result, error, &[]));
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(line.as_bytes())?;
+        stdout.write_all(b"\n")
+    }
+
+    /// Prints text as it is.
+    pub(super) fn print(&self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        // Whoever closed the pipe has read enough: that is no error.
+        let _ = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+    }
+
+    /// Tells people something that is no part of the answer.
+    pub(super) fn note(&self, text: &str) {
+        if !self.quiet {
+            let mut screen = Screen::new(self.error_color);
+            screen.line(Tone::Dim, text);
+            eprint_whole(&screen.finish());
+        }
+    }
+
+    fn warn(&self, warnings: &[String]) {
+        if self.quiet {
+            return;
+        }
+        let mut screen = Screen::new(self.error_color);
+        for warning in warnings {
+            screen
+                .say(Tone::Warn, "warning: ")
+                .line(Tone::Plain, warning);
+        }
+        eprint_whole(&screen.finish());
+    }
+
+    fn document<T: Serialize>(&self, envelope: &Envelope<'_, T>) {
+        let pretty = self.format == Format::Json && io::stdout().is_terminal();
+        let text = if pretty {
+            serde_json::to_string_pretty(envelope).ok()
+        } else {
+            None
+        };
+        self.print(&format!("{}\n", text.unwrap_or_else(|| json(envelope))));
+    }
+
+    fn explain(&self, error: &Error) {
+        let mut screen = Screen::new(self.error_color);
+        screen
+            .say(Tone::Bad, "error")
+            .say(Tone::Dim, format!("[{}]", error.code.name()));
+        screen.line(Tone::Plain, format!(": {}", error.message));
+        if let Some(fix) = &error.fix {
+            screen.say(Tone::Dim, "  try: ").line(Tone::Accent, fix);
+        }
+        for other in &error.alternatives {
+            screen
+                .say(Tone::Dim, format!("  or {}: ", other.action))
+                .line(Tone::Accent, &other.command);
+        }
+        eprint_whole(&screen.finish());
+    }
+}
+
+fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
+    serde_json::to_string(envelope).unwrap_or_else(|cause| {
+        // Only a map with keys that are no text could fail, and no reply has one.
+        format!(
+            "{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}"
+        )
+    })
+}
+
+fn exit(error: Option<&Error>) -> ExitCode {
+    error.map_or(ExitCode::SUCCESS, |error| {
+        ExitCode::from(error.code.exit_code())
+    })
+}
+
+fn eprint_whole(text: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// `--color`, then NO_COLOR, then CLICOLOR_FORCE or FORCE_COLOR, then what the terminal can do.
+fn colored(wanted: Color, terminal: bool) -> bool {
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if setting("NO_COLOR").is_some() => false,
+        Color::Auto => {
+            let forced = |name| setting(name).is_some_and(|value| value != "0");
+            let able = env::var("TERM").map_or(true, |term| term != "dumb");
+            forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") || (terminal && able)
+        }
+    }
+}

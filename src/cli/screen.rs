@@ -1,0 +1,198 @@
+//! Text for people. Everything shown passes [`clean`], so no text from a stranger can steer a
+//! terminal.
+
+use std::borrow::Cow;
+use std::fmt::{Display, Write};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use owo_colors::Style;
+
+/// How a piece of text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Strong,
+    Dim,
+    Accent,
+    Good,
+    Warn,
+    Bad,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Dim => Style::new().dimmed(),
+            Tone::Accent => Style::new().cyan(),
+            Tone::Good => Style::new().green(),
+            Tone::Warn => Style::new().yellow(),
+            Tone::Bad => Style::new().red().bold(),
+        }
+    }
+}
+
+/// A cell of a table.
+pub(super) type Cell = (Tone, String);
+
+/// Text that is being put together.
+pub(super) struct Screen {
+    text: String,
+    color: bool,
+    width: usize,
+}
+
+impl Screen {
+    /// Starts an empty screen.
+    pub(super) fn new(color: bool) -> Screen {
+        let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+        Screen {
+            text: String::new(),
+            color,
+            width: width.clamp(40, 140),
+        }
+    }
+
+    /// Returns the text.
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// Adds a piece of text to the line.
+    pub(super) fn say(&mut self, tone: Tone, text: impl Display) -> &mut Screen {
+        let painted = self.paint(tone, &text.to_string());
+        self.text.push_str(&painted);
+        self
+    }
+
+    /// Adds a piece of text and ends the line.
+    pub(super) fn line(&mut self, tone: Tone, text: impl Display) -> &mut Screen {
+        self.say(tone, text);
+        self.text.push('\n');
+        self
+    }
+
+    /// Adds a name and its value on a line; an empty value adds nothing.
+    pub(super) fn field(&mut self, name: &str, value: impl Display) -> &mut Screen {
+        let value = value.to_string();
+        if !value.is_empty() {
+            self.say(Tone::Dim, format!("{name:>14}  "))
+                .line(Tone::Plain, value);
+        }
+        self
+    }
+
+    /// Adds text of several lines, wrapped to the width, below a heading.
+    pub(super) fn section(&mut self, heading: &str, text: &str) -> &mut Screen {
+        if text.trim().is_empty() {
+            return self;
+        }
+        self.text.push('\n');
+        self.line(Tone::Strong, heading);
+        for line in text.lines() {
+            let options = textwrap::Options::new(self.width).initial_indent("  ");
+            for row in textwrap::wrap(&clean(line), options.subsequent_indent("  ")) {
+                self.text.push_str(row.trim_end());
+                self.text.push('\n');
+            }
+        }
+        self
+    }
+
+    /// Adds text as it is, except that nothing in it can steer a terminal.
+    pub(super) fn verbatim(&mut self, text: &str) -> &mut Screen {
+        for line in text.split_inclusive('\n') {
+            let (line, end) = line
+                .strip_suffix('\n')
+                .map_or((line, ""), |line| (line, "\n"));
+            self.text.push_str(&clean(line));
+            self.text.push_str(end);
+        }
+        self
+    }
+
+    /// Adds a table; the last column takes what width is left.
+    pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(self.width).unwrap_or(100));
+        table.set_header(head.iter().map(|name| self.paint(Tone::Dim, name)));
+        for row in rows {
+            table.add_row(row.into_iter().map(|(tone, text)| self.paint(tone, &text)));
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        for line in table.lines() {
+            let _ = writeln!(self.text, "{}", line.trim_end());
+        }
+        self
+    }
+
+    fn paint(&self, tone: Tone, text: &str) -> String {
+        let text = clean(text);
+        if !self.color || tone == Tone::Plain || text.is_empty() {
+            return text.into_owned();
+        }
+        tone.style().style(text).to_string()
+    }
+}
+
+/// Makes control characters and marks that turn the direction of writing visible.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\t' => shown.push_str("    "),
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            c if steers(c) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_a_stranger_reaches_the_terminal_as_a_command() {
+        for (text, shown) in [
+            ("plain & ünïcode", "plain & ünïcode"),
+            ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
+            ("a\nb\r\0", "a\\nb\\r\\u{0}"),
+            ("x\u{202e}y", "x\\u{202e}y"),
+            ("\u{9b}2J", "\\u{9b}2J"),
+        ] {
+            assert_eq!(clean(text), shown);
+        }
+    }
+
+    #[test]
+    fn colour_is_only_there_when_asked_for() {
+        let mut plain = Screen::new(false);
+        plain.line(Tone::Bad, "x");
+        assert_eq!(plain.finish(), "x\n");
+        let mut colored = Screen::new(true);
+        colored.line(Tone::Bad, "x\u{1b}");
+        let text = colored.finish();
+        assert!(
+            text.starts_with("\u{1b}[") && text.contains("x\\u{1b}"),
+            "{text:?}"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! `cleo show`, and how tasks look in every command.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use crate::error::Result;
+use crate::id::{self, TaskId};
+use crate::ops::tasks::{self, Shown};
+use crate::task::{Priority, Status, Task};
+
+/// Show a task with what stands around it
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title"
+)]
+pub(super) struct Arguments {
+    /// The task
+    task: TaskId,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let shown = tasks::show(&mut face.context()?, arguments.task)?;
+    face.reply(&shown, &[], |screen| render(screen, &shown))
+}
+
+fn render(screen: &mut Screen, shown: &Shown) {
+    let task = &shown.task;
+    task_line(screen, task);
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let ids = |value: Option<TaskId>| value.map(|id| id.to_string()).unwrap_or_default();
+    screen
+        .field("type", &task.kind)
+        .field("priority", task.priority);
+    screen.field(
+        "size",
+        task.size.map(|size| size.word()).unwrap_or_default(),
+    );
+    screen
+        .field("parent", ids(task.parent))
+        .field("children", id::list(&shown.children));
+    screen.field("depends on", id::list(&task.depends));
+    screen.field("waiting for", id::list(&shown.waiting_for));
+    screen.field("unblocks", id::list(&shown.dependents));
+    screen
+        .field("labels", task.labels.join(", "))
+        .field("phase", text(&task.phase));
+    screen
+        .field("feature", text(&task.feature))
+        .field("agent", text(&task.assigned_agent));
+    screen.field("due", text(&task.due));
+    screen.field(
+        "estimate",
+        task.estimate
+            .map(|hours| format!("{hours} h"))
+            .unwrap_or_default(),
+    );
+    screen
+        .field("key", text(&task.key))
+        .field("created", &task.created_at);
+    screen
+        .field("started", text(&task.started_at))
+        .field("completed", text(&task.completed_at));
+    screen.field("cancelled", text(&task.cancelled_at));
+    screen.section("Description", &task.description);
+    for (heading, lines) in [
+        ("Acceptance", &task.acceptance),
+        ("Deliverables", &task.deliverables),
+        ("Files", &task.files),
+    ] {
+        screen.section(heading, &bullets(lines));
+    }
+    let notes: Vec<String> = task
+        .notes
+        .iter()
+        .map(|note| format!("{} {}: {}", note.at, note.by, note.text))
+        .collect();
+    screen.section("Notes", &bullets(&notes));
+}
+
+fn bullets(lines: &[String]) -> String {
+    lines
+        .iter()
+        .map(|line| format!("- {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Writes a task on one line: id, status, title.
+pub(super) fn task_line(screen: &mut Screen, task: &Task) {
+    headline(screen, task.id, task.status, &task.title);
+}
+
+/// Writes id, status and title on one line.
+pub(super) fn headline(screen: &mut Screen, id: TaskId, status: Status, title: &str) {
+    screen.say(Tone::Strong, id).say(Tone::Plain, " ");
+    screen
+        .say(status_tone(status), status)
+        .say(Tone::Plain, "  ")
+        .line(Tone::Plain, title);
+}
+
+/// Says how a status is shown.
+pub(super) fn status_tone(status: Status) -> Tone {
+    match status {
+        Status::Pending => Tone::Plain,
+        Status::Active | Status::Review => Tone::Accent,
+        Status::Done => Tone::Good,
+        Status::Blocked => Tone::Bad,
+        Status::Paused | Status::Cancelled => Tone::Dim,
+    }
+}
+
+/// Says how a priority is shown.
+pub(super) fn priority_tone(priority: Priority) -> Tone {
+    match priority {
+        Priority::Critical => Tone::Bad,
+        Priority::High => Tone::Warn,
+        Priority::Medium => Tone::Plain,
+        Priority::Low => Tone::Dim,
+    }
+}

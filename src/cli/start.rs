@@ -1,0 +1,39 @@
+//! `cleo start`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use super::show::task_line;
+use crate::error::Result;
+use crate::id::{self, TaskId};
+use crate::ops::tasks;
+
+/// Start the work on a task
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo start T3")]
+pub(super) struct Arguments {
+    /// The task
+    task: TaskId,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let moved = tasks::start(&mut face.context()?, arguments.task)?;
+    face.reply(&moved, &moved.warnings, |screen| {
+        moved_line(screen, "Started", &moved)
+    })
+}
+
+/// Says what a move did.
+pub(super) fn moved_line(screen: &mut Screen, verb: &str, moved: &tasks::Moved) {
+    let (tone, word) = if moved.changed {
+        (Tone::Good, verb)
+    } else {
+        (Tone::Dim, "Unchanged")
+    };
+    screen.say(tone, word).say(Tone::Plain, " ");
+    task_line(screen, &moved.task);
+    screen.field("now ready", id::list(&moved.unblocked));
+}

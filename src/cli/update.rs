@@ -1,0 +1,210 @@
+//! `cleo update`
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::Face;
+use super::screen::Tone;
+use super::show::task_line;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::tasks::{self, ListField, Patch};
+use crate::task::{Priority, Size, Status, Task, TaskType};
+
+/// Change the fields of a task
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo update T3 --title 'Implement token refresh' --priority high
+  cleo update T3 --depends T2 --label auth --note 'waits for the research'
+  cleo update T3 --clear labels --label backend
+  cleo update T3 --parent none")]
+pub(super) struct Arguments {
+    /// The task
+    task: TaskId,
+
+    /// New title
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// New description
+    #[arg(long, short, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// New type
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    kind: Option<TaskType>,
+
+    /// New status: pending, active, review, blocked or paused
+    #[arg(long, value_name = "STATUS")]
+    status: Option<Status>,
+
+    /// New parent, or `none`
+    #[arg(long, value_name = "TASK", value_parser = parse_parent)]
+    parent: Option<Parent>,
+
+    /// Add a dependency; may be repeated or separated by commas
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    depends: Vec<TaskId>,
+
+    /// Remove a dependency
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    remove_depends: Vec<TaskId>,
+
+    /// Add a label
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
+    labels: Vec<String>,
+
+    /// Remove a label
+    #[arg(long = "remove-label", value_name = "LABEL", value_delimiter = ',')]
+    remove_labels: Vec<String>,
+
+    /// New priority
+    #[arg(long, short, value_name = "PRIORITY")]
+    priority: Option<Priority>,
+
+    /// New phase
+    #[arg(long, value_name = "SLUG")]
+    phase: Option<String>,
+
+    /// New size
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Size>,
+
+    /// Add a criterion
+    #[arg(long, value_name = "TEXT")]
+    acceptance: Vec<String>,
+
+    /// Add a file or glob
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+
+    /// Add a deliverable
+    #[arg(long = "deliverable", value_name = "TEXT")]
+    deliverables: Vec<String>,
+
+    /// Add a note
+    #[arg(long = "note", value_name = "TEXT")]
+    notes: Vec<String>,
+
+    /// Assign to an agent
+    #[arg(long = "agent", value_name = "AGENT")]
+    assigned_agent: Option<String>,
+
+    /// New due date
+    #[arg(long, value_name = "DATE")]
+    due: Option<String>,
+
+    /// New estimate in hours
+    #[arg(long, value_name = "HOURS")]
+    estimate: Option<f64>,
+
+    /// New feature
+    #[arg(long, value_name = "NAME")]
+    feature: Option<String>,
+
+    /// Empty a field before the rest of the change; may be repeated
+    #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
+    clear: Vec<Field>,
+}
+
+/// `--parent`: a task, or none.
+#[derive(Clone, Copy)]
+struct Parent(Option<TaskId>);
+
+fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
+    if text == "none" {
+        Ok(Parent(None))
+    } else {
+        text.parse().map(|id| Parent(Some(id)))
+    }
+}
+
+/// Fields that can be emptied.
+#[derive(Clone, Copy, ValueEnum)]
+enum Field {
+    Description,
+    Depends,
+    Labels,
+    Phase,
+    Size,
+    Files,
+    Acceptance,
+    Deliverables,
+    Agent,
+    Due,
+    Estimate,
+    Feature,
+    Key,
+}
+
+impl Field {
+    fn field(self) -> ListField {
+        match self {
+            Field::Description => ListField::Description,
+            Field::Depends => ListField::Depends,
+            Field::Labels => ListField::Labels,
+            Field::Phase => ListField::Phase,
+            Field::Size => ListField::Size,
+            Field::Files => ListField::Files,
+            Field::Acceptance => ListField::Acceptance,
+            Field::Deliverables => ListField::Deliverables,
+            Field::Agent => ListField::AssignedAgent,
+            Field::Due => ListField::Due,
+            Field::Estimate => ListField::Estimate,
+            Field::Feature => ListField::Feature,
+            Field::Key => ListField::Key,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Updated {
+    task: Task,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let id = arguments.task;
+    let patch = arguments.into_patch();
+    if patch.is_empty() {
+        let message = format!("nothing to change in {id}: no field was given");
+        return Err(Error::new(Code::Usage, message).fix("cleo update --help"));
+    }
+    let result = Updated {
+        task: tasks::update(&mut face.context()?, id, patch)?,
+    };
+    face.reply(&result, &[], |screen| {
+        screen.say(Tone::Good, "Updated ");
+        task_line(screen, &result.task);
+    })
+}
+
+impl Arguments {
+    fn into_patch(self) -> Patch {
+        Patch {
+            title: self.title,
+            description: self.description,
+            kind: self.kind,
+            status: self.status,
+            parent: self.parent.map(|parent| parent.0),
+            add_depends: self.depends,
+            remove_depends: self.remove_depends,
+            add_labels: self.labels,
+            remove_labels: self.remove_labels,
+            priority: self.priority,
+            phase: self.phase,
+            size: self.size,
+            add_files: self.files,
+            add_acceptance: self.acceptance,
+            add_deliverables: self.deliverables,
+            notes: self.notes,
+            assigned_agent: self.assigned_agent,
+            due: self.due,
+            estimate: self.estimate,
+            feature: self.feature,
+            clear: self.clear.into_iter().map(Field::field).collect(),
+        }
+    }
+}
