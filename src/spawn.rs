@@ -9,7 +9,6 @@ use crate::error::{Code, Error, Result};
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
-use crate::skill::Skill;
 use crate::template::{Bindings, has_token, inject};
 
 /// How many characters count as one token in an estimate.

@@ -179,19 +179,25 @@ impl Entry {
             _ => Ok(line),
         }
     }
-
 }
 
 impl Fields<'_> {
     /// Returns the tasks that are named, each with the field that names it.
     pub fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
-        let named = |field| self.texts(field).filter_map(rules::task).map(move |id| (field, id));
-        ["needs_followup", "linked_tasks"].into_iter().flat_map(named)
+        let named = |field| {
+            self.texts(field)
+                .filter_map(rules::task)
+                .map(move |id| (field, id))
+        };
+        ["needs_followup", "linked_tasks"]
+            .into_iter()
+            .flat_map(named)
     }
 
     /// Says whether the entry would be linked to a task.
     pub fn is_linked_to(&self, task: TaskId) -> bool {
-        self.texts("linked_tasks").any(|text| rules::task(text) == Some(task))
+        self.texts("linked_tasks")
+            .any(|text| rules::task(text) == Some(task))
     }
 
     /// Makes the entry, if nothing is wrong with the fields.

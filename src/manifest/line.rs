@@ -123,7 +123,9 @@ fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, Stri
     let message = match (n_whole, cause.classify()) {
         (0, Category::Eof) if torn => "the line is torn: it ends inside of an entry".to_string(),
         (0, _) => format!("the line {}", rules::syntax(text, cause).message),
-        (1, _) => "the line holds a whole entry and something else; a line end got lost".to_string(),
+        (1, _) => {
+            "the line holds a whole entry and something else; a line end got lost".to_string()
+        }
         (n, _) => format!("the line holds {n} entries; a line end between them got lost"),
     };
     (code, message)

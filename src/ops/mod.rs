@@ -1,8 +1,10 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
 pub mod complete;
+pub mod skills;
 pub mod spawn;
 pub mod tasks;
+pub mod verify;
 
 use std::path::PathBuf;
 

@@ -65,6 +65,12 @@ fn stack_text(files: &[&ProtocolFile]) -> String {
 struct Block<'a> {
     begin: &'a str,
     inner: &'a str,
+    whole: &'a str,
+}
+
+/// Returns the block of a prompt with its markers, if it has one.
+pub fn text(prompt: &str) -> Option<&str> {
+    find(prompt).ok().map(|block| block.whole.trim())
 }
 
 /// Checks that a prompt without task text carries the protocol: a block with both markers at its
@@ -140,9 +146,11 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
                 ));
             }
             let begin = prompt[start..inner_start].trim();
+            let (inner, whole) = (&prompt[inner_start..offset], &prompt[start..end]);
             return Ok(Block {
                 begin,
-                inner: &prompt[inner_start..offset],
+                inner,
+                whole,
             });
         }
         offset = end;

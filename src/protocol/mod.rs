@@ -3,6 +3,7 @@
 //! [`message`]. Rules: two-tier-subagents notes, section 4.
 
 pub mod block;
+pub mod headings;
 pub mod message;
 
 use std::borrow::Cow;

@@ -237,19 +237,22 @@ fn finish(
     }
 }
 
-/// Prints the protocol block, with the tokens of a task resolved when one is given.
-pub fn inject_block(context: &mut Context, task: Option<TaskId>) -> Result<String> {
+/// Returns the protocol block that every task gets, with its tokens.
+pub fn block() -> Result<String> {
+    let known = known_protocols()?;
+    let always: Vec<_> = known
+        .iter()
+        .filter(|file| file.is_unconditional())
+        .collect();
+    Ok(crate::protocol::block::compose(&always))
+}
+
+/// Returns the protocol block for a task, with its tokens resolved.
+pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
     let known = known_protocols()?;
     let workspace = context.workspace.clone();
     let date = context.surroundings.clock.date();
-    let Some(task) = task else {
-        let always = known
-            .iter()
-            .filter(|file| file.is_unconditional())
-            .collect::<Vec<_>>();
-        return Ok(crate::protocol::block::compose(&always));
-    };
     context.read(|transaction| {
         let task = require(transaction, task)?;
         let place = gather::place(transaction, &workspace, &task, &date)?;

@@ -82,7 +82,8 @@ impl Composer {
 
     /// Reads a value. As the value of a key, a list need not be indented.
     fn node(&mut self, after_key: bool) -> Scan<Node> {
-        for _property in ["alias", "anchor", "tag", "mark"] {
+        // The reference asks for alias, anchor, tag and mark here, which the scanner refuses.
+        for _question in 0..4 {
             self.scanner.settle()?;
         }
         if after_key && self.scanner.check(&[Kind::Entry])? {
@@ -91,7 +92,8 @@ impl Composer {
         if self.scanner.check(&[Kind::Scalar])? {
             return self.scalar();
         }
-        for _flow_start in ["[", "{"] {
+        // And here for the two starts of flow style.
+        for _question in 0..2 {
             self.scanner.settle()?;
         }
         if self.scanner.check(&[Kind::SequenceStart])? {

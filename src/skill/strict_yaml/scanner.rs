@@ -3,8 +3,6 @@
 
 use std::collections::VecDeque;
 
-use crate::skill::front_matter::Fault;
-
 use super::cursor::{Cursor, is_blank_or_end, is_end};
 use super::token::{Kind, Mark, Scan, Token};
 
