@@ -85,16 +85,7 @@ impl Catalogue {
 
     /// Finds a skill by its name, in any letter case, with or without `ct-`.
     pub fn skill(&self, name: &str) -> Result<&Skill> {
-        self.skills
-            .iter()
-            .find(|skill| skill.is_named(name))
-            .ok_or_else(|| {
-                let error = Error::new(Code::SkillNotFound, format!("there is no skill `{name}`"));
-                match crate::skill::similar(&self.skills, name) {
-                    Some(similar) => error.instead(name, similar),
-                    None => error.fix("cleo skills list"),
-                }
-            })
+        crate::skill::named(&self.skills, name)
     }
 }
 
