@@ -266,3 +266,6 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
             format!("cleo skills show {}", skill.name),
         )
 }
+
+#[cfg(test)]
+mod tests;

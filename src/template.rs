@@ -15,7 +15,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\{\{([A-Z][A-Z0-9_]*)\}\}").expect("the pattern is a constant that compiles")
 });
 
-/// Tokens whose values are text that a person or an agent wrote freely.
+/// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
 pub const FREE_TEXT: &[&str] = &[
     "TASK_TITLE",
     "TASK_NAME",
@@ -25,6 +25,10 @@ pub const FREE_TEXT: &[&str] = &[
     "ACCEPTANCE_CRITERIA",
     "DELIVERABLES_LIST",
     "MANIFEST_SUMMARIES",
+    "TOPIC_SLUG",
+    "RESEARCH_ID",
+    "TOPICS_JSON",
+    "PHASE",
 ];
 
 /// Command tokens with their values.
@@ -231,6 +235,30 @@ mod tests {
             injected.unresolved.into_iter().collect::<Vec<_>>(),
             ["ALPHA", "ZED"]
         );
+    }
+
+    #[test]
+    fn command_tokens_have_the_documented_values() {
+        let bindings = Bindings::new();
+        for (name, value) in [
+            ("TASK_SHOW_CMD", "cleo show"),
+            ("TASK_START_CMD", "cleo start"),
+            ("TASK_COMPLETE_CMD", "cleo complete"),
+            ("TASK_LINK_CMD", "cleo research link"),
+            ("TASK_LIST_CMD", "cleo list"),
+            ("TASK_FIND_CMD", "cleo find"),
+            ("TASK_ADD_CMD", "cleo add"),
+            ("TASK_PHASE_CMD", "cleo phase"),
+            ("SESSION_LIST_CMD", "cleo session list"),
+            ("SESSION_START_CMD", "cleo session start"),
+            ("SESSION_END_CMD", "cleo session end"),
+            ("RESEARCH_LIST_CMD", "cleo research list"),
+            ("RESEARCH_SHOW_CMD", "cleo research show"),
+            ("RESEARCH_INJECT_CMD", "cleo research inject"),
+            ("MANIFEST_APPEND_CMD", "cleo manifest append"),
+        ] {
+            assert_eq!(bindings.get(name), Some(value));
+        }
     }
 
     #[test]
