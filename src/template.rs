@@ -176,11 +176,22 @@ pub fn words(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join("-");
-    if joined.len() <= SLUG_MAX {
-        return joined;
+    cut(&joined, SLUG_MAX).to_string()
+}
+
+/// Adds a suffix to a slug, which is cut so that the whole is no longer than a slug may be.
+pub fn suffixed(slug: &str, suffix: &str) -> String {
+    let max = SLUG_MAX.saturating_sub(suffix.len() + 1);
+    format!("{}-{suffix}", cut(slug, max))
+}
+
+/// Cuts a slug at a hyphen, or at `max` characters when it has none so far.
+fn cut(slug: &str, max: usize) -> &str {
+    if slug.len() <= max {
+        return slug;
     }
-    let end = joined[..=SLUG_MAX].rfind('-').unwrap_or(SLUG_MAX);
-    joined[..end].to_string()
+    let end = slug[..=max].rfind('-').unwrap_or(max);
+    &slug[..end]
 }
 
 #[cfg(test)]

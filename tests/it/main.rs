@@ -5,10 +5,14 @@
     reason = "a test that cannot go on has failed, and the panic says where"
 )]
 
-mod skills_corpus;
 mod world;
 
+mod attempts;
+mod skills_corpus;
+mod spawn;
+mod spawn_refusals;
 mod tasks;
+mod why;
 
 /// Files that are no modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];
