@@ -8,10 +8,12 @@
 mod world;
 
 mod attempts;
+mod prompts;
 mod skills_corpus;
 mod spawn;
 mod spawn_refusals;
 mod tasks;
+mod verify;
 mod why;
 
 /// Files that are no modules of tests: this one.
