@@ -72,6 +72,12 @@ impl SqliteStore {
             .at(&path)
     }
 
+    /// The error for a database file that is gone while its log is there. A new database in its
+    /// place would take the old log for its own.
+    pub fn orphaned(path: &Path) -> Error {
+        faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
+    }
+
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
@@ -102,7 +108,7 @@ impl SqliteStore {
         let path = self.path.display();
         let message =
             format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
-        Error::new(Code::StoreNewer, message).fix("cargo install cleo")
+        Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
     fn begin(&mut self, how: &str) -> Result<Box<dyn Transaction + '_>> {
