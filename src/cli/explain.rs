@@ -92,13 +92,22 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     command.build();
     for word in &arguments.topic {
         let Some(found) = command.find_subcommand(word) else {
-            let message = format!("there is no command `{word}`");
-            return Err(Error::new(Code::Usage, message).fix("cleo --help"));
+            return Err(no_command(&command, word));
         };
         command = found.clone();
     }
-    face.output.print(&command.render_long_help().to_string());
-    Ok(ExitCode::SUCCESS)
+    let help = command.render_long_help().to_string();
+    Ok(face.output.print(&help))
+}
+
+fn no_command(above: &clap::Command, word: &str) -> Error {
+    let message = format!("there is no command `{word}`");
+    let error = Error::new(Code::Usage, message);
+    let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
+    match nearest(word, visible.map(clap::Command::get_name)) {
+        Some(name) => error.instead(word, name),
+        None => error.fix("cleo --help"),
+    }
 }
 
 fn table(face: &mut Face<'_>) -> Result<ExitCode> {
