@@ -88,11 +88,11 @@ pub fn run() -> ExitCode {
         globals: &cli.globals,
         name: "cleo",
     };
-    let done = dispatch(&mut face, cli.command);
+    let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
-        Err(error) => output.error(name, usage::with_fix(error, &arguments)),
+        Err(error) => output.error(name, usage::with_fix(error, &cli.globals, &arguments)),
     }
 }
 
