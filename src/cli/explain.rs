@@ -70,16 +70,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn unknown(name: &str) -> Error {
-    let wanted = format!(
-        "E_{}",
-        name.trim_start_matches("E_").trim_start_matches("e_")
-    );
-    let error = Error::new(
-        Code::CodeNotFound,
-        format!("there is no error code `{name}`"),
-    );
-    match nearest(&wanted, Code::ALL.iter().map(|code| code.name())) {
-        Some(code) => error.fix(format!("cleo explain {code}")),
+    let message = format!("there is no error code `{name}`");
+    let error = Error::new(Code::CodeNotFound, message);
+    // All names begin with E_, which says nothing about how near they are.
+    let bare = |name: &'static str| name.trim_start_matches("E_");
+    let wanted = name
+        .strip_prefix("E_")
+        .or(name.strip_prefix("e_"))
+        .unwrap_or(name);
+    match nearest(wanted, Code::ALL.iter().map(|code| bare(code.name()))) {
+        Some(code) => error.fix(format!("cleo explain E_{code}")),
         None => error.fix("cleo help exit-codes"),
     }
 }

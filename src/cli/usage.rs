@@ -164,7 +164,9 @@ fn corrected(fault: &clap::Error, arguments: &[OsString]) -> Option<String> {
     ];
     let suggested = pairs.iter().find_map(|(wrong, right)| {
         let (wrong, right) = (context(*wrong)?, context(*right)?);
-        replaced(arguments, wrong.split([' ', '=']).next()?, &right)
+        let wrong = wrong.split([' ', '=']).next()?;
+        // What is far away is no correction: pasted, it would do something else.
+        replaced(arguments, wrong, nearest(wrong, [right.as_str()])?)
     });
     suggested.or_else(|| {
         let wrong = context(ContextKind::InvalidValue)?;
