@@ -23,7 +23,7 @@ pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
         ));
     }
     face.reply(&waves, &warnings, |screen| {
-        if waves.waves.is_empty() {
+        if waves.waves.is_empty() && waves.stuck.is_empty() {
             screen.line(Tone::Dim, "no open tasks");
         }
         for (number, wave) in waves.waves.iter().enumerate() {
