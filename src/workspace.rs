@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::{self, SqliteStore};
 
 /// Folder of outputs, relative to the root.
 pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
@@ -104,8 +104,8 @@ impl Workspace {
     /// Says whether the database is there. A log without its database is an error.
     fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
-        let has_log = self.root.join(".cleo/cleo.db-wal").exists();
         let path = self.database();
+        let has_log = sqlite::log_of(&path).exists();
         match path.exists() {
             false if has_log => Err(SqliteStore::orphaned(&path)),
             there => Ok(there),

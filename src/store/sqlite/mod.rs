@@ -54,9 +54,37 @@ impl SqliteStore {
     /// Opens an existing database file and checks that it is one that this program can read.
     pub fn open(path: &Path) -> Result<SqliteStore> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let store = SqliteStore::connect(path, flags)?;
-        store.check_version()?;
-        Ok(store)
+        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
+        match opened {
+            Err(error) if error.code == Code::StoreReadOnly => {
+                SqliteStore::open_unchanging(path).map_err(|_| error)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens a database file on a disk where SQLite cannot put the files that it keeps beside it.
+    /// Without a log, all that there is to read is in the file.
+    fn open_unchanging(path: &Path) -> Result<SqliteStore> {
+        if log_of(path).exists() {
+            return Err(faults::corrupt(path, "its log cannot be read"));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let escaped = path.to_string_lossy().replace('%', "%25");
+        let escaped = escaped.replace('?', "%3f").replace('#', "%23");
+        let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+        let path = path.to_path_buf();
+        SqliteStore::checked(SqliteStore {
+            connection: connection.at(&path)?,
+            path,
+        })
+    }
+
+    fn checked(self) -> Result<SqliteStore> {
+        self.check_version()?;
+        Ok(self)
     }
 
     /// Moves everything from the log into the database file, which can then be copied or moved.
@@ -131,6 +159,13 @@ impl Store for SqliteStore {
         self.connection.execute_batch(&limit).at(&self.path)?;
         self.begin("BEGIN IMMEDIATE")
     }
+}
+
+/// Returns where SQLite keeps the write-ahead log of a database file.
+pub fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push("-wal");
+    name.into()
 }
 
 /// An open transaction; dropped without commit, it is rolled back.
