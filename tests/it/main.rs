@@ -7,6 +7,14 @@
 
 mod world;
 
+mod batch;
+mod graph;
+mod listing;
+mod output;
+mod processes;
+mod properties;
+mod refusals;
+mod stores;
 mod tasks;
 
 /// Files that are no modules of tests: this one.
