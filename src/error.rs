@@ -101,6 +101,14 @@ codes! {
         "Correct every fault that the message names and append again.";
     ManifestInvalid = "E_MANIFEST_INVALID", 6, "The manifest holds lines that are no valid entries.",
         "Correct or remove the lines that `cleo manifest validate` names.";
+    LineTorn = "E_LINE_TORN", 6, "A line of the manifest ends in the middle, or two stand on one line.",
+        "Have the agent append its entry again, then remove the torn part.";
+    LineForeign = "E_LINE_FOREIGN", 6, "A line of the manifest is no JSON object in UTF-8.",
+        "Remove the line; the entries around it count all the same.";
+    LineTooLong = "E_LINE_TOO_LONG", 6, "A line of the manifest is longer than any entry may be.",
+        "Move the detail into the output file and append a shorter entry.";
+    LineDuplicate = "E_LINE_DUPLICATE", 6, "A line of the manifest repeats the id of an earlier one, which counts.",
+        "Remove the line, or give its entry another id.";
     NotVerified = "E_NOT_VERIFIED", 6, "The task was spawned, and what its agent left does not verify.",
         "See `cleo verify output TASK`; `--force` completes it all the same and is recorded.";
     StatusRefused = "E_STATUS_REFUSED", 6, "The task cannot go from its status to that one.",

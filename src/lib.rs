@@ -3,15 +3,22 @@
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
 
+pub mod catalogue;
 mod cli;
 pub mod clock;
+pub mod dispatch;
 pub mod error;
 pub mod id;
+pub mod manifest;
 pub mod ops;
+pub mod protocol;
 pub mod reply;
 pub mod score;
+pub mod skill;
+pub mod spawn;
 pub mod store;
 pub mod task;
+pub mod template;
 pub mod workspace;
 
 pub use cli::run;

@@ -76,19 +76,37 @@ fn is_vowel(letter: char) -> bool {
     "aeiouy".contains(letter)
 }
 
-/// Finds where `keyword` stands in a normalized text, in bytes. A keyword of letters and digits
-/// matches whole words in their common forms; any other (`lib/`) matches as written, at the start
-/// of a word.
-pub fn find_keyword(normalized: &str, keyword: &str) -> Option<usize> {
-    if keyword.chars().all(char::is_alphanumeric) {
-        return terms(normalized)
-            .find(|term| is_form_of(term.text, keyword))
-            .map(|term| term.start);
+/// A text that keywords are looked up in, read once.
+#[derive(Clone, Debug)]
+pub struct Words {
+    normalized: String,
+    places: Vec<(usize, usize)>,
+}
+
+impl Words {
+    /// Normalizes a text and splits it into words.
+    pub fn of(text: &str) -> Words {
+        let normalized = normalize(text);
+        let places = terms(&normalized)
+            .map(|term| (term.start, term.start + term.text.len()))
+            .collect();
+        Words { normalized, places }
     }
-    normalized
-        .match_indices(keyword)
-        .map(|(start, _)| start)
-        .find(|start| !normalized[..*start].ends_with(char::is_alphanumeric))
+
+    /// Finds where a normalized keyword stands, in bytes. A keyword of letters and digits matches
+    /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
+    /// word.
+    pub fn find(&self, keyword: &str) -> Option<usize> {
+        if keyword.chars().all(char::is_alphanumeric) {
+            let is_form =
+                |place: &&(usize, usize)| is_form_of(&self.normalized[place.0..place.1], keyword);
+            return self.places.iter().find(is_form).map(|place| place.0);
+        }
+        self.normalized
+            .match_indices(keyword)
+            .map(|(start, _)| start)
+            .find(|start| !self.normalized[..*start].ends_with(char::is_alphanumeric))
+    }
 }
 
 /// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
@@ -178,10 +196,10 @@ mod tests {
 
     #[test]
     fn keywords_with_other_characters_match_as_written() {
-        assert_eq!(find_keyword("move lib/core.sh", "lib/"), Some(5));
-        assert_eq!(find_keyword("/usr/lib/x", "lib/"), Some(5));
-        assert_eq!(find_keyword("glib/core", "lib/"), None);
-        assert_eq!(find_keyword("a library", "lib/"), None);
+        assert_eq!(Words::of("Move lib/core.sh").find("lib/"), Some(5));
+        assert_eq!(Words::of("/usr/lib/x").find("lib/"), Some(5));
+        assert_eq!(Words::of("glib/core").find("lib/"), None);
+        assert_eq!(Words::of("a library").find("lib/"), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The workspace on disk: where it is, what is in it, and which paths stay inside.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
@@ -153,6 +154,27 @@ impl Workspace {
             Err(outside())
         }
     }
+}
+
+/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
+pub fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let mut draft = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempfile_in(folder)?;
+        draft.write_all(text.as_bytes())?;
+        let permissions = fs::metadata(path).map(|there| there.permissions());
+        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        draft
+            .as_file()
+            .set_permissions(permissions.unwrap_or(plain))?;
+        draft.as_file().sync_all()?;
+        draft.persist(path)?;
+        fs::File::open(folder)?.sync_all()
+    };
+    write().map_err(|cause| unwritable(path, cause))
 }
 
 /// The error for a place that cannot be written.

@@ -17,10 +17,15 @@ mod init;
 mod list;
 mod orchestrator;
 mod reopen;
+mod research;
 mod show;
+mod skills;
+mod spawn;
 mod start;
 mod update;
 mod util;
+mod verify;
+mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -69,6 +74,14 @@ enum Command {
     Deps(deps::Arguments),
     #[command(subcommand)]
     Orchestrator(orchestrator::Command),
+    Spawn(spawn::Arguments),
+    Why(why::Arguments),
+    #[command(subcommand)]
+    Verify(verify::Command),
+    #[command(subcommand)]
+    Skills(skills::Command),
+    #[command(subcommand)]
+    Research(research::Command),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
@@ -112,6 +125,11 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Delete(arguments) => face.run("delete", arguments, delete::run),
         Command::Deps(arguments) => face.run("deps", arguments, deps::run),
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
+        Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
+        Command::Why(arguments) => face.run("why", arguments, why::run),
+        Command::Verify(command) => verify::dispatch(face, command),
+        Command::Skills(command) => skills::dispatch(face, command),
+        Command::Research(command) => research::dispatch(face, command),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
         Command::Util(command) => util::dispatch(face, command),

@@ -1,15 +1,97 @@
 //! Completing a task, which a spawned task must earn.
 
 use super::tasks::{Moved, finish};
+use super::verify::{OutputVerdict, check_output, required_sections};
 use super::{Context, require};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::manifest::entry::Status;
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::Status as TaskStatus;
 
 /// Marks a task done. A task that was spawned must verify first, unless forced; that is recorded.
 pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved> {
-    let now = context.now();
+    let (workspace, now) = (context.workspace.clone(), context.now());
+    let by = context.surroundings.actor.clone();
+    let spawned = context
+        .read(|transaction| transaction.latest_spawn(id))?
+        .is_some();
+    let required = if spawned {
+        required_sections(context)?
+    } else {
+        Vec::new()
+    };
     context.write(|transaction| {
         let task = require(transaction, id)?;
-        finish(transaction, task, force, &now)
+        let mut warnings = Vec::new();
+        if let Some(record) = transaction
+            .latest_spawn(id)?
+            .filter(|_| task.status != TaskStatus::Done)
+        {
+            let verdict = check_output(&workspace, id, Some(&record), &required)?;
+            warnings.extend(earned(transaction, record, &verdict, force, &now, &by)?);
+        }
+        let mut moved = finish(transaction, task, force, &now)?;
+        moved.warnings.extend(warnings);
+        Ok(moved)
     })
+}
+
+/// Records that the output verified, or that somebody completed the task all the same.
+fn earned(
+    transaction: &mut dyn Transaction,
+    record: SpawnRecord,
+    verdict: &OutputVerdict,
+    force: bool,
+    now: &str,
+    by: &str,
+) -> Result<Option<String>> {
+    let Some(fault) = refusal(verdict) else {
+        let output_digest = verdict.output_digest.clone();
+        let record = SpawnRecord {
+            verified_at: Some(now.to_string()),
+            output_digest,
+            ..record
+        };
+        transaction.put_spawn(&record)?;
+        return Ok(None);
+    };
+    if !force {
+        return Err(fault);
+    }
+    let record = SpawnRecord {
+        forced: Some(format!("{now} {by}")),
+        ..record
+    };
+    transaction.put_spawn(&record)?;
+    Ok(Some(format!("completed by force: {}", fault.message)))
+}
+
+fn refusal(verdict: &OutputVerdict) -> Option<Error> {
+    let id = verdict.task_id;
+    let faults: Vec<&str> = verdict
+        .verdict
+        .violations
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    let why = match verdict.entry_status {
+        _ if !faults.is_empty() => faults.join("; "),
+        Some(Status::Complete) => return None,
+        Some(status) => format!("its entry says {status}, not complete"),
+        None => "it has no entry".to_string(),
+    };
+    let message = format!("{id} was spawned and does not verify: {why}");
+    Some(
+        Error::new(Code::NotVerified, message)
+            .fix(format!("cleo verify output {id}"))
+            .or(
+                "give the prompt to an agent again",
+                format!("cleo spawn {id} --format text"),
+            )
+            .or(
+                "complete it all the same, which is recorded",
+                format!("cleo complete {id} --force"),
+            ),
+    )
 }

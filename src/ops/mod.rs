@@ -1,10 +1,14 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
 pub mod complete;
+pub mod skills;
+pub mod spawn;
 pub mod tasks;
+pub mod verify;
 
 use std::path::PathBuf;
 
+use crate::catalogue::Places;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -38,6 +42,22 @@ impl Surroundings {
         match &self.root {
             Some(root) => Workspace::at(&self.directory.join(root)),
             None => Workspace::find(&self.directory),
+        }
+    }
+}
+
+impl Surroundings {
+    /// Says where skills are looked for; without a workspace only named, the user's and our own.
+    pub fn places(&self, workspace: Option<&Workspace>) -> Places {
+        Places {
+            named: self
+                .skills_dirs
+                .iter()
+                .map(|folder| self.directory.join(folder))
+                .collect(),
+            project: workspace.map(|workspace| workspace.root.clone()),
+            home: self.home.clone(),
+            data_home: self.data_home.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on has failed, and the panic says where"
 )]
 
+mod skills_corpus;
 mod world;
 
 mod batch;

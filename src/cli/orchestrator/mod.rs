@@ -8,13 +8,14 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::Face;
+use super::{Face, spawn};
 use crate::error::Result;
 use crate::id::TaskId;
 
 /// Manage the work of agents on a graph of tasks
 #[derive(Subcommand)]
 pub(super) enum Command {
+    Spawn(spawn::Arguments),
     /// List the tasks that an agent can start now, most urgent first
     Ready(Scope),
     /// Show the task to take next
@@ -33,6 +34,7 @@ pub(super) struct Scope {
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
+        Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
         Command::Ready(scope) => face.run("orchestrator.ready", scope, ready::run),
         Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
         Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),

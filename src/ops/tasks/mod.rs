@@ -11,8 +11,8 @@ pub use add::{Added, add, read_batch};
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{Next, Ready, Waves, next, ready, waves};
-pub(super) use moves::finish;
 pub use moves::{Moved, cancel, reopen, start};
+pub(super) use moves::{finish, unblocked_by};
 pub use read::{
     Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
 };

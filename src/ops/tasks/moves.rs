@@ -156,7 +156,7 @@ fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
 }
 
 /// Returns the pending tasks that wait for nothing but `id`.
-pub(super) fn unblocked_by(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+pub(in crate::ops) fn unblocked_by(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     keep(tasks.dependents(id)?, |dependent| {
         if tasks.status(*dependent)? != Some(Status::Pending) {
             return Ok(false);

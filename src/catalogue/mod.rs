@@ -1,0 +1,279 @@
+//! All skills and protocols in reach: named folders, the project, the user's home, then what the
+//! program carries. The first of a name counts; who it shadows is kept.
+
+mod embedded;
+mod places;
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::dispatch::Matrix;
+use crate::dispatch::matrix::Manifest;
+use crate::error::{Code, Error, Result};
+use crate::protocol::ProtocolFile;
+use crate::skill::{Skill, Source};
+use crate::workspace::unreadable;
+use embedded::Embedded;
+pub use places::Places;
+
+/// Largest SKILL.md or protocol file that is read, in bytes.
+const FILE_MAX: u64 = 1 << 20;
+
+/// All skills and protocols in reach.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// Skills in catalogue order, one of each name.
+    pub skills: Vec<Skill>,
+    /// Skills that another of the same name stands before.
+    pub shadowed: Vec<Shadowed>,
+    /// Where task types and keywords lead.
+    pub matrix: Matrix,
+    /// Digest of the manifest that the matrix comes from.
+    pub matrix_digest: String,
+    /// The base protocol.
+    pub base: ProtocolFile,
+    /// The conditional protocols in their order.
+    pub protocols: Vec<ProtocolFile>,
+    /// The task section for skills that have none.
+    pub task_context: String,
+    /// Files that could not be used, and why.
+    pub warnings: Vec<String>,
+}
+
+/// A skill that another of the same name stands before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shadowed {
+    /// The name.
+    pub name: String,
+    /// The file that does not count.
+    pub path: String,
+    /// Where it was found.
+    pub source: Source,
+    /// The file that counts instead.
+    pub shadowed_by: String,
+}
+
+impl Catalogue {
+    /// Reads all skills and protocols in reach.
+    pub fn load(places: &Places) -> Result<Catalogue> {
+        let mut found = Found::default();
+        for (folder, source) in places.skill_folders() {
+            found.scan(&folder, source, places);
+        }
+        found.add_embedded();
+        let (text, path) = shared_file(places, "manifest.json")?;
+        let manifest = read_manifest(&text, &path)?;
+        let skills = ordered(found.skills, &manifest);
+        let (base, base_path) = shared_file(places, "_shared/subagent-protocol-base.md")?;
+        Ok(Catalogue {
+            matrix: Matrix::new(&manifest, &skills),
+            matrix_digest: crate::id::digest(&*text),
+            skills,
+            shadowed: found.shadowed,
+            base: ProtocolFile::read(base, base_path)?,
+            protocols: protocols(places)?,
+            task_context: shared_file(places, "_shared/task-context.md")?
+                .0
+                .into_owned(),
+            warnings: found.warnings,
+        })
+    }
+
+    /// Finds a skill by its name, in any letter case, with or without `ct-`.
+    pub fn skill(&self, name: &str) -> Result<&Skill> {
+        self.skills
+            .iter()
+            .find(|skill| skill.is_named(name))
+            .ok_or_else(|| {
+                let error = Error::new(Code::SkillNotFound, format!("there is no skill `{name}`"));
+                match crate::skill::similar(&self.skills, name) {
+                    Some(similar) => error.instead(name, similar),
+                    None => error.fix("cleo skills list"),
+                }
+            })
+    }
+}
+
+/// Reads the protocols that the program carries, the base first: the known versions.
+pub fn known_protocols() -> Result<Vec<ProtocolFile>> {
+    let base = "skills/_shared/subagent-protocol-base.md";
+    let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
+    known.extend(embedded_protocols()?);
+    Ok(known)
+}
+
+fn embedded_protocols() -> Result<Vec<ProtocolFile>> {
+    let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
+    names
+        .map(|name| ProtocolFile::read(embedded_text(&name)?, name.to_string()))
+        .collect()
+}
+
+fn embedded_text(name: &str) -> Result<Cow<'static, str>> {
+    Embedded::text(name)
+        .ok_or_else(|| Error::new(Code::Internal, format!("the program does not carry {name}")))
+}
+
+/// Skills found so far.
+#[derive(Default)]
+struct Found {
+    skills: Vec<Skill>,
+    shadowed: Vec<Shadowed>,
+    warnings: Vec<String>,
+}
+
+impl Found {
+    /// Reads the skills of a folder. A file that cannot be used is left out and named.
+    fn scan(&mut self, folder: &Path, source: Source, places: &Places) {
+        let files = places::skill_files(folder);
+        self.warnings.extend(files.warning);
+        for file in files.paths {
+            let shown = places.shown(&file);
+            match read_text(&file) {
+                Ok(text) => self.add(&folder_name(&file), text.into(), source, shown),
+                Err(error) => self.warnings.push(error.message),
+            }
+        }
+    }
+
+    fn add_embedded(&mut self) {
+        for name in Embedded::iter_under("skills/").filter(|name| name.ends_with("/SKILL.md")) {
+            let folder = name.split('/').nth(1).unwrap_or_default().to_string();
+            if let Some(text) = Embedded::text(&name) {
+                self.add(&folder, text, Source::BuiltIn, format!("built-in:{name}"));
+            }
+        }
+    }
+
+    fn add(&mut self, folder: &str, text: Cow<'static, str>, source: Source, path: String) {
+        let skill = match Skill::read(folder, text, source, path.clone()) {
+            Ok(skill) => skill,
+            Err(fault) => {
+                let place = format!("{path}:{}:{}", fault.line, fault.column);
+                self.warnings
+                    .push(format!("{place}: {}; the skill is left out", fault.message));
+                return;
+            }
+        };
+        if skill.name != folder {
+            let message = format!(
+                "{path}: the name `{}` is not that of its folder",
+                skill.name
+            );
+            self.warnings.push(message);
+        }
+        match self.skills.iter().find(|other| other.name == skill.name) {
+            None => self.skills.push(skill),
+            Some(winner) => self.shadowed.push(Shadowed {
+                name: skill.name,
+                path,
+                source,
+                shadowed_by: winner.path.clone(),
+            }),
+        }
+    }
+}
+
+fn folder_name(file: &Path) -> String {
+    let folder = file.parent().and_then(Path::file_name);
+    folder
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn read_text(file: &Path) -> Result<String> {
+    let size = fs::metadata(file)
+        .map_err(|cause| unreadable(file, cause))?
+        .len();
+    if size > FILE_MAX {
+        let message = format!(
+            "{} has {size} bytes; {FILE_MAX} are allowed",
+            file.display()
+        );
+        return Err(Error::new(Code::CatalogueInvalid, message));
+    }
+    fs::read_to_string(file).map_err(|cause| unreadable(file, cause))
+}
+
+/// Reads a file that belongs to the skills: the first of the places that has it, else the
+/// program's own.
+fn shared_file(places: &Places, name: &str) -> Result<(Cow<'static, str>, String)> {
+    for folder in places.shared_folders() {
+        let file = folder.join(name);
+        if file.is_file() {
+            return Ok((read_text(&file)?.into(), places.shown(&file)));
+        }
+    }
+    let own = format!("skills/{name}");
+    Ok((embedded_text(&own)?, format!("built-in:{own}")))
+}
+
+fn read_manifest(text: &str, path: &str) -> Result<Manifest> {
+    serde_json::from_str(text).map_err(|cause| {
+        let place = format!("{path}:{}:{}", cause.line(), cause.column());
+        Error::new(Code::CatalogueInvalid, format!("{place}: {cause}"))
+    })
+}
+
+/// Puts skills into the order of the manifest, the others after them by name; switches off what
+/// the manifest switches off.
+fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
+    let place = |name: &str| {
+        manifest
+            .skills
+            .iter()
+            .position(|listed| listed.name == name)
+    };
+    for skill in &mut skills {
+        let listed = place(&skill.name).map(|at| &manifest.skills[at]);
+        let status = listed.and_then(|listed| listed.status.as_deref());
+        skill.active &= status != Some("inactive");
+    }
+    skills.sort_by(|a, b| {
+        let order = |skill: &Skill| place(&skill.name).unwrap_or(usize::MAX);
+        order(a).cmp(&order(b)).then_with(|| a.name.cmp(&b.name))
+    });
+    skills
+}
+
+/// Reads the conditional protocols; one on disk stands for the program's own of the same name.
+fn protocols(places: &Places) -> Result<Vec<ProtocolFile>> {
+    let mut protocols: Vec<ProtocolFile> = Vec::new();
+    let add = |protocols: &mut Vec<ProtocolFile>, file: ProtocolFile| {
+        if !protocols.iter().any(|other| other.name == file.name) {
+            protocols.push(file);
+        }
+    };
+    for path in places.protocol_files() {
+        let text = read_text(&path)?;
+        if is_protocol(&text) {
+            add(
+                &mut protocols,
+                ProtocolFile::read(text.into(), places.shown(&path))?,
+            );
+        }
+    }
+    for file in embedded_protocols()? {
+        add(&mut protocols, file);
+    }
+    protocols.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
+    Ok(protocols)
+}
+
+/// A folder `protocols/` may hold other texts: a protocol of cleo has a front matter with `when`.
+fn is_protocol(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    lines.next().map(str::trim_end) == Some("---")
+        && lines
+            .take_while(|line| line.trim_end() != "---")
+            .any(|line| line.starts_with("when:"))
+}
+
+/// Returns the root-relative path of `file` below `root`, or the whole path.
+fn below(file: &Path, root: &Path) -> Option<PathBuf> {
+    file.strip_prefix(root).ok().map(Path::to_path_buf)
+}

@@ -1,0 +1,131 @@
+//! `cleo skills dispatch`
+
+use std::io::{BufRead, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::catalogue::Catalogue;
+use crate::cli::Face;
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::dispatch::{Decision, Subject};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::skills;
+use crate::reply::Envelope;
+
+/// Longest line that is read, in bytes.
+const LINE_MAX: u64 = 4 << 20;
+
+/// Choose the skill for a task, with reasons
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo skills dispatch T3 --explain
+  echo '{\"title\":\"Investigate slow logins\"}' | cleo skills dispatch --stdin")]
+pub(in crate::cli) struct Arguments {
+    /// The task
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
+    task: Option<TaskId>,
+
+    /// Read tasks as JSON lines and answer each on a line; needs no workspace
+    #[arg(long)]
+    stdin: bool,
+
+    /// Use this skill, as `spawn --template` does
+    #[arg(long, short, value_name = "SKILL")]
+    template: Option<String>,
+
+    /// Also say why each of the other skills was not chosen
+    #[arg(long)]
+    explain: bool,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let Some(task) = arguments.task else {
+        return stream(face, &arguments);
+    };
+    let template = arguments.template.as_deref();
+    let decision = skills::dispatch_task(&mut face.context()?, task, template, arguments.explain)?;
+    face.reply(&decision, &[], |screen| render(screen, &decision))
+}
+
+fn render(screen: &mut Screen, decision: &Decision) {
+    screen
+        .say(Tone::Strong, &decision.task_id)
+        .say(Tone::Plain, " → ");
+    screen
+        .say(Tone::Accent, &decision.skill)
+        .line(Tone::Dim, format!("  {}", decision.reason));
+    let others = decision.candidates.iter().skip(1);
+    let rows = others.map(|other| (&other.skill, &other.reason)).chain(
+        decision
+            .rejected
+            .iter()
+            .map(|other| (&other.skill, &other.reason)),
+    );
+    let rows: Vec<Vec<Cell>> = rows
+        .map(|(skill, reason)| vec![(Tone::Plain, skill.clone()), (Tone::Dim, reason.clone())])
+        .collect();
+    if !rows.is_empty() {
+        screen.table(&["NOT CHOSEN", "BECAUSE"], rows);
+    }
+}
+
+/// Answers one line a task. A line that is no task gets an error on its line; the others go on.
+fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
+    let catalogue = skills::catalogue(&face.surroundings()?)?;
+    let mut input = std::io::stdin().lock();
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut line = Vec::new();
+    let mut failed = None;
+    for number in 1.. {
+        line.clear();
+        let read = std::io::Read::take(&mut input, LINE_MAX).read_until(b'\n', &mut line);
+        if read.map_err(|cause| unreadable(number, cause))? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let answer = answer(&line, number, &catalogue, arguments);
+        if write(&mut output, &answer).is_err() {
+            break;
+        }
+        failed = failed.or(answer.err().map(|error| error.code));
+    }
+    // Whoever closed the pipe has read enough.
+    let _ = output.flush();
+    Ok(failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code())))
+}
+
+fn answer(
+    line: &[u8],
+    number: usize,
+    catalogue: &Catalogue,
+    arguments: &Arguments,
+) -> Result<Decision> {
+    let subject: Subject = serde_json::from_slice(line).map_err(|cause| {
+        let message = format!("line {number}, column {}: {cause}", cause.column());
+        Error::new(Code::InputInvalid, message).fix("cleo skills dispatch --help")
+    })?;
+    let template = arguments.template.as_deref();
+    skills::dispatch_subject(catalogue, &subject, template, arguments.explain)
+}
+
+fn write(output: &mut impl Write, answer: &Result<Decision>) -> std::io::Result<()> {
+    let (result, error) = match answer {
+        Ok(decision) => (Some(decision), None),
+        Err(error) => (None, Some(error)),
+    };
+    serde_json::to_writer(
+        &mut *output,
+        &Envelope::new("skills.dispatch", result, error, &[]),
+    )?;
+    output.write_all(b"\n")
+}
+
+fn unreadable(number: usize, cause: std::io::Error) -> Error {
+    let message = format!("line {number} of standard input cannot be read: {cause}");
+    Error::new(Code::FileUnreadable, message).because(cause)
+}

@@ -1,0 +1,86 @@
+//! `cleo skills validate`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Face;
+use crate::cli::screen::{Screen, Tone};
+use crate::error::{Code, Error, Result, quote};
+use crate::ops::skills::{self, Validated};
+
+/// Judge skills by the Agent Skills standard
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo skills validate                    the skills in reach
+  cleo skills validate skills/my-skill
+  cleo skills validate .claude/skills")]
+pub(in crate::cli) struct Arguments {
+    /// Folder of a skill, its SKILL.md, or a folder of skills; all skills in reach when left out
+    paths: Vec<PathBuf>,
+
+    /// Accepted for clarity: the judgement is always strict
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Verdicts {
+    verdict: &'static str,
+    skills: Vec<Validated>,
+    total: usize,
+    invalid: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let skills = skills::validate(&face.surroundings()?, &arguments.paths)?;
+    let invalid = skills.iter().filter(|skill| !skill.valid).count();
+    let verdict = if invalid == 0 { "pass" } else { "fail" };
+    let result = Verdicts {
+        verdict,
+        total: skills.len(),
+        invalid,
+        skills,
+    };
+    let error = refused(&result);
+    let name = face.name;
+    Ok(face
+        .output
+        .reply(name, &result, error.as_ref(), &[], |screen| {
+            result.skills.iter().for_each(|skill| render(screen, skill));
+        }))
+}
+
+fn refused(result: &Verdicts) -> Option<Error> {
+    let broken: Vec<&Validated> = result.skills.iter().filter(|skill| !skill.valid).collect();
+    let first = broken.first()?;
+    let fault = first.faults.first()?;
+    let place = format!("{}:{}:{}", first.path, fault.line, fault.column);
+    let more = match broken.len() {
+        1 => String::new(),
+        n => format!(" (and {} more skills)", n - 1),
+    };
+    let message = format!("{place}: {}{more}", fault.message);
+    let fix = format!("cleo skills validate {}", quote(&first.path));
+    Some(Error::new(Code::SkillInvalid, message).fix(fix))
+}
+
+fn render(screen: &mut Screen, skill: &Validated) {
+    if skill.valid {
+        screen
+            .say(Tone::Good, "valid   ")
+            .line(Tone::Plain, &skill.path);
+        return;
+    }
+    screen
+        .say(Tone::Bad, "invalid ")
+        .line(Tone::Plain, &skill.path);
+    for fault in &skill.faults {
+        let place = format!("  {}:{} ", fault.line, fault.column);
+        screen.say(Tone::Dim, place).say(Tone::Warn, fault.code);
+        screen.line(Tone::Plain, format!(" {}", fault.message));
+    }
+}

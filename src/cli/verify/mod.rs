@@ -1,0 +1,56 @@
+//! `cleo verify …`
+
+mod output;
+mod prompt;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use crate::error::{Error, Result};
+use crate::ops::verify::{Verdict, Violation};
+
+/// Check prompts, and what agents said and left behind
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Prompt(prompt::Arguments),
+    Output(output::Arguments),
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt::run),
+        Command::Output(arguments) => face.run("verify.output", arguments, output::run),
+    }
+}
+
+/// Answers with a verdict; one that failed ends with its error.
+fn answer<T: serde::Serialize>(
+    face: &mut Face<'_>,
+    what: &str,
+    result: &T,
+    verdict: &Verdict,
+    with_fix: impl FnOnce(Error) -> Error,
+) -> Result<ExitCode> {
+    let error = verdict.error(what).map(with_fix);
+    Ok(face
+        .output
+        .reply(face.name, result, error.as_ref(), &[], |screen| {
+            render(screen, what, &verdict.violations);
+        }))
+}
+
+fn render(screen: &mut Screen, what: &str, violations: &[Violation]) {
+    if violations.is_empty() {
+        screen.say(Tone::Good, "pass ").line(Tone::Plain, what);
+        return;
+    }
+    screen.say(Tone::Bad, "fail ").line(Tone::Plain, what);
+    for found in violations {
+        screen
+            .say(Tone::Dim, format!("  {}: ", found.rule))
+            .line(Tone::Plain, &found.message);
+    }
+}

@@ -1,0 +1,108 @@
+//! The dispatch matrix: rows of `skills/manifest.json`, then what skills say of themselves.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+
+use crate::score::normalize;
+use crate::skill::Skill;
+
+/// `skills/manifest.json`.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Manifest {
+    /// Skills in catalogue order.
+    #[serde(default)]
+    pub skills: Vec<Listed>,
+    /// The rows.
+    #[serde(default)]
+    pub dispatch_matrix: Rows,
+}
+
+/// A skill of the manifest.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// `inactive` switches it off.
+    #[serde(default)]
+    pub status: Option<String>,
+}
+
+/// The rows as they are written.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Rows {
+    /// Task type to skill.
+    #[serde(default)]
+    pub by_task_type: IndexMap<String, String>,
+    /// Keywords separated by `|` to skill; the order of the rows counts.
+    #[serde(default)]
+    pub by_keyword: IndexMap<String, String>,
+}
+
+/// A row of keywords.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Normalized keywords.
+    pub keywords: Vec<String>,
+    /// Where they lead.
+    pub skill: String,
+}
+
+/// The matrix, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Matrix {
+    types: IndexMap<String, String>,
+    rows: Vec<Row>,
+}
+
+impl Matrix {
+    /// Makes the matrix of the manifest's rows. A skill that no row leads to adds its own types and
+    /// keywords after them, so that a project's skill needs no manifest.
+    pub fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
+        let rows = &manifest.dispatch_matrix;
+        let mut matrix = Matrix::default();
+        for (kind, skill) in &rows.by_task_type {
+            matrix.types.insert(normalize(kind.trim()), skill.clone());
+        }
+        for (keywords, skill) in &rows.by_keyword {
+            matrix.push(keywords.split('|'), skill);
+        }
+        for skill in skills {
+            matrix.add_skill(skill);
+        }
+        matrix
+    }
+
+    fn add_skill(&mut self, skill: &Skill) {
+        for kind in &skill.types {
+            self.types
+                .entry(normalize(kind))
+                .or_insert_with(|| skill.name.clone());
+        }
+        if !self.rows.iter().any(|row| row.skill == skill.name) {
+            self.push(skill.keywords.iter().map(String::as_str), &skill.name);
+        }
+    }
+
+    fn push<'a>(&mut self, keywords: impl Iterator<Item = &'a str>, skill: &str) {
+        let keywords: Vec<String> = keywords
+            .map(|word| normalize(word.trim()))
+            .filter(|word| !word.is_empty())
+            .collect();
+        if !keywords.is_empty() {
+            self.rows.push(Row {
+                keywords,
+                skill: skill.to_string(),
+            });
+        }
+    }
+
+    /// Returns the skill that a normalized task type leads to.
+    pub fn skill_for_type(&self, kind: &str) -> Option<&str> {
+        self.types.get(kind).map(String::as_str)
+    }
+
+    /// Returns the rows of keywords in order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}

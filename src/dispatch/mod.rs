@@ -1,0 +1,358 @@
+//! From a task to a skill: override, label, type, keyword, default. Every decision says what spoke
+//! for it and why the others lost. Rules: two-tier-subagents notes, section 2.
+
+pub mod matrix;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::error::{Code, Error, Result};
+use crate::score::{Rank, Words, normalize};
+use crate::skill::{self, Skill};
+use crate::task::Task;
+pub use matrix::Matrix;
+
+/// What dispatch looks at. Missing and null fields are fine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Subject {
+    /// Id, given back with the answer.
+    #[serde(deserialize_with = "or_default")]
+    pub id: String,
+    /// Title, searched first.
+    #[serde(deserialize_with = "or_default")]
+    pub title: String,
+    /// Description, searched after the title.
+    #[serde(deserialize_with = "or_default")]
+    pub description: String,
+    /// Task type.
+    #[serde(rename = "type", deserialize_with = "or_default")]
+    pub kind: String,
+    /// Labels; their order does not matter.
+    #[serde(deserialize_with = "or_default")]
+    pub labels: Vec<String>,
+}
+
+fn or_default<'de, D, T>(deserializer: D) -> std::result::Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl From<&Task> for Subject {
+    fn from(task: &Task) -> Subject {
+        Subject {
+            id: task.id.to_string(),
+            title: task.title.clone(),
+            description: task.description.clone(),
+            kind: task.kind.to_string(),
+            labels: task.labels.clone(),
+        }
+    }
+}
+
+/// What decided, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// The caller named the skill.
+    Override,
+    /// Labels of the task equal tags of the skill.
+    Label,
+    /// The task's type leads to the skill.
+    Type,
+    /// A word of the title or description leads to the skill.
+    Keyword,
+    /// Nothing else did.
+    Default,
+}
+
+/// A skill that something speaks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// The skill.
+    pub skill: String,
+    /// What speaks for it.
+    pub strategy: Strategy,
+    /// The labels, type or word that matched.
+    pub matched: Vec<String>,
+    /// One sentence: why it won, or why it did not.
+    pub reason: String,
+}
+
+/// A skill that was not chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// The skill.
+    pub skill: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// A decision with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// The task, as the caller named it.
+    pub task_id: String,
+    /// The chosen skill.
+    pub skill: String,
+    /// What decided.
+    pub strategy: Strategy,
+    /// The labels, type or word that matched.
+    pub matched: Vec<String>,
+    /// One sentence: why.
+    pub reason: String,
+    /// Every skill that something speaks for, best first.
+    pub candidates: Vec<Candidate>,
+    /// Who came second.
+    pub runner_up: Option<Candidate>,
+    /// The other skills, each with the reason; only filled when asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<Rejected>,
+}
+
+/// Chooses the skill for a task. `skills` stand in catalogue order.
+pub fn dispatch(
+    subject: &Subject,
+    skills: &[Skill],
+    matrix: &Matrix,
+    template: Option<&str>,
+) -> Result<Decision> {
+    let mut found = Vec::new();
+    if let Some(name) = template {
+        found.push(named(name, skills)?);
+    }
+    found.extend(by_label(subject, skills));
+    found.extend(by_type(subject, skills, matrix));
+    found.extend(by_keyword(subject, skills, matrix));
+    found.push(fallback(skills)?);
+    Ok(decide(subject, found))
+}
+
+/// Adds why each skill that nothing speaks for was not chosen.
+pub fn explain(decision: &mut Decision, skills: &[Skill]) {
+    for skill in skills {
+        if decision
+            .candidates
+            .iter()
+            .any(|candidate| candidate.skill == skill.name)
+        {
+            continue;
+        }
+        let reason = if skill.active {
+            "no label equals one of its tags, and neither type nor keyword leads to it"
+        } else {
+            "it is switched off"
+        };
+        decision.rejected.push(Rejected {
+            skill: skill.name.clone(),
+            reason: reason.to_string(),
+        });
+    }
+}
+
+fn named(name: &str, skills: &[Skill]) -> Result<Candidate> {
+    let Some(skill) = skills.iter().find(|skill| skill.is_named(name)) else {
+        let error = Error::new(Code::SkillNotFound, format!("there is no skill `{name}`"));
+        return Err(match skill::similar(skills, name) {
+            Some(similar) => error.instead(name, similar),
+            None => error.fix("cleo skills list"),
+        });
+    };
+    if !skill.active {
+        let message = format!("the skill {} is switched off", skill.name);
+        return Err(Error::new(Code::SkillInactive, message).instead(name, skill::DEFAULT));
+    }
+    let matched = vec![name.to_string()];
+    Ok(candidate(
+        &skill.name,
+        Strategy::Override,
+        matched,
+        "the caller asked for it".to_string(),
+    ))
+}
+
+fn candidate(skill: &str, strategy: Strategy, matched: Vec<String>, reason: String) -> Candidate {
+    Candidate {
+        skill: skill.to_string(),
+        strategy,
+        matched,
+        reason,
+    }
+}
+
+/// Most matching labels first, then the matched tag that stands earliest in its list, then
+/// catalogue order.
+fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
+    let mut labels: Vec<String> = subject
+        .labels
+        .iter()
+        .map(|label| normalize(label.trim()))
+        .collect();
+    labels.sort();
+    labels.dedup();
+    let mut ranked = Vec::new();
+    for (order, skill) in skills.iter().enumerate().filter(|(_, skill)| skill.active) {
+        let tags: Vec<String> = skill.tags.iter().map(|tag| normalize(tag.trim())).collect();
+        let matched: Vec<String> = skill
+            .tags
+            .iter()
+            .zip(&tags)
+            .filter(|(_, tag)| labels.contains(tag))
+            .map(|(tag, _)| tag.clone())
+            .collect();
+        let Some(position) = tags.iter().position(|tag| labels.contains(tag)) else {
+            continue;
+        };
+        let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
+        ranked.push((
+            Rank {
+                points,
+                position,
+                order,
+            },
+            skill,
+            matched,
+        ));
+    }
+    ranked.sort_by_key(|(rank, ..)| rank.key());
+    ranked
+        .into_iter()
+        .map(|(rank, skill, matched)| label_candidate(rank, skill, matched))
+        .collect()
+}
+
+fn label_candidate(rank: Rank, skill: &Skill, matched: Vec<String>) -> Candidate {
+    let plural = if rank.points == 1 {
+        "label equals a tag"
+    } else {
+        "labels equal tags"
+    };
+    let reason = format!(
+        "{} {plural} of it, the first at place {}",
+        rank.points,
+        rank.position + 1
+    );
+    candidate(&skill.name, Strategy::Label, matched, reason)
+}
+
+/// `task` and `subtask` say nothing about the work.
+fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candidate> {
+    let kind = normalize(subject.kind.trim());
+    if kind.is_empty() || kind == "task" || kind == "subtask" {
+        return None;
+    }
+    let skill = active(skills, matrix.skill_for_type(&kind)?)?;
+    let reason = format!("tasks of type {kind} go to it");
+    Some(candidate(&skill.name, Strategy::Type, vec![kind], reason))
+}
+
+/// The title is searched before the description; in a text the keyword that stands first wins, and
+/// a word of several rows takes the first row.
+fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (place, text) in [
+        ("title", &subject.title),
+        ("description", &subject.description),
+    ] {
+        let words = Words::of(text);
+        let mut ranked = Vec::new();
+        for (order, row) in matrix.rows().iter().enumerate() {
+            let Some(skill) = active(skills, &row.skill) else {
+                continue;
+            };
+            for keyword in &row.keywords {
+                if let Some(position) = words.find(keyword) {
+                    ranked.push((
+                        Rank {
+                            points: 1,
+                            position,
+                            order,
+                        },
+                        skill,
+                        keyword,
+                    ));
+                }
+            }
+        }
+        ranked.sort_by_key(|(rank, ..)| rank.key());
+        found.extend(ranked.into_iter().map(|(_, skill, keyword)| {
+            let reason = format!("the {place} holds the keyword `{keyword}`");
+            candidate(
+                &skill.name,
+                Strategy::Keyword,
+                vec![keyword.clone()],
+                reason,
+            )
+        }));
+    }
+    found
+}
+
+fn fallback(skills: &[Skill]) -> Result<Candidate> {
+    let skill = active(skills, skill::DEFAULT).ok_or_else(|| {
+        let message = format!(
+            "nothing else fits, and {} is switched off or missing",
+            skill::DEFAULT
+        );
+        Error::new(Code::SkillInactive, message).fix("cleo skills list")
+    })?;
+    let reason = "it takes what no label, type or keyword leads elsewhere".to_string();
+    Ok(candidate(
+        &skill.name,
+        Strategy::Default,
+        Vec::new(),
+        reason,
+    ))
+}
+
+fn active<'a>(skills: &'a [Skill], name: &str) -> Option<&'a Skill> {
+    skills
+        .iter()
+        .find(|skill| skill.name == name && skill.active)
+}
+
+/// Keeps the strongest candidacy of each skill; the candidates stand in order of strength.
+fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for candidate in found {
+        if !candidates
+            .iter()
+            .any(|other| other.skill == candidate.skill)
+        {
+            candidates.push(candidate);
+        }
+    }
+    let winner = candidates[0].clone();
+    for other in &mut candidates[1..] {
+        other.reason = lost(other, &winner);
+    }
+    Decision {
+        task_id: subject.id.clone(),
+        skill: winner.skill,
+        strategy: winner.strategy,
+        matched: winner.matched,
+        reason: winner.reason,
+        runner_up: candidates.get(1).cloned(),
+        candidates,
+        rejected: Vec::new(),
+    }
+}
+
+fn lost(other: &Candidate, winner: &Candidate) -> String {
+    let word = |strategy: Strategy| format!("{strategy:?}").to_lowercase();
+    let why = if other.strategy != winner.strategy {
+        format!(
+            "{} decides before {}",
+            word(winner.strategy),
+            word(other.strategy)
+        )
+    } else if other.strategy == Strategy::Keyword {
+        format!("`{}` stands before it", winner.matched.join(", "))
+    } else {
+        "the other has more or earlier tags".to_string()
+    };
+    format!("{}; {why}", other.reason)
+}

@@ -1,0 +1,154 @@
+//! Appending one entry so that it is whole, alone and durable, beside other processes that append
+//! at the same time, with cleo or with `>>`.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{find, no_file};
+use crate::error::{Code, Error, Result, quote};
+use crate::manifest::entry::Entry;
+use crate::workspace::unwritable;
+
+/// How long an append waits for others.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest pause between two tries to get the lock.
+const PAUSE_MAX: Duration = Duration::from_millis(16);
+
+/// Appends an entry and returns what the caller should know. When this returns, the line is whole
+/// and on disk; an id that is there already is refused (exit 101).
+pub fn append(path: &Path, entry: &Entry) -> Result<Vec<String>> {
+    append_within(path, entry, PATIENCE)
+}
+
+pub(super) fn append_within(path: &Path, entry: &Entry, patience: Duration) -> Result<Vec<String>> {
+    let line = entry
+        .line()
+        .map_err(|fault| Error::new(Code::EntryInvalid, format!("the {fault}")))?;
+    let mut file = open_locked(path, patience)?;
+    let warnings = refuse_duplicate(path, &entry.id)?;
+    write(&mut file, path, &line, warnings).map_err(|cause| unwritable(path, cause))
+}
+
+/// Writes the line behind what is there. Whoever wrote before without a line end (a kill, a full
+/// disk, `printf … >>`) gets one first, so that the new line stands alone.
+fn write(
+    file: &mut File,
+    path: &Path,
+    line: &str,
+    mut warnings: Vec<String>,
+) -> io::Result<Vec<String>> {
+    let length = file.metadata()?.len();
+    let torn = length > 0 && last_byte(file)? != b'\n';
+    let start = if torn { "\n" } else { "" };
+    // One call for the whole line: the kernel appends it in one piece, beside others with `>>`.
+    file.write_all(format!("{start}{line}\n").as_bytes())?;
+    file.sync_data()?;
+    if length == 0 {
+        sync_folders(path)?;
+    }
+    if torn {
+        warnings.push("the last line of the manifest had no end and got one; `cleo manifest validate` says what is torn".to_string());
+    }
+    Ok(warnings)
+}
+
+fn last_byte(file: &mut File) -> io::Result<u8> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last[0])
+}
+
+/// Makes the names of a new file and of the folders around it durable.
+fn sync_folders(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        for folder in path
+            .ancestors()
+            .skip(1)
+            .take(3)
+            .filter(|folder| folder.is_dir())
+        {
+            File::open(folder)?.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
+    let found = find(path, id)?;
+    if let Some((line, _)) = found.entry {
+        let message = format!("the manifest has {id} already, in line {line}");
+        return Err(Error::new(Code::Exists, message).fix(format!("cleo manifest show {id}")));
+    }
+    Ok(found
+        .faulty
+        .iter()
+        .map(|faulty| format!("{faulty}; it does not count"))
+        .collect())
+}
+
+/// Opens the file, making it where it is missing, and locks it. The lock holds off other cleos;
+/// it ends with the file or the process.
+fn open_locked(path: &Path, patience: Duration) -> Result<File> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let file = open(path)?;
+        lock(&file, path, deadline)?;
+        // Somebody may have put another file in its place while this one was waited for.
+        if is_current(&file, path) {
+            return Ok(file);
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Err(no_file(path)),
+        Ok(_) => {}
+        Err(_) => {
+            let folder = path.parent().unwrap_or(path);
+            fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        }
+    }
+    let mut options = OpenOptions::new();
+    let opened = options.read(true).append(true).create(true).open(path);
+    opened.map_err(|cause| unwritable(path, cause))
+}
+
+fn lock(file: &File, path: &Path, deadline: Instant) -> Result<()> {
+    let mut pause = Duration::from_micros(500);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(cause)) => return Err(unwritable(path, cause)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(held(path)),
+            Err(TryLockError::WouldBlock) => thread::sleep(pause),
+        }
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+fn held(path: &Path) -> Error {
+    let message = format!(
+        "another process has held the lock on {} for too long",
+        path.display()
+    );
+    Error::new(Code::LockTimeout, message).fix(format!("lsof {}", quote(&path.to_string_lossy())))
+}
+
+#[cfg(unix)]
+fn is_current(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_current(_file: &File, path: &Path) -> bool {
+    path.exists()
+}

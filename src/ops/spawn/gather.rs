@@ -1,0 +1,186 @@
+//! Reads what a prompt needs to know: where to write, and the value of each token.
+
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::manifest::log;
+use crate::ops::tasks::unblocked_by;
+use crate::store::Transaction;
+use crate::task::Task;
+use crate::template::{Bindings, slug, words};
+use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
+
+/// What stands for an id that is not there.
+const NONE: &str = "none";
+
+/// Where the agent is to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) date: String,
+    pub(super) slug: String,
+    pub(super) manifest_id: String,
+}
+
+impl Place {
+    /// Returns the output file relative to the workspace root.
+    pub(super) fn output_file(&self) -> String {
+        output_file(&self.date, &self.slug)
+    }
+}
+
+fn output_file(date: &str, slug: &str) -> String {
+    format!("{OUTPUT_DIR}/{date}_{slug}.md")
+}
+
+/// Chooses the output file and an id that the manifest does not have yet. A task keeps its id
+/// until an entry has it; two tasks with one title never share a file.
+pub(super) fn place(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    task: &Task,
+    date: &str,
+) -> Result<Place> {
+    if !crate::clock::is_date(date) {
+        let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
+        return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
+    }
+    let mut slug = slug(&task.title, task.id);
+    let owner = transaction.owner_of_output(&output_file(date, &slug))?;
+    if owner.is_some_and(|owner| owner != task.id) {
+        slug = format!("{slug}-{}", task.id).to_lowercase();
+    }
+    let base = format!("{slug}-{date}");
+    let used = log::ids_in_use(&workspace.manifest(), &base)?;
+    let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
+    let manifest_id = std::iter::once(base.clone())
+        .chain(numbered)
+        .find(|id| !used.contains(id));
+    Ok(Place {
+        date: date.to_string(),
+        slug,
+        manifest_id: manifest_id.unwrap_or(base),
+    })
+}
+
+/// Reads the value of every token but RESULT_KIND.
+pub(super) fn bindings(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    task: &Task,
+    place: &Place,
+) -> Result<Bindings> {
+    let mut bindings = Bindings::new();
+    bindings.set("TASK_ID", task.id.to_string());
+    bindings.set("DATE", place.date.as_str());
+    bindings.set("TOPIC_SLUG", place.slug.as_str());
+    bindings.set("RESEARCH_ID", place.manifest_id.as_str());
+    for name in ["TASK_TITLE", "TASK_NAME", "TITLE"] {
+        bindings.set(name, task.title.as_str());
+    }
+    for name in ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"] {
+        bindings.set(name, task.description.as_str());
+    }
+    bindings.set(
+        "EPIC_ID",
+        or_none(epic_of(transaction, task)?.map(|id| id.to_string())),
+    );
+    bindings.set("SESSION_ID", NONE);
+    bindings.set("PHASE", or_none(task.phase.clone()));
+    bindings.set("TOPICS_JSON", topics(task));
+    bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
+    let next = unblocked_by(transaction, task.id)?;
+    bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
+    let acceptance = bullets(&task.acceptance);
+    bindings.set(
+        "ACCEPTANCE_CRITERIA",
+        acceptance.unwrap_or("Task completed successfully per description".into()),
+    );
+    let deliverables = bullets(&task.deliverables).or_else(|| bullets(&task.files));
+    bindings.set(
+        "DELIVERABLES_LIST",
+        deliverables.unwrap_or("Implementation per task description".into()),
+    );
+    bindings.set(
+        "MANIFEST_SUMMARIES",
+        summaries(transaction, workspace, &task.depends)?,
+    );
+    bindings.set("OUTPUT_DIR", OUTPUT_DIR);
+    bindings.set("MANIFEST_PATH", MANIFEST);
+    Ok(bindings)
+}
+
+fn or_none(text: Option<String>) -> String {
+    text.filter(|text| !text.is_empty())
+        .unwrap_or_else(|| NONE.to_string())
+}
+
+/// Finds the nearest epic above a task.
+pub(in crate::ops) fn epic_of(
+    transaction: &dyn Transaction,
+    task: &Task,
+) -> Result<Option<TaskId>> {
+    let mut above = task.parent;
+    while let Some(id) = above {
+        let Some(parent) = transaction.task(id)? else {
+            break;
+        };
+        if parent.kind.is_epic() {
+            return Ok(Some(id));
+        }
+        above = parent.parent;
+    }
+    Ok(None)
+}
+
+/// Topics are slugs, so that nothing a label says can break the line that they stand in.
+fn topics(task: &Task) -> String {
+    let mut topics: Vec<String> = task.labels.iter().map(|label| words(label)).collect();
+    topics.retain(|topic| !topic.is_empty());
+    if topics.is_empty() {
+        topics.push(task.kind.to_string());
+    }
+    topics.dedup();
+    serde_json::to_string(&topics).unwrap_or_default()
+}
+
+fn bullets(lines: &[String]) -> Option<String> {
+    let lines: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Sums up what the dependencies found: title, id and key findings of each one's latest entry.
+fn summaries(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    depends: &[TaskId],
+) -> Result<String> {
+    let entries = if depends.is_empty() {
+        Vec::new()
+    } else {
+        log::for_tasks(&workspace.manifest(), depends)?
+    };
+    let mut lines = Vec::new();
+    for id in depends {
+        let Some(entry) = entries
+            .iter()
+            .rev()
+            .find(|entry| entry.linked_tasks.contains(id))
+        else {
+            continue;
+        };
+        let title = transaction
+            .task(*id)?
+            .map(|task| task.title)
+            .unwrap_or_default();
+        lines.push(format!("- {id} {title} ({})", entry.id));
+        lines.extend(
+            entry
+                .key_findings
+                .iter()
+                .map(|finding| format!("  - {finding}")),
+        );
+    }
+    if lines.is_empty() {
+        return Ok("No prior research available.".to_string());
+    }
+    Ok(lines.join("\n"))
+}

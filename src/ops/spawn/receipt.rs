@@ -1,0 +1,115 @@
+//! The receipt of a spawn: what was chosen and a digest of everything that went in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Options;
+use super::gather::Place;
+use crate::catalogue::Catalogue;
+use crate::dispatch::{Candidate, Decision};
+use crate::id::{TaskId, digest};
+use crate::skill::Skill;
+use crate::spawn::{Prepared, UsedProtocol};
+use crate::task::Task;
+use crate::template::{Bindings, COMMANDS};
+
+/// Why a spawn came out as it did. Kept with the task, replayed by `cleo why`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// Version of this form.
+    pub version: u32,
+    /// Version of the program.
+    pub cleo: String,
+    /// The task.
+    pub task_id: TaskId,
+    /// The date in the prompt.
+    pub date: String,
+    /// The slug in the prompt.
+    pub slug: String,
+    /// The manifest id in the prompt.
+    pub manifest_id: String,
+    /// The skill that the caller named, if any.
+    pub template: Option<String>,
+    /// Whether the block was to be added by force.
+    pub force_inject: bool,
+    /// The chosen skill.
+    pub skill: String,
+    /// Its file.
+    pub skill_path: String,
+    /// What chose it.
+    pub strategy: String,
+    /// What matched.
+    pub matched: Vec<String>,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// Who came second: skill and why it lost.
+    pub runner_up: Option<(String, String)>,
+    /// The protocols in the block, each with the reason.
+    pub protocols: Vec<UsedProtocol>,
+    /// Digest of everything that went in, by name.
+    pub inputs: BTreeMap<String, String>,
+    /// Digest of the prompt.
+    pub prompt_digest: String,
+}
+
+/// What a receipt is made of.
+pub(super) struct Parts<'a> {
+    pub(super) task: &'a Task,
+    pub(super) skill: &'a Skill,
+    pub(super) place: &'a Place,
+    pub(super) options: &'a Options,
+    pub(super) decision: &'a Decision,
+    pub(super) bindings: &'a Bindings,
+    pub(super) prepared: &'a Prepared,
+}
+
+impl Receipt {
+    pub(super) fn new(parts: &Parts<'_>, catalogue: &Catalogue) -> Receipt {
+        let Parts {
+            task,
+            skill,
+            place,
+            options,
+            decision,
+            prepared,
+            ..
+        } = parts;
+        let second = |candidate: &Candidate| (candidate.skill.clone(), candidate.reason.clone());
+        Receipt {
+            version: 1,
+            cleo: env!("CARGO_PKG_VERSION").to_string(),
+            task_id: task.id,
+            date: place.date.clone(),
+            slug: place.slug.clone(),
+            manifest_id: place.manifest_id.clone(),
+            template: options.template.clone(),
+            force_inject: options.force_inject,
+            skill: skill.name.clone(),
+            skill_path: skill.path.clone(),
+            strategy: format!("{:?}", decision.strategy).to_lowercase(),
+            matched: decision.matched.clone(),
+            reason: decision.reason.clone(),
+            runner_up: decision.runner_up.as_ref().map(second),
+            protocols: prepared.protocols.clone(),
+            inputs: inputs(parts, catalogue),
+            prompt_digest: prepared.prompt_digest.clone(),
+        }
+    }
+}
+
+fn inputs(parts: &Parts<'_>, catalogue: &Catalogue) -> BTreeMap<String, String> {
+    let mut inputs = BTreeMap::new();
+    inputs.insert("skill".to_string(), parts.skill.digest());
+    inputs.insert("matrix".to_string(), catalogue.matrix_digest.clone());
+    inputs.insert("taskContext".to_string(), digest(&catalogue.task_context));
+    for used in &parts.prepared.protocols {
+        inputs.insert(format!("protocol {}", used.name), used.digest.clone());
+    }
+    let is_command = |name: &str| COMMANDS.iter().any(|(command, _)| *command == name);
+    for (name, value) in parts.bindings.iter().filter(|(name, _)| !is_command(name)) {
+        inputs.insert(format!("token {name}"), digest(value));
+    }
+    inputs
+}

@@ -1,0 +1,267 @@
+//! What an agent must do: the base protocol and the conditional ones, as files with a front matter
+//! that says when they apply. The block in a prompt is in [`block`], return messages in
+//! [`message`]. Rules: two-tier-subagents notes, section 4.
+
+pub mod block;
+pub mod headings;
+pub mod message;
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::error::{Code, Error, Result};
+use crate::id::digest;
+use crate::score::normalize;
+use crate::skill::Skill;
+use crate::skill::front_matter;
+use crate::task::Task;
+
+/// One protocol file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtocolFile {
+    /// Name, such as `task-lifecycle`.
+    pub name: String,
+    /// Version of its text.
+    pub version: String,
+    /// Its place in the block.
+    pub order: u32,
+    /// When it applies; the base protocol has no condition.
+    pub when: When,
+    /// Sections that the output file must have; only the base protocol asks for some.
+    pub sections: Vec<String>,
+    /// The text, with tokens.
+    pub text: String,
+    /// Its file, as it can be shown to people.
+    pub path: String,
+}
+
+/// When a protocol applies: any match is enough.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct When {
+    always: bool,
+    skill_tags: Vec<String>,
+    task_types: Vec<String>,
+    labels: Vec<String>,
+    task_has: Vec<Part>,
+    session_open: bool,
+}
+
+/// A part that a task may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Dependencies,
+    Phase,
+    RequiredGates,
+}
+
+/// What conditions are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// The skill that it goes to.
+    pub skill: &'a Skill,
+    /// Whether an open session covers the task.
+    pub session_open: bool,
+    /// Whether gates were set as required for the task.
+    pub required_gates: bool,
+}
+
+/// The front matter of a protocol file. Every value is a string, lists are separated by commas.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    name: String,
+    version: String,
+    order: String,
+    #[serde(default)]
+    when: Option<RawWhen>,
+    #[serde(default)]
+    sections: Option<String>,
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "for readers of the file; the rules are fixed in `block`"
+    )]
+    rules: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawWhen {
+    always: Option<String>,
+    skill_tags: Option<String>,
+    task_types: Option<String>,
+    labels: Option<String>,
+    task_has: Option<String>,
+    session: Option<String>,
+}
+
+impl ProtocolFile {
+    /// Reads a protocol file. An unknown key or value is an error that names file and line.
+    pub fn read(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
+        let fault = |line: usize, message: String| {
+            Error::new(Code::CatalogueInvalid, format!("{path}:{line}: {message}"))
+        };
+        let document =
+            front_matter::parse(&text).map_err(|found| fault(found.line, found.message))?;
+        let head: Head = serde_yaml::from_str(document.front_matter).map_err(|cause| {
+            let line = cause.location().map_or(1, |location| location.line() + 1);
+            fault(line, cause.to_string())
+        })?;
+        let order = head.order.trim().parse();
+        let order = order.map_err(|_| fault(1, format!("order `{}` is no number", head.order)))?;
+        let when = head.when.map(When::from_raw).transpose();
+        let when = when.map_err(|message| {
+            let line = 1 + text
+                .lines()
+                .position(|line| line.starts_with("when:"))
+                .unwrap_or(0);
+            fault(line, message)
+        })?;
+        Ok(ProtocolFile {
+            name: head.name,
+            version: head.version,
+            order,
+            when: when.unwrap_or_default(),
+            sections: list(head.sections),
+            text: document.body.trim().to_string(),
+            path: path.clone(),
+        })
+    }
+
+    /// Returns the digest of the text.
+    pub fn digest(&self) -> String {
+        digest(&self.text)
+    }
+
+    /// Says whether the protocol applies to every task: the base, and those with `always`.
+    pub fn is_unconditional(&self) -> bool {
+        self.when == When::default() || self.when.always
+    }
+
+    /// Says why the protocol applies; none when it does not.
+    pub fn applies(&self, situation: &Situation<'_>) -> Option<String> {
+        self.when.holds(situation)
+    }
+}
+
+impl When {
+    fn from_raw(raw: RawWhen) -> std::result::Result<When, String> {
+        let flag = |key: &str, value: Option<String>, wanted: &str| match value.as_deref() {
+            None => Ok(false),
+            Some(value) if value == wanted => Ok(true),
+            Some(value) => Err(format!("`{key}` is `{value}`; only \"{wanted}\" is known")),
+        };
+        Ok(When {
+            always: flag("always", raw.always, "true")?,
+            session_open: flag("session", raw.session, "open")?,
+            skill_tags: normalized(raw.skill_tags),
+            task_types: normalized(raw.task_types),
+            labels: normalized(raw.labels),
+            task_has: list(raw.task_has)
+                .iter()
+                .map(|part| Part::read(part))
+                .collect::<std::result::Result<_, _>>()?,
+        })
+    }
+
+    fn holds(&self, situation: &Situation<'_>) -> Option<String> {
+        if self.always {
+            return Some("always".to_string());
+        }
+        let Situation { task, skill, .. } = situation;
+        let kind = [task.kind.to_string()];
+        any("skill tag", &self.skill_tags, &skill.tags)
+            .or_else(|| any("task type", &self.task_types, &kind))
+            .or_else(|| any("label", &self.labels, &task.labels))
+            .or_else(|| self.task_has.iter().find_map(|part| part.of(situation)))
+            .or_else(|| {
+                (self.session_open && situation.session_open).then(|| "session open".into())
+            })
+    }
+}
+
+impl Part {
+    fn read(word: &str) -> std::result::Result<Part, String> {
+        match word {
+            "dependencies" => Ok(Part::Dependencies),
+            "phase" => Ok(Part::Phase),
+            "required-gates" => Ok(Part::RequiredGates),
+            _ => Err(format!(
+                "`task-has` is `{word}`; known are dependencies, phase and required-gates"
+            )),
+        }
+    }
+
+    fn of(self, situation: &Situation<'_>) -> Option<String> {
+        let (there, name) = match self {
+            Part::Dependencies => (!situation.task.depends.is_empty(), "dependencies"),
+            Part::Phase => (situation.task.phase.is_some(), "a phase"),
+            Part::RequiredGates => (situation.required_gates, "required gates"),
+        };
+        there.then(|| format!("the task has {name}"))
+    }
+}
+
+fn any(what: &str, wanted: &[String], found: &[String]) -> Option<String> {
+    let hit = found
+        .iter()
+        .find(|word| wanted.contains(&normalize(word.trim())))?;
+    Some(format!("{what} {hit}"))
+}
+
+fn list(value: Option<String>) -> Vec<String> {
+    let value = value.unwrap_or_default();
+    value
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .map(str::to_string)
+        .collect()
+}
+
+fn normalized(value: Option<String>) -> Vec<String> {
+    list(value).iter().map(|item| normalize(item)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(when: &str) -> Result<ProtocolFile> {
+        let text =
+            format!("---\nname: x\nversion: \"1\"\norder: \"10\"\n{when}\n---\n## X\ntext\n");
+        ProtocolFile::read(text.into(), "protocols/x.md".into())
+    }
+
+    #[test]
+    fn an_unknown_key_or_value_names_file_and_line() {
+        for (when, place) in [
+            ("when:\n  allways: \"true\"", "protocols/x.md:"),
+            (
+                "when:\n  always: \"yes\"",
+                "protocols/x.md:5: `always` is `yes`",
+            ),
+            (
+                "when:\n  task-has: \"wings\"",
+                "protocols/x.md:5: `task-has` is `wings`",
+            ),
+            ("color: blue", "protocols/x.md:5"),
+        ] {
+            let error = read(when).unwrap_err();
+            assert_eq!(error.code, Code::CatalogueInvalid);
+            assert!(error.message.starts_with(place), "{}", error.message);
+        }
+        assert!(read("when:\n  always: \"true\"").is_ok());
+    }
+
+    #[test]
+    fn text_and_head_are_told_apart() {
+        let file = read("sections: \"Summary,Sources\"").unwrap();
+        assert_eq!(file.text, "## X\ntext");
+        assert_eq!(file.sections, ["Summary", "Sources"]);
+        assert_eq!((file.order, file.version.as_str()), (10, "1"));
+    }
+}

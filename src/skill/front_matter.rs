@@ -1,0 +1,339 @@
+//! Reads the front matter of SKILL.md and protocol files leniently, for loading. The strict
+//! reading for `skill validate` is in `validate`; start here at `parse`.
+
+use std::fmt;
+
+use super::fields::read;
+pub use super::fields::{Fields, Value};
+
+/// The largest front matter that is read, in bytes.
+pub const FRONT_MATTER_LIMIT: usize = 64 * 1024;
+
+/// The largest file that is read, in bytes.
+pub const FILE_LIMIT: usize = 1024 * 1024;
+
+/// The line that opens and closes the front matter (Agent Skills specification, `SKILL.md`).
+const FENCE: &str = "---";
+
+/// Something wrong in a file, with the place where it can be mended.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Fault {
+    /// A stable name such as `SKILL_NAME_UPPERCASE`.
+    pub code: &'static str,
+    /// The line in the file, from one.
+    pub line: usize,
+    /// The column in the line, in characters from one.
+    pub column: usize,
+    /// One sentence that says what is wrong.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault at `line` and `column`.
+    pub fn new(
+        code: &'static str,
+        (line, column): (usize, usize),
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}:{}: {}: {}",
+            self.line, self.column, self.code, self.message
+        )
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A file split into front matter and body.
+#[derive(Clone, Debug)]
+pub struct Document<'a> {
+    /// The keys and values, in the order of the file.
+    pub fields: Fields,
+    /// The text between the two fences, as it stands in the file.
+    pub front_matter: &'a str,
+    front_matter_line: usize,
+    /// All that follows the closing fence and its line break.
+    pub body: &'a str,
+    /// The line on which the body begins, from one.
+    pub body_line: usize,
+}
+
+impl Document<'_> {
+    /// The value of `key`, if it is a scalar and not null.
+    pub fn text(&self, key: &str) -> Option<String> {
+        self.fields.text(key).map(str::to_owned)
+    }
+
+    /// The value of `key` in the mapping `metadata`, if it is a scalar and not null.
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        self.mapping("metadata")?.text(key).map(str::to_owned)
+    }
+
+    /// The mapping below `key`, such as `metadata` or the `when` of a protocol file.
+    pub fn mapping(&self, key: &str) -> Option<&Fields> {
+        match self.fields.get(key)? {
+            Value::Mapping(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Line and column of the top-level `key` in the file, both from one; the start of the file
+    /// if it is written in an unusual way.
+    pub fn position(&self, key: &str) -> (usize, usize) {
+        let is_key = |line: &str| {
+            let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
+            rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+        };
+        let line = self.front_matter.lines().position(is_key);
+        line.map_or((1, 1), |line| (line + self.front_matter_line, 1))
+    }
+}
+
+/// Reads a file: any YAML in the front matter, with or without byte order mark, LF or CRLF. What
+/// the reference validator takes is taken as well.
+///
+/// # Errors
+///
+/// The first fault, if the file is too large or has no front matter that can be read.
+pub fn parse(text: &str) -> Result<Document<'_>, Fault> {
+    if text.len() > FILE_LIMIT {
+        let message = format!("The file is larger than {} KiB.", FILE_LIMIT / 1024);
+        return Err(Fault::new("FILE_TOO_LARGE", (1, 1), message));
+    }
+    let marked = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let rest = marked.strip_prefix(FENCE).ok_or_else(missing)?;
+    match closing_line(rest) {
+        Some(parts) => {
+            let other = || document(text, rest.split_once(FENCE).unwrap_or(parts));
+            document(text, parts).or_else(|fault| other().map_err(|_| fault))
+        }
+        None => document(text, rest.split_once(FENCE).ok_or_else(unclosed)?),
+    }
+}
+
+/// The fault of a file that does not begin with a fence.
+pub(super) fn missing() -> Fault {
+    Fault::new(
+        "FRONT_MATTER_MISSING",
+        (1, 1),
+        "The file must begin with a line `---`.",
+    )
+}
+
+/// The fault of a file without a second fence.
+pub(super) fn unclosed() -> Fault {
+    Fault::new(
+        "FRONT_MATTER_UNCLOSED",
+        (1, 1),
+        "The front matter has no closing line `---`.",
+    )
+}
+
+/// Splits at the first line that is nothing but a fence.
+fn closing_line(rest: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for line in rest.split_inclusive('\n') {
+        if start > 0 && line.trim_end() == FENCE {
+            return Some((&rest[..start], &rest[start + FENCE.len()..]));
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn document<'a>(text: &str, (block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault> {
+    if block.len() > FRONT_MATTER_LIMIT {
+        let message = format!(
+            "The front matter is larger than {} KiB.",
+            FRONT_MATTER_LIMIT / 1024
+        );
+        return Err(Fault::new("FRONT_MATTER_TOO_LARGE", (1, 1), message));
+    }
+    let (fields, front_matter) = (read(block)?, without_line_rest(block));
+    let front_matter_line = if front_matter.len() == block.len() {
+        1
+    } else {
+        2
+    };
+    let body = without_line_rest(rest);
+    let body_line = text[..text.len() - body.len()].matches('\n').count() + 1;
+    Ok(Document {
+        fields,
+        front_matter,
+        front_matter_line,
+        body,
+        body_line,
+    })
+}
+
+/// Drops the rest of a line if it is blank, and its break.
+fn without_line_rest(text: &str) -> &str {
+    match text.split_once('\n') {
+        Some((rest, body)) if rest.trim().is_empty() => body,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, key: &str, expected: Option<&str>) {
+        let document = parse(text).unwrap();
+        let found = document.text(key).or_else(|| document.metadata(key));
+        assert_eq!(found.as_deref(), expected, "`{key}` in {text:?}");
+    }
+
+    #[test]
+    fn scalars_of_all_kinds_are_text() {
+        for (value, expected) in [
+            ("word", Some("word")),
+            ("\"2\"", Some("2")),
+            ("2", Some("2")),
+            ("1.10", Some("1.10")),
+            ("true", Some("true")),
+            ("2026-01-02", Some("2026-01-02")),
+            (">-\n  two\n  lines", Some("two lines")),
+            ("|\n  two\n  lines", Some("two\nlines\n")),
+            ("", None),
+            ("~", None),
+            ("null", None),
+            ("\"null\"", Some("null")),
+            ("[a, b]", None),
+            ("{a: b}", None),
+        ] {
+            check(&format!("---\nkey: {value}\n---\n"), "key", expected);
+        }
+    }
+
+    #[test]
+    fn metadata_is_reached_in_block_and_flow_style() {
+        check(
+            "---\nmetadata:\n  cleo-tier: 2\n---\n",
+            "cleo-tier",
+            Some("2"),
+        );
+        check(
+            "---\nmetadata: {cleo-tier: 2, open: true}\n---\n",
+            "cleo-tier",
+            Some("2"),
+        );
+        check(
+            "---\nmetadata: {cleo-tier: 2, open: true}\n---\n",
+            "open",
+            Some("true"),
+        );
+        check("---\nmetadata: &m {a: b}\nwhen: *m\n---\n", "a", Some("b"));
+        check(
+            "---\nm: &m {a: b}\nmetadata:\n  <<: *m\n  c: d\n---\n",
+            "a",
+            Some("b"),
+        );
+        check("---\nmetadata: text\n---\n", "cleo-tier", None);
+    }
+
+    #[test]
+    fn the_body_begins_after_the_closing_line() {
+        for (text, body, line) in [
+            ("---\na: b\n---\nbody\n", "body\n", 4),
+            ("\u{feff}---\r\na: b\r\n---\r\nbody\r\n", "body\r\n", 4),
+            ("---\na: b\n---", "", 3),
+            ("---\na: b\n--- \n\n---\n", "\n---\n", 4),
+            ("---\na: b --- c\n---\nbody", "body", 4),
+            ("---a: b---body", "body", 1),
+        ] {
+            let document = parse(text).unwrap();
+            assert_eq!(
+                (document.body, document.body_line),
+                (body, line),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn faults_give_the_place_in_the_file() {
+        for (text, code, line, column) in [
+            ("# Title\n", "FRONT_MATTER_MISSING", 1, 1),
+            ("", "FRONT_MATTER_MISSING", 1, 1),
+            ("---\na: b\n", "FRONT_MATTER_UNCLOSED", 1, 1),
+            ("---\n- a\n---\n", "FRONT_MATTER_NOT_MAPPING", 1, 1),
+            ("---\n---\n", "FRONT_MATTER_NOT_MAPPING", 1, 1),
+            ("---\na: b\nc: d: e\n---\n", "FRONT_MATTER_YAML", 3, 5),
+            (
+                "\u{feff}---\r\na: b\r\nc: d: e\r\n---\r\n",
+                "FRONT_MATTER_YAML",
+                3,
+                5,
+            ),
+            ("---\na: [b\n---\n", "FRONT_MATTER_YAML", 3, 1),
+            ("--- a: b: c\n---\n", "FRONT_MATTER_YAML", 1, 9),
+        ] {
+            let fault = parse(text).unwrap_err();
+            assert_eq!(
+                (fault.code, fault.line, fault.column),
+                (code, line, column),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_and_bombs_are_refused() {
+        let long = "x".repeat(FRONT_MATTER_LIMIT);
+        let bomb: String = (1..20)
+            .map(|n| format!("k{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1))
+            .collect();
+        for (text, code) in [
+            (
+                format!("---\na: b\n---\n{}", "x".repeat(FILE_LIMIT)),
+                "FILE_TOO_LARGE",
+            ),
+            (format!("---\na: {long}\n---\n"), "FRONT_MATTER_TOO_LARGE"),
+            (
+                format!("---\nk0: &a0 [x, x]\n{bomb}---\n"),
+                "FRONT_MATTER_YAML",
+            ),
+            (
+                format!("---\na: {}\n---\n", "[".repeat(9000)),
+                "FRONT_MATTER_YAML",
+            ),
+            (
+                format!("---\na: {}b\n---\n", "- ".repeat(9000)),
+                "FRONT_MATTER_YAML",
+            ),
+        ] {
+            assert_eq!(parse(&text).unwrap_err().code, code);
+        }
+    }
+
+    #[test]
+    fn keys_are_found_again_in_the_file() {
+        let document = parse("---\na: b\n\"c\" : d\nca: e\n---\n").unwrap();
+        assert_eq!(document.position("a"), (2, 1));
+        assert_eq!(document.position("c"), (3, 1));
+        assert_eq!(document.position("x"), (1, 1));
+    }
+
+    #[test]
+    fn fields_serialize_in_the_order_of_the_file() {
+        let document = parse("---\nname: x\nmetadata:\n  b: 1\n  a: [c]\nz:\n---\n").unwrap();
+        let json = serde_json::to_string(&document.fields).unwrap();
+        assert_eq!(
+            json,
+            r#"{"name":"x","metadata":{"b":"1","a":["c"]},"z":null}"#
+        );
+    }
+}

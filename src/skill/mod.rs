@@ -1,0 +1,152 @@
+//! A skill: a SKILL.md with the data that dispatch needs. Loaded leniently here, judged strictly
+//! by [`validate`]. Standard: agentskills.io; dispatch data stands in `metadata` with the prefix
+//! `cleo-`.
+
+mod fields;
+pub mod front_matter;
+mod strict_yaml;
+pub mod validate;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::error::nearest;
+use crate::id::digest;
+use front_matter::{Document, Fault};
+
+/// The skill that does what no other is chosen for.
+pub const DEFAULT: &str = "ct-task-executor";
+
+/// Where a skill was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// In a folder that the user named.
+    Named,
+    /// In the project.
+    Project,
+    /// In the user's home.
+    User,
+    /// In the program.
+    BuiltIn,
+}
+
+/// A skill that can be dispatched to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Name, such as `ct-research-agent`.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// 0 orchestrator, 1 planning, 2 execution, 3 chaining.
+    pub tier: Option<u8>,
+    /// Tags in order; labels of tasks are compared with them.
+    pub tags: Vec<String>,
+    /// Task types that it takes.
+    pub types: Vec<String>,
+    /// Keywords that lead to it.
+    pub keywords: Vec<String>,
+    /// Skills that may continue its work.
+    pub chains: Vec<String>,
+    /// First word of the return message: Research, Implementation, …
+    pub result_kind: String,
+    /// False when it is switched off; then it is never chosen.
+    pub active: bool,
+    /// True when its text carries the subagent protocol itself.
+    pub own_protocol: bool,
+    /// Where it was found.
+    pub source: Source,
+    /// Its file, as it can be shown to people.
+    pub path: String,
+    /// The whole file.
+    text: Cow<'static, str>,
+    /// Where the text below the front matter starts, in bytes.
+    body_start: usize,
+}
+
+impl Skill {
+    /// Reads a skill leniently: a file that the standard refuses may still be usable. Without a
+    /// name the folder's counts; without a description or readable front matter it is none.
+    pub fn read(
+        folder: &str,
+        text: Cow<'static, str>,
+        source: Source,
+        path: String,
+    ) -> Result<Skill, Fault> {
+        let document = front_matter::parse(&text)?;
+        let description = document
+            .text("description")
+            .filter(|text| !text.trim().is_empty());
+        let Some(description) = description else {
+            return Err(Fault::new(
+                "SKILL_DESCRIPTION_MISSING",
+                (1, 1),
+                "the skill has no description",
+            ));
+        };
+        let body_start = text.len() - document.body.len();
+        let list = |name: &str| split(&document.metadata(name).unwrap_or_default());
+        Ok(Skill {
+            name: document.text("name").unwrap_or_else(|| folder.to_string()),
+            description,
+            tier: document
+                .metadata("cleo-tier")
+                .and_then(|tier| tier.trim().parse().ok()),
+            tags: list("cleo-tags"),
+            types: list("cleo-types"),
+            keywords: list("cleo-keywords"),
+            chains: list("cleo-chains"),
+            result_kind: result_kind(&document),
+            active: document.metadata("cleo-status").as_deref() != Some("inactive"),
+            own_protocol: document.metadata("cleo-protocol").as_deref() == Some("own"),
+            source,
+            path,
+            text,
+            body_start,
+        })
+    }
+
+    /// Returns the text below the front matter.
+    pub fn body(&self) -> &str {
+        &self.text[self.body_start..]
+    }
+
+    /// Returns the whole file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the digest of the whole file.
+    pub fn digest(&self) -> String {
+        digest(self.text.as_bytes())
+    }
+
+    /// Says whether `wanted` names the skill: any letter case, with or without `ct-`.
+    pub fn is_named(&self, wanted: &str) -> bool {
+        let wanted = wanted.trim().to_lowercase().replace('_', "-");
+        self.name == wanted || self.name.strip_prefix("ct-") == Some(wanted.as_str())
+    }
+}
+
+/// Finds the skill whose name is nearest to `wanted`.
+pub fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
+    let full = nearest(wanted, skills.iter().map(|skill| skill.name.as_str()));
+    let prefixed = format!("ct-{wanted}");
+    full.or_else(|| nearest(&prefixed, skills.iter().map(|skill| skill.name.as_str())))
+}
+
+/// The word of the return message; a word that the protocol does not know counts as Task.
+fn result_kind(document: &Document<'_>) -> String {
+    let kind = document.metadata("cleo-result").unwrap_or_default();
+    let known = crate::protocol::message::KINDS.contains(&kind.as_str());
+    if known { kind } else { "Task".to_string() }
+}
+
+fn split(list: &str) -> Vec<String> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .map(str::to_string)
+        .collect()
+}

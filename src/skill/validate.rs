@@ -1,0 +1,260 @@
+//! Checks a SKILL.md as strictly as the reference validator (`skills-ref` 0.1.1), with the same
+//! verdict. Start at `validate`.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::front_matter::{self, Fault, Value};
+use super::strict_yaml::{self, Entry, Tree};
+
+/// The keys that the specification allows, in its order.
+const FIELDS: [&str; 6] = [
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+];
+
+/// The longest name, in characters after NFKC normalization (specification, `name`).
+const NAME_LIMIT: usize = 64;
+
+/// The longest description, in characters (specification, `description`).
+const DESCRIPTION_LIMIT: usize = 1024;
+
+/// The longest compatibility note, in characters (specification, `compatibility`).
+const COMPATIBILITY_LIMIT: usize = 500;
+
+/// Checks the bytes of a SKILL.md in the directory `directory_name`; no fault means valid.
+pub fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => validate(directory_name, text),
+        Err(error) => {
+            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let line_start = good.rfind('\n').map_or(0, |place| place + 1);
+            let line = good.matches('\n').count() + 1;
+            let column = good[line_start..].chars().count() + 1;
+            vec![Fault::new(
+                "FILE_NOT_UTF8",
+                (line, column),
+                "The file is not UTF-8.",
+            )]
+        }
+    }
+}
+
+/// Checks the text of a SKILL.md in the directory `directory_name`; no fault means valid.
+///
+/// If the YAML itself is refused, that fault comes first, and the rules for the keys are applied
+/// to a lenient reading, so that a person can mend all at once.
+pub fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
+    match block(text).and_then(strict_yaml::read) {
+        Ok(entries) => {
+            let fields: Vec<_> = entries.iter().map(Field::of_entry).collect();
+            check_fields(directory_name, &fields)
+        }
+        Err(fault) => {
+            let mut faults = vec![fault];
+            faults.extend(lenient_faults(directory_name, text));
+            faults
+        }
+    }
+}
+
+/// Everything between the first two `---`, wherever the second stands: the reference does not
+/// look for line ends.
+fn block(text: &str) -> Result<&str, Fault> {
+    if text.starts_with('\u{feff}') {
+        let message = "The file must not begin with a byte order mark.";
+        return Err(Fault::new("FRONT_MATTER_BOM", (1, 1), message));
+    }
+    let rest = text.strip_prefix("---").ok_or_else(front_matter::missing)?;
+    let (block, _) = rest.split_once("---").ok_or_else(front_matter::unclosed)?;
+    Ok(block)
+}
+
+fn lenient_faults(directory_name: &str, text: &str) -> Vec<Fault> {
+    let Ok(document) = front_matter::parse(text) else {
+        return Vec::new();
+    };
+    let field = |(name, value)| Field::of_value(name, value, document.position(name));
+    let fields: Vec<_> = document.fields.iter().map(field).collect();
+    check_fields(directory_name, &fields)
+}
+
+/// A key of the front matter, with its value if that is text.
+struct Field<'a> {
+    name: &'a str,
+    text: Option<&'a str>,
+    name_place: (usize, usize),
+    place: (usize, usize),
+}
+
+impl<'a> Field<'a> {
+    fn of_entry(entry: &'a Entry) -> Self {
+        let text = match &entry.value {
+            Tree::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        };
+        let (name_place, place) = (entry.key_mark.in_file(), entry.value_mark.in_file());
+        Self {
+            name: entry.name(),
+            text,
+            name_place,
+            place,
+        }
+    }
+
+    fn of_value(name: &'a str, value: &'a Value, place: (usize, usize)) -> Self {
+        let text = match value {
+            Value::Null => Some(""),
+            Value::Text(text) => Some(text.as_str()),
+            Value::List(_) | Value::Mapping(_) => None,
+        };
+        Self {
+            name,
+            text,
+            name_place: place,
+            place,
+        }
+    }
+
+    fn fault(&self, code: &'static str, message: impl Into<String>) -> Fault {
+        Fault::new(code, self.place, message)
+    }
+}
+
+fn check_fields(directory_name: &str, fields: &[Field<'_>]) -> Vec<Fault> {
+    let find = |name| fields.iter().find(|field| field.name == name);
+    let mut faults = unknown_fields(fields);
+    match find("name") {
+        Some(name) => faults.extend(check_name(directory_name, name)),
+        None => faults.push(missing("SKILL_NAME_MISSING", "name")),
+    }
+    match find("description") {
+        Some(description) => faults.extend(check_description(description)),
+        None => faults.push(missing("SKILL_DESCRIPTION_MISSING", "description")),
+    }
+    faults.extend(find("compatibility").and_then(check_compatibility));
+    faults.sort_by_key(|fault| (fault.line, fault.column));
+    faults
+}
+
+fn unknown_fields(fields: &[Field<'_>]) -> Vec<Fault> {
+    let unknown = fields.iter().filter(|field| !FIELDS.contains(&field.name));
+    let fault = |field: &Field<'_>| {
+        let message = format!(
+            "The key `{}` is unknown; only {} are allowed.",
+            field.name,
+            FIELDS.join(", ")
+        );
+        Fault::new("SKILL_FIELD_UNKNOWN", field.name_place, message)
+    };
+    unknown.map(fault).collect()
+}
+
+fn missing(code: &'static str, name: &str) -> Fault {
+    Fault::new(code, (1, 1), format!("The key `{name}` is missing."))
+}
+
+/// The text of a field as it is, or why it counts as none.
+fn text_of<'a>(field: &Field<'a>) -> Result<&'a str, &'static str> {
+    match field.text {
+        None => Err("must be text"),
+        Some(text) if strip(text).is_empty() => Err("must not be empty"),
+        Some(text) => Ok(text),
+    }
+}
+
+fn check_name(directory_name: &str, field: &Field<'_>) -> Vec<Fault> {
+    match text_of(field) {
+        Ok(text) => name_faults(directory_name, &strip(text).nfkc().collect::<String>())
+            .map(|(code, message)| field.fault(code, message))
+            .collect(),
+        Err(problem) => vec![field.fault("SKILL_NAME_EMPTY", format!("The name {problem}."))],
+    }
+}
+
+/// The rules of the specification for `name`, in its order.
+fn name_faults(directory: &str, name: &str) -> impl Iterator<Item = (&'static str, String)> {
+    let length = name.chars().count();
+    [
+        (length > NAME_LIMIT).then(|| {
+            let message = format!("The name has {length} characters; {NAME_LIMIT} are allowed.");
+            ("SKILL_NAME_TOO_LONG", message)
+        }),
+        (name != name.to_lowercase()).then(|| {
+            (
+                "SKILL_NAME_UPPERCASE",
+                format!("The name `{name}` must be in lowercase."),
+            )
+        }),
+        (name.starts_with('-') || name.ends_with('-')).then(|| {
+            (
+                "SKILL_NAME_HYPHEN_EDGE",
+                "The name must not begin or end with a hyphen.".to_owned(),
+            )
+        }),
+        name.contains("--").then(|| {
+            (
+                "SKILL_NAME_HYPHEN_DOUBLE",
+                "The name must not hold two hyphens in a row.".to_owned(),
+            )
+        }),
+        (!name.chars().all(is_name_character)).then(|| {
+            let message = format!("The name `{name}` may hold only letters, digits and hyphens.");
+            ("SKILL_NAME_CHARACTER", message)
+        }),
+        (!directory.nfkc().eq(name.chars())).then(|| {
+            let message = format!("The name `{name}` must equal the directory name `{directory}`.");
+            ("SKILL_NAME_DIRECTORY", message)
+        }),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn check_description(field: &Field<'_>) -> Option<Fault> {
+    match text_of(field) {
+        Ok(text) => too_long("description", text, DESCRIPTION_LIMIT)
+            .map(|message| field.fault("SKILL_DESCRIPTION_TOO_LONG", message)),
+        Err(problem) => {
+            let message = format!("The description {problem}.");
+            Some(field.fault("SKILL_DESCRIPTION_EMPTY", message))
+        }
+    }
+}
+
+/// An empty text passes, as in the reference.
+fn check_compatibility(field: &Field<'_>) -> Option<Fault> {
+    let Some(text) = field.text else {
+        let message = "The compatibility must be text.";
+        return Some(field.fault("SKILL_COMPATIBILITY_NOT_TEXT", message));
+    };
+    too_long("compatibility", text, COMPATIBILITY_LIMIT)
+        .map(|message| field.fault("SKILL_COMPATIBILITY_TOO_LONG", message))
+}
+
+fn too_long(name: &str, text: &str, limit: usize) -> Option<String> {
+    let length = text.chars().count();
+    (length > limit).then(|| format!("The {name} has {length} characters; {limit} are allowed."))
+}
+
+/// Strips what Python counts as white space: that of Unicode and four ASCII separators.
+fn strip(text: &str) -> &str {
+    text.trim_matches(|character: char| {
+        character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
+    })
+}
+
+/// Python's `isalnum` or a hyphen: letters and numbers, without the marks and enclosed signs that
+/// Rust counts as alphabetic.
+fn is_name_character(character: char) -> bool {
+    let enclosed = matches!(character, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}');
+    let alphanumeric = character.is_alphanumeric() && !is_combining_mark(character) && !enclosed;
+    alphanumeric || character == '-'
+}
+
+#[cfg(test)]
+mod tests;

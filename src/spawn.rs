@@ -1,0 +1,268 @@
+//! From a task, a skill and protocols to a prompt that provably carries the protocol. Pure: the
+//! same input gives the same bytes.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, Error, Result};
+use crate::id::digest;
+use crate::protocol::block::{self, Violation};
+use crate::protocol::{ProtocolFile, Situation};
+use crate::template::{Bindings, has_token, inject};
+
+/// How many characters count as one token in an estimate.
+const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Everything that goes into a prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The task and what surrounds it.
+    pub situation: Situation<'a>,
+    /// The base protocol.
+    pub base: &'a ProtocolFile,
+    /// The conditional protocols in their order.
+    pub protocols: &'a [ProtocolFile],
+    /// The protocols that the program carries, the base first: what `force_inject` adds and what
+    /// `strict` compares with.
+    pub known: &'a [ProtocolFile],
+    /// The task section for a skill that has none.
+    pub task_context: &'a str,
+    /// Values of the tokens.
+    pub bindings: &'a Bindings,
+    /// Add the known block when the prompt lacks one.
+    pub force_inject: bool,
+    /// Refuse unresolved tokens and blocks that are no known version.
+    pub strict: bool,
+}
+
+/// A prompt with everything that can be said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The prompt.
+    pub prompt: String,
+    /// Digest of the prompt.
+    pub prompt_digest: String,
+    /// The protocols in the block, base first.
+    pub protocols: Vec<UsedProtocol>,
+    /// Estimated cost.
+    pub token_estimate: TokenEstimate,
+    /// Whether all tokens were resolved.
+    pub token_resolution: TokenResolution,
+    /// True when the block had to be added by force.
+    pub injected_by_force: bool,
+}
+
+/// A protocol that stands in a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedProtocol {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Digest of its text before tokens are replaced.
+    pub digest: String,
+    /// Why it applies.
+    pub why: String,
+}
+
+/// Estimated tokens of a prompt for a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TokenEstimate {
+    /// How it was estimated.
+    pub method: &'static str,
+    /// All sections together.
+    pub total: usize,
+    /// Each section in the order of the prompt.
+    pub sections: Vec<Section>,
+}
+
+/// Estimated tokens of a section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// `skill`, `task` or `protocol`.
+    pub name: &'static str,
+    /// Estimated tokens.
+    pub tokens: usize,
+    /// Size in bytes.
+    pub bytes: usize,
+}
+
+/// Whether all tokens of a prompt were resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenResolution {
+    /// True when none is left.
+    pub fully_resolved: bool,
+    /// How many different tokens are left.
+    pub unresolved_count: usize,
+    /// Their names, sorted.
+    pub unresolved_tokens: Vec<String>,
+}
+
+/// Puts the prompt together and proves that it carries the protocol.
+pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
+    input.bindings.check_required()?;
+    let (stack, injected_by_force) = choose_stack(input)?;
+    let parts = parts(input, stack.as_deref());
+    let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
+    for (name, template) in &parts {
+        let injected = inject(template, input.bindings);
+        let tokens = injected.text.chars().count().div_ceil(CHARACTERS_PER_TOKEN);
+        sections.push(Section {
+            name,
+            tokens,
+            bytes: injected.text.len(),
+        });
+        prompt.push_str(&injected.text);
+        unresolved.extend(injected.unresolved);
+    }
+    let token_resolution = TokenResolution {
+        fully_resolved: unresolved.is_empty(),
+        unresolved_count: unresolved.len(),
+        unresolved_tokens: unresolved.into_iter().collect(),
+    };
+    if input.strict && !token_resolution.fully_resolved {
+        return Err(unresolved_tokens(&token_resolution, input));
+    }
+    Ok(Prepared {
+        prompt_digest: digest(&prompt),
+        prompt,
+        protocols: used(stack.as_deref(), &input.situation),
+        token_estimate: TokenEstimate {
+            method: "characters / 4",
+            total: sections.iter().map(|section| section.tokens).sum(),
+            sections,
+        },
+        token_resolution,
+        injected_by_force,
+    })
+}
+
+/// Protocols of a block, base first.
+pub type Stack<'a> = Vec<&'a ProtocolFile>;
+
+/// Chooses the protocols of the block, none when the skill brings its own, and checks the outcome
+/// on a prompt without task text, which can neither stand for a protocol nor break one.
+fn choose_stack<'a>(input: &Input<'a>) -> Result<(Option<Stack<'a>>, bool)> {
+    let own = input.situation.skill.own_protocol;
+    let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
+    let violations = violations(input, stack.as_deref());
+    if violations.is_empty() {
+        return Ok((stack, false));
+    }
+    let Some((base, others)) = input.known.split_first().filter(|_| input.force_inject) else {
+        return Err(protocol_missing(&violations, input));
+    };
+    Ok((Some(self::stack(base, others, &input.situation)), true))
+}
+
+/// Returns the protocols of a block: the base, then those that apply, in their order.
+pub fn stack<'a>(
+    base: &'a ProtocolFile,
+    others: &'a [ProtocolFile],
+    situation: &Situation<'_>,
+) -> Stack<'a> {
+    let mut stack: Stack<'a> = others
+        .iter()
+        .filter(|file| file.applies(situation).is_some())
+        .collect();
+    stack.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
+    stack.insert(0, base);
+    stack
+}
+
+fn violations(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Vec<Violation> {
+    let masked = input.bindings.without_free_text();
+    let prompt: String = parts(input, stack)
+        .iter()
+        .map(|(_, text)| inject(text, &masked).text)
+        .collect();
+    if input.strict {
+        block::check_strictly(&prompt, input.known)
+    } else {
+        block::check(&prompt)
+    }
+}
+
+/// Returns the sections of the prompt as templates: what is the same for every task first, then
+/// the task, then the protocol, which is remembered best at the end.
+fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Vec<(&'static str, String)> {
+    let body = input.situation.skill.body().trim();
+    let has_task = ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"]
+        .iter()
+        .any(|name| has_token(body, name));
+    let (skill, task) = match body.rfind("\n## Task\n").filter(|_| has_task) {
+        Some(at) => (&body[..at], body[at + 1..].to_string()),
+        None if has_task => (body, String::new()),
+        None => (body, input.task_context.trim().to_string()),
+    };
+    let mut parts = vec![("skill", format!("{}\n\n", skill.trim_end()))];
+    if !task.is_empty() {
+        parts.push(("task", format!("{task}\n\n")));
+    }
+    parts.extend(stack.map(|files| ("protocol", block::compose(files))));
+    parts
+}
+
+fn used(stack: Option<&[&ProtocolFile]>, situation: &Situation<'_>) -> Vec<UsedProtocol> {
+    let used = |file: &&ProtocolFile| UsedProtocol {
+        name: file.name.clone(),
+        version: file.version.clone(),
+        digest: file.digest(),
+        why: file
+            .applies(situation)
+            .unwrap_or_else(|| "always".to_string()),
+    };
+    stack.unwrap_or_default().iter().map(used).collect()
+}
+
+/// The error of the specification for a prompt without the protocol, with a fix that adds it.
+fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
+    let Situation { task, skill, .. } = input.situation;
+    let faults: Vec<&str> = violations
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    let message = format!(
+        "SPAWN BLOCKED: the prompt for {} fails the SUBAGENT PROTOCOL check: {}",
+        task.id,
+        faults.join("; ")
+    );
+    let source = if skill.own_protocol {
+        &skill.path
+    } else {
+        &input.base.path
+    };
+    Error::new(Code::ProtocolMissing, message)
+        .fix(format!(
+            "cleo orchestrator spawn {} --template {} --force-inject",
+            task.id, skill.name
+        ))
+        .or(
+            "print the block to append it yourself",
+            format!("cleo research inject {}", task.id),
+        )
+        .or(
+            "look at the file that lacks it",
+            format!("cat {}", crate::error::quote(source)),
+        )
+}
+
+fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
+    let Situation { task, skill, .. } = input.situation;
+    let names = resolution.unresolved_tokens.join(", ");
+    let message = format!(
+        "the prompt for {} from {} leaves tokens unresolved: {names}",
+        task.id, skill.name
+    );
+    Error::new(Code::TokensUnresolved, message)
+        .fix(format!(
+            "cleo orchestrator spawn {} --template {}",
+            task.id, skill.name
+        ))
+        .or(
+            "look at the template",
+            format!("cleo skills show {}", skill.name),
+        )
+}

@@ -1,0 +1,304 @@
+//! Tokens in templates. A token is `{{NAME}}`; everything else in braces is somebody else's and
+//! passes through byte for byte. Rules: two-tier-subagents notes, section 3.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::clock::is_date;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::score::normalize;
+
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{\{([A-Z][A-Z0-9_]*)\}\}").expect("the pattern is a constant that compiles")
+});
+
+/// Tokens whose values are text that a person or an agent wrote freely.
+pub const FREE_TEXT: &[&str] = &[
+    "TASK_TITLE",
+    "TASK_NAME",
+    "TITLE",
+    "TASK_DESCRIPTION",
+    "TASK_INSTRUCTIONS",
+    "ACCEPTANCE_CRITERIA",
+    "DELIVERABLES_LIST",
+    "MANIFEST_SUMMARIES",
+];
+
+/// Command tokens with their values.
+pub const COMMANDS: &[(&str, &str)] = &[
+    ("TASK_SHOW_CMD", "cleo show"),
+    ("TASK_START_CMD", "cleo start"),
+    ("TASK_COMPLETE_CMD", "cleo complete"),
+    ("TASK_LINK_CMD", "cleo research link"),
+    ("TASK_LIST_CMD", "cleo list"),
+    ("TASK_FIND_CMD", "cleo find"),
+    ("TASK_ADD_CMD", "cleo add"),
+    ("TASK_PHASE_CMD", "cleo phase"),
+    ("SESSION_LIST_CMD", "cleo session list"),
+    ("SESSION_START_CMD", "cleo session start"),
+    ("SESSION_END_CMD", "cleo session end"),
+    ("RESEARCH_LIST_CMD", "cleo research list"),
+    ("RESEARCH_SHOW_CMD", "cleo research show"),
+    ("RESEARCH_INJECT_CMD", "cleo research inject"),
+    ("MANIFEST_APPEND_CMD", "cleo manifest append"),
+];
+
+/// Longest slug, in characters.
+const SLUG_MAX: usize = 60;
+
+/// Values for tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bindings(BTreeMap<&'static str, String>);
+
+impl Bindings {
+    /// Starts with the command tokens.
+    pub fn new() -> Bindings {
+        Bindings(
+            COMMANDS
+                .iter()
+                .map(|(name, value)| (*name, value.to_string()))
+                .collect(),
+        )
+    }
+
+    /// Binds a token.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.0.insert(name, value.into());
+    }
+
+    /// Returns the value of a token.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Returns names and values in the order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Returns the same bindings without the text that people and agents wrote.
+    pub fn without_free_text(&self) -> Bindings {
+        let mut masked = self.clone();
+        FREE_TEXT.iter().for_each(|name| masked.set(name, ""));
+        masked
+    }
+
+    /// Checks the tokens that every prompt needs: TASK_ID, DATE and TOPIC_SLUG.
+    pub fn check_required(&self) -> Result<()> {
+        let slug = |text: &str| {
+            let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            !text.is_empty() && text.chars().all(fits)
+        };
+        let checks: [(&str, fn(&str) -> bool, &str); 3] = [
+            (
+                "TASK_ID",
+                |text| text.parse::<TaskId>().is_ok(),
+                "an id such as T12",
+            ),
+            ("DATE", is_date, "a real date such as 2026-01-26"),
+            ("TOPIC_SLUG", slug, "letters, digits, - and _"),
+        ];
+        for (name, holds, wanted) in checks {
+            let value = self.get(name).unwrap_or_default();
+            if !holds(value) {
+                let message = format!("{name} is `{value}`, which is not {wanted}");
+                return Err(Error::new(Code::TokenInvalid, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A template with its tokens replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Injected {
+    /// The text.
+    pub text: String,
+    /// Names of tokens that nothing resolves, sorted, each once. They stay in the text.
+    pub unresolved: BTreeSet<String>,
+}
+
+/// Replaces the tokens of `template`. A value is inserted once and never looked at again.
+pub fn inject(template: &str, bindings: &Bindings) -> Injected {
+    let mut text = String::with_capacity(template.len() + 1024);
+    let mut unresolved = BTreeSet::new();
+    let mut rest = 0;
+    for token in TOKEN.captures_iter(template) {
+        let (whole, [name]) = token.extract();
+        let start = token.get(0).map_or(rest, |found| found.start());
+        text.push_str(&template[rest..start]);
+        match bindings.get(name) {
+            Some(value) => text.push_str(value),
+            None => {
+                text.push_str(whole);
+                unresolved.insert(name.to_string());
+            }
+        }
+        rest = start + whole.len();
+    }
+    text.push_str(&template[rest..]);
+    Injected { text, unresolved }
+}
+
+/// Splits a template into the texts between its tokens.
+pub fn literals(template: &str) -> impl Iterator<Item = &str> {
+    TOKEN.split(template)
+}
+
+/// Says whether `template` has the token `name`.
+pub fn has_token(template: &str, name: &str) -> bool {
+    template.contains(&format!("{{{{{name}}}}}"))
+}
+
+/// Makes a slug of a title: lower case, no diacritics, hyphens between words, at most 60
+/// characters cut at a hyphen. A title without letters or digits gives `task-T5`.
+pub fn slug(title: &str, id: TaskId) -> String {
+    let slug = words(title);
+    if slug.is_empty() {
+        format!("task-{id}")
+    } else {
+        slug
+    }
+}
+
+/// Makes a slug of any text; it may be empty.
+pub fn words(text: &str) -> String {
+    let normalized = normalize(text);
+    let words = normalized.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    let joined = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
+    if joined.len() <= SLUG_MAX {
+        return joined;
+    }
+    let end = joined[..=SLUG_MAX].rfind('-').unwrap_or(SLUG_MAX);
+    joined[..end].to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bindings(pairs: &[(&'static str, &str)]) -> Bindings {
+        Bindings(
+            pairs
+                .iter()
+                .map(|(name, value)| (*name, value.to_string()))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn a_token_is_two_braces_around_capitals_and_nothing_else_is() {
+        let known = bindings(&[("DATE", "2026-01-26"), ("A", "x"), ("A1_B", "y")]);
+        for (template, expected) in [
+            ("{{DATE}}", "2026-01-26"),
+            ("{{A}}{{A1_B}}", "xy"),
+            ("{{2-3 sentence overview}}", "{{2-3 sentence overview}}"),
+            (
+                "{{lower}} {{ DATE }} {{Date}}",
+                "{{lower}} {{ DATE }} {{Date}}",
+            ),
+            ("${{ secrets.X }}", "${{ secrets.X }}"),
+            ("{{#if DATE}}{{/if}} {% x %}", "{{#if DATE}}{{/if}} {% x %}"),
+            ("{{{A}}}", "{x}"),
+            ("{{A", "{{A"),
+            ("{{}} {{_A}} {{1A}}", "{{}} {{_A}} {{1A}}"),
+            ("é{{A}}é", "éxé"),
+        ] {
+            assert_eq!(inject(template, &known).text, expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_inserted_once_and_literally() {
+        let hostile = "{{DATE}} & \\1 $0 | \"q\" 'q'\n{{TASK_TITLE}} {{#x}}";
+        let known = bindings(&[("TASK_TITLE", hostile), ("DATE", "2026-01-26")]);
+        let injected = inject("<{{TASK_TITLE}}|{{TASK_TITLE}}>", &known);
+        assert_eq!(injected.text, format!("<{hostile}|{hostile}>"));
+        assert!(injected.unresolved.is_empty());
+    }
+
+    #[test]
+    fn unresolved_tokens_stay_and_are_listed_sorted_and_once() {
+        let injected = inject("{{ZED}} {{ALPHA}} {{ZED}}", &Bindings::default());
+        assert_eq!(injected.text, "{{ZED}} {{ALPHA}} {{ZED}}");
+        assert_eq!(
+            injected.unresolved.into_iter().collect::<Vec<_>>(),
+            ["ALPHA", "ZED"]
+        );
+    }
+
+    #[test]
+    fn required_tokens_are_checked() {
+        let good = [
+            ("TASK_ID", "T1"),
+            ("DATE", "2026-01-26"),
+            ("TOPIC_SLUG", "a-b_C9"),
+        ];
+        assert!(bindings(&good).check_required().is_ok());
+        for (name, wrong) in [
+            ("TASK_ID", ""),
+            ("TASK_ID", "12"),
+            ("DATE", "2026-02-30"),
+            ("DATE", "today"),
+            ("TOPIC_SLUG", ""),
+            ("TOPIC_SLUG", "a b"),
+            ("TOPIC_SLUG", "../x"),
+        ] {
+            let mut some = bindings(&good);
+            some.set(name, wrong);
+            assert_eq!(
+                some.check_required().unwrap_err().code,
+                Code::TokenInvalid,
+                "{name}={wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn slugs_are_short_plain_and_never_empty() {
+        let long = format!("{} end", "word ".repeat(13));
+        for (title, expected) in [
+            ("Authentication Research!", "authentication-research"),
+            ("  Über die Größe: 2×3 ", "uber-die-gro-e-2-3"),
+            ("日本語", "task-T5"),
+            ("", "task-T5"),
+            (
+                &long,
+                "word-word-word-word-word-word-word-word-word-word-word-word",
+            ),
+            (&"x".repeat(70), &"x".repeat(60)),
+        ] {
+            assert_eq!(slug(title, TaskId(5)), expected);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_without_tokens_is_unchanged(text in "[^{}]*") {
+            let known = bindings(&[("A", "x")]);
+            proptest::prop_assert_eq!(inject(&text, &known).text, text);
+        }
+
+        #[test]
+        fn what_is_left_in_braces_is_listed(text in "(\\{\\{[A-C]{1,2}\\}\\}|[a-z{} ])*") {
+            let known = bindings(&[("A", "x")]);
+            let injected = inject(&text, &known);
+            for name in &injected.unresolved {
+                proptest::prop_assert!(has_token(&injected.text, name));
+            }
+        }
+
+        #[test]
+        fn slugs_always_fit_the_rule(title in "\\PC*") {
+            let slug = slug(&title, TaskId(1));
+            proptest::prop_assert!(!slug.is_empty() && slug.len() <= 60);
+            proptest::prop_assert!(!slug.starts_with('-') && !slug.ends_with('-'));
+        }
+    }
+}

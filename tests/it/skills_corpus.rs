@@ -1,0 +1,202 @@
+//! Holds the verdicts of `skill::validate` equal to those of the reference validator, PyPI
+//! `skills-ref` 0.1.1. Each case is `tests/data/skills-corpus/<case>/<directory>/SKILL.md`;
+//! `verdicts.json` was written by the reference, never by hand. To add a case, add the file and
+//! run the tests with `CLEO_AGENTSKILLS=<program> CLEO_ACCEPT=1`.
+
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cleo::skill::front_matter::{FILE_LIMIT, FRONT_MATTER_LIMIT, parse};
+use cleo::skill::validate::{validate, validate_bytes};
+use proptest::prelude::*;
+
+const VALID: &str = "valid";
+const INVALID: &str = "invalid";
+
+type Verdicts = BTreeMap<String, String>;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/skills-corpus")
+}
+
+/// The name and the skill directory of every case.
+fn cases() -> BTreeMap<String, PathBuf> {
+    let directories = |path: &Path| {
+        let entries = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect::<Vec<_>>()
+    };
+    let case = |path: PathBuf| {
+        let skills = directories(&path);
+        assert_eq!(
+            skills.len(),
+            1,
+            "{} must hold one directory",
+            path.display()
+        );
+        (file_name(&path).to_owned(), skills[0].clone())
+    };
+    directories(&corpus()).into_iter().map(case).collect()
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+fn recorded() -> Verdicts {
+    let text = fs::read_to_string(corpus().join("verdicts.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn verdict(valid: bool) -> String {
+    if valid { VALID } else { INVALID }.to_owned()
+}
+
+fn our_verdict(skill: &Path) -> String {
+    let path = ["SKILL.md", "skill.md"].map(|name| skill.join(name));
+    let bytes = fs::read(path.iter().find(|path| path.exists()).unwrap()).unwrap();
+    verdict(validate_bytes(file_name(skill), &bytes).is_empty())
+}
+
+fn reference_verdict(program: &str, skill: &Path) -> String {
+    let mut command = Command::new(program);
+    command
+        .arg("validate")
+        .arg(skill)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match command.status().unwrap().code() {
+        Some(0) => verdict(true),
+        Some(1) => verdict(false),
+        other => panic!("{program} ended with {other:?} on {}", skill.display()),
+    }
+}
+
+fn our_verdicts() -> Verdicts {
+    cases()
+        .into_iter()
+        .map(|(case, skill)| (case, our_verdict(&skill)))
+        .collect()
+}
+
+/// Fails with a list of all cases whose verdicts differ.
+fn assert_same(ours: &Verdicts, theirs: &Verdicts) {
+    let names = ours.keys().chain(theirs.keys()).collect::<BTreeSet<_>>();
+    let differing = names
+        .into_iter()
+        .filter(|name| ours.get(*name) != theirs.get(*name));
+    let lines: Vec<_> = differing
+        .map(|name| {
+            format!(
+                "{name}: ours {:?}, theirs {:?}",
+                ours.get(name),
+                theirs.get(name)
+            )
+        })
+        .collect();
+    assert!(
+        lines.is_empty(),
+        "{} verdicts differ:\n{}",
+        lines.len(),
+        lines.join("\n")
+    );
+}
+
+#[test]
+fn our_verdicts_equal_the_recorded_ones() {
+    let ours = our_verdicts();
+    assert!(ours.len() >= 60, "the corpus has only {} cases", ours.len());
+    assert_same(&ours, &recorded());
+}
+
+#[test]
+fn our_verdicts_equal_those_of_the_program() {
+    let Ok(program) = std::env::var("CLEO_AGENTSKILLS") else {
+        eprintln!("left out: CLEO_AGENTSKILLS does not name the reference validator");
+        return;
+    };
+    let theirs = reference_verdicts(&program, &cases().into_iter().collect::<Vec<_>>());
+    if std::env::var_os("CLEO_ACCEPT").is_some() {
+        let json = serde_json::to_string_pretty(&theirs).unwrap() + "\n";
+        fs::write(corpus().join("verdicts.json"), json).unwrap();
+    }
+    assert_same(&our_verdicts(), &theirs);
+}
+
+/// Runs the reference on all cases, a few at a time.
+fn reference_verdicts(program: &str, cases: &[(String, PathBuf)]) -> Verdicts {
+    let run = |(case, skill): &(String, PathBuf)| (case.clone(), reference_verdict(program, skill));
+    std::thread::scope(|scope| {
+        let parts = cases.chunks(cases.len().div_ceil(4));
+        let threads: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(run).collect::<Vec<_>>()))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    })
+}
+
+/// Files too large for the corpus. The reference has no limit, so `validate` has none either.
+#[test]
+fn large_files_are_valid_but_are_not_loaded() {
+    let head = "---\nname: a-skill\ndescription: One.\n";
+    for (text, code) in [
+        (
+            format!("{head}---\n{}", "Text.\n".repeat(2 * FILE_LIMIT / 6)),
+            "FILE_TOO_LARGE",
+        ),
+        (
+            format!("{head}license: {}\n---\n", "x".repeat(FRONT_MATTER_LIMIT)),
+            "FRONT_MATTER_TOO_LARGE",
+        ),
+    ] {
+        assert_eq!(validate("a-skill", &text), []);
+        assert_eq!(parse(&text).unwrap_err().code, code);
+        if let Ok(program) = std::env::var("CLEO_AGENTSKILLS") {
+            let directory = tempfile::tempdir().unwrap();
+            let skill = directory.path().join("a-skill");
+            fs::create_dir(&skill).unwrap();
+            fs::write(skill.join("SKILL.md"), &text).unwrap();
+            assert_eq!(reference_verdict(&program, &skill), VALID);
+        }
+    }
+}
+
+/// What YAML can trip over.
+const PIECES: &[&str] = &[
+    "\n", "\n\n", "\n  ", "\n    ", " ", "\t", ":", ": ", "- ", "? ", "#", " # c", "|", ">-", "\"",
+    "'", "\\", "[", "]", "{", "}", ",", "&a", "*a", "!t", "%", "<<: ", "=", "---", "...", "~",
+    "\r\n", "\u{85}", "\u{2028}", "\u{feff}", "\0", "é", "🚀", "a: b", "word", "\n---\n",
+];
+
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![8 => prop::sample::select(PIECES).prop_map(str::to_owned), 1 => ".{0,3}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_text_makes_them_panic(text in "\\PC*", bytes in prop::collection::vec(any::<u8>(), 0..99)) {
+        let _ = (parse(&text), validate("a", &text), validate_bytes("a", &bytes));
+    }
+
+    #[test]
+    fn no_front_matter_makes_them_panic_and_what_is_valid_is_loaded(
+        pieces in prop::collection::vec(piece(), 0..40),
+    ) {
+        let text = format!("---\nname: a\ndescription: b\n{}\n---\n", pieces.concat());
+        for fault in validate("a", &text) {
+            prop_assert!(fault.line >= 1 && fault.column >= 1 && !fault.message.is_empty());
+        }
+        let valid = validate("a", &text).is_empty();
+        prop_assert!(!valid || parse(&text).is_ok());
+    }
+}
