@@ -26,9 +26,9 @@ const SCHEMA: &str = include_str!("../schema.sql");
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Pages in the write-ahead log before they go to the database file. Each process that opens the
-/// store alone reads the log once, so it is kept short.
-const LOG_PAGES: i32 = 64;
+/// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
+/// that opens the store alone reads the whole log once, so it is kept short.
+const LOG_BYTES: u64 = 64 * 4_120;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -155,8 +155,6 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        let limit = format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}");
-        self.connection.execute_batch(&limit).at(&self.path)?;
         self.begin("BEGIN IMMEDIATE")
     }
 }
@@ -218,7 +216,24 @@ impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.open = false;
+        self.shorten_log();
         Ok(())
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Empties a log that has grown long, unless somebody else is at work. What was committed is
+    /// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
+    /// do: how far it came is forgotten when the last process leaves, and the log would only grow.
+    fn shorten_log(&self) {
+        let mut log = self.path.as_os_str().to_os_string();
+        log.push("-wal");
+        if std::fs::metadata(log).is_ok_and(|log| log.len() > LOG_BYTES) {
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let _ = self.connection.busy_timeout(Duration::ZERO);
+            let _ = self.connection.query_row(checkpoint, (), |_| Ok(()));
+            let _ = self.connection.busy_timeout(PATIENCE);
+        }
     }
 }
 
