@@ -83,19 +83,6 @@ impl Output {
         exit(&error)
     }
 
-    /// Prints one envelope of a stream on its line.
-    pub(super) fn stream<T: Serialize>(
-        &mut self,
-        command: &str,
-        result: Option<&T>,
-        error: Option<&Error>,
-    ) -> io::Result<()> {
-        let line = json(&Envelope::new(command, result, error, &[]));
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(line.as_bytes())?;
-        stdout.write_all(b"\n")
-    }
-
     /// Prints text as it is and says how the command ends, for one that has nothing else to say.
     pub(super) fn print(&self, text: &str) -> ExitCode {
         let mut stdout = io::stdout().lock();
