@@ -2,6 +2,7 @@
 //! its own file.
 
 mod faults;
+mod gates;
 mod links;
 mod list;
 mod spawns;
