@@ -8,10 +8,18 @@
 mod world;
 
 mod attempts;
+mod batch;
+mod graph;
+mod listing;
+mod output;
+mod processes;
 mod prompts;
+mod properties;
+mod refusals;
 mod skills_corpus;
 mod spawn;
 mod spawn_refusals;
+mod stores;
 mod tasks;
 mod verify;
 mod why;
