@@ -9,6 +9,8 @@ mod world;
 
 mod attempts;
 mod batch;
+mod dispatch;
+mod dispatch_titles;
 mod graph;
 mod listing;
 mod output;

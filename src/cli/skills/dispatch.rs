@@ -126,7 +126,7 @@ fn answer(
     if !line.trim_ascii_start().starts_with(b"{") {
         return Err(refused(": a task is a JSON object".to_string()));
     }
-    let subject: Subject = serde_json::from_slice(line).map_err(|cause| {
+    let subject: Subject = serde_json::from_slice(line.trim_ascii_end()).map_err(|cause| {
         // The parser sees only this line, so its number is not the one that is meant.
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
