@@ -18,6 +18,7 @@ mod processes;
 mod prompts;
 mod properties;
 mod refusals;
+mod skills;
 mod skills_corpus;
 mod spawn;
 mod spawn_refusals;
