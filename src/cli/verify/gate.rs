@@ -14,6 +14,7 @@ use crate::ops::gates::{self, Setting, TaskGates};
 
 /// Options of `cleo verify TASK`
 #[derive(Args)]
+#[group(skip)]
 pub(in crate::cli) struct Arguments {
     /// Show the gates of this task, or set one
     task: Option<TaskId>,
