@@ -14,8 +14,7 @@ use crate::ops::gates::{self, Setting, TaskGates};
 
 /// Options of `cleo verify TASK`
 #[derive(Args)]
-#[group(skip)]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct GateArguments {
     /// Show the gates of this task, or set one
     task: Option<TaskId>,
 
@@ -44,7 +43,7 @@ pub(in crate::cli) struct Arguments {
     force: bool,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
     let Some(task) = arguments.task else {
         let message = "say what to verify: a task, or prompt, message, output or manifest";
         return Err(Error::new(Code::Usage, message).fix("cleo verify --help"));

@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    gate: gate::Arguments,
+    gate: gate::GateArguments,
 }
 
 #[derive(Subcommand)]
