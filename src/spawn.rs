@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
@@ -234,10 +234,13 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
     } else {
         &input.base.path
     };
+    // Without `--strict` an edited base would pass, and nothing would be added.
+    let strict = if input.strict { " --strict" } else { "" };
     Error::new(Code::ProtocolMissing, message)
         .fix(format!(
-            "cleo orchestrator spawn {} --template {} --force-inject",
-            task.id, skill.name
+            "cleo orchestrator spawn {} --template {} --force-inject{strict}",
+            task.id,
+            quote(&skill.name)
         ))
         .or(
             "print the block to append it yourself",
@@ -245,7 +248,7 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         )
         .or(
             "look at the file that lacks it",
-            format!("cat {}", crate::error::quote(source)),
+            format!("cat {}", quote(source)),
         )
 }
 
@@ -259,10 +262,14 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     Error::new(Code::TokensUnresolved, message)
         .fix(format!(
             "cleo orchestrator spawn {} --template {}",
-            task.id, skill.name
+            task.id,
+            quote(&skill.name)
         ))
         .or(
             "look at the template",
-            format!("cleo skills show {}", skill.name),
+            format!("cleo skills show {}", quote(&skill.name)),
         )
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\{\{([A-Z][A-Z0-9_]*)\}\}").expect("the pattern is a constant that compiles")
 });
 
-/// Tokens whose values are text that a person or an agent wrote freely.
+/// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
 pub const FREE_TEXT: &[&str] = &[
     "TASK_TITLE",
     "TASK_NAME",
@@ -25,6 +25,10 @@ pub const FREE_TEXT: &[&str] = &[
     "ACCEPTANCE_CRITERIA",
     "DELIVERABLES_LIST",
     "MANIFEST_SUMMARIES",
+    "TOPIC_SLUG",
+    "RESEARCH_ID",
+    "TOPICS_JSON",
+    "PHASE",
 ];
 
 /// Command tokens with their values.
@@ -173,11 +177,22 @@ pub fn words(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join("-");
-    if joined.len() <= SLUG_MAX {
-        return joined;
+    cut(&joined, SLUG_MAX).to_string()
+}
+
+/// Adds a suffix to a slug, which is cut so that the whole is no longer than a slug may be.
+pub fn suffixed(slug: &str, suffix: &str) -> String {
+    let max = SLUG_MAX.saturating_sub(suffix.len() + 1);
+    format!("{}-{suffix}", cut(slug, max))
+}
+
+/// Cuts a slug at a hyphen, or at `max` characters when it has none so far.
+fn cut(slug: &str, max: usize) -> &str {
+    if slug.len() <= max {
+        return slug;
     }
-    let end = joined[..=SLUG_MAX].rfind('-').unwrap_or(SLUG_MAX);
-    joined[..end].to_string()
+    let end = slug[..=max].rfind('-').unwrap_or(max);
+    &slug[..end]
 }
 
 #[cfg(test)]
@@ -232,6 +247,30 @@ mod tests {
             injected.unresolved.into_iter().collect::<Vec<_>>(),
             ["ALPHA", "ZED"]
         );
+    }
+
+    #[test]
+    fn command_tokens_have_the_documented_values() {
+        let bindings = Bindings::new();
+        for (name, value) in [
+            ("TASK_SHOW_CMD", "cleo show"),
+            ("TASK_START_CMD", "cleo start"),
+            ("TASK_COMPLETE_CMD", "cleo complete"),
+            ("TASK_LINK_CMD", "cleo research link"),
+            ("TASK_LIST_CMD", "cleo list"),
+            ("TASK_FIND_CMD", "cleo find"),
+            ("TASK_ADD_CMD", "cleo add"),
+            ("TASK_PHASE_CMD", "cleo phase"),
+            ("SESSION_LIST_CMD", "cleo session list"),
+            ("SESSION_START_CMD", "cleo session start"),
+            ("SESSION_END_CMD", "cleo session end"),
+            ("RESEARCH_LIST_CMD", "cleo research list"),
+            ("RESEARCH_SHOW_CMD", "cleo research show"),
+            ("RESEARCH_INJECT_CMD", "cleo research inject"),
+            ("MANIFEST_APPEND_CMD", "cleo manifest append"),
+        ] {
+            assert_eq!(bindings.get(name), Some(value));
+        }
     }
 
     #[test]

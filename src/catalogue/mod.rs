@@ -41,6 +41,8 @@ pub struct Catalogue {
     pub task_context: String,
     /// Files that could not be used, and why.
     pub warnings: Vec<String>,
+    /// Those of them that are on disk.
+    pub left_out: Vec<PathBuf>,
 }
 
 /// A skill that another of the same name stands before.
@@ -80,21 +82,13 @@ impl Catalogue {
                 .0
                 .into_owned(),
             warnings: found.warnings,
+            left_out: found.left_out,
         })
     }
 
     /// Finds a skill by its name, in any letter case, with or without `ct-`.
     pub fn skill(&self, name: &str) -> Result<&Skill> {
-        self.skills
-            .iter()
-            .find(|skill| skill.is_named(name))
-            .ok_or_else(|| {
-                let error = Error::new(Code::SkillNotFound, format!("there is no skill `{name}`"));
-                match crate::skill::similar(&self.skills, name) {
-                    Some(similar) => error.instead(name, similar),
-                    None => error.fix("cleo skills list"),
-                }
-            })
+        crate::skill::named(&self.skills, name)
     }
 }
 
@@ -124,6 +118,7 @@ struct Found {
     skills: Vec<Skill>,
     shadowed: Vec<Shadowed>,
     warnings: Vec<String>,
+    left_out: Vec<PathBuf>,
 }
 
 impl Found {
@@ -133,9 +128,15 @@ impl Found {
         self.warnings.extend(files.warning);
         for file in files.paths {
             let shown = places.shown(&file);
-            match read_text(&file) {
+            let used = match read_text(&file) {
                 Ok(text) => self.add(&folder_name(&file), text.into(), source, shown),
-                Err(error) => self.warnings.push(error.message),
+                Err(error) => {
+                    self.warnings.push(error.message);
+                    false
+                }
+            };
+            if !used {
+                self.left_out.push(file);
             }
         }
     }
@@ -149,14 +150,15 @@ impl Found {
         }
     }
 
-    fn add(&mut self, folder: &str, text: Cow<'static, str>, source: Source, path: String) {
+    /// Keeps a skill, unless it cannot be read, which is told.
+    fn add(&mut self, folder: &str, text: Cow<'static, str>, source: Source, path: String) -> bool {
         let skill = match Skill::read(folder, text, source, path.clone()) {
             Ok(skill) => skill,
             Err(fault) => {
                 let place = format!("{path}:{}:{}", fault.line, fault.column);
                 self.warnings
                     .push(format!("{place}: {}; the skill is left out", fault.message));
-                return;
+                return false;
             }
         };
         if skill.name != folder {
@@ -175,6 +177,7 @@ impl Found {
                 shadowed_by: winner.path.clone(),
             }),
         }
+        true
     }
 }
 

@@ -112,6 +112,12 @@ impl Screen {
         self
     }
 
+    /// Adds text as it is, for what goes into a file or another program.
+    pub(super) fn raw(&mut self, text: &str) -> &mut Screen {
+        self.text.push_str(text);
+        self
+    }
+
     /// Adds a table; the last column takes what width is left.
     pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
         let mut table = Table::new();

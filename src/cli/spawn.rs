@@ -1,12 +1,13 @@
 //! `cleo spawn`, also as `cleo orchestrator spawn`.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone};
-use crate::error::Result;
+use crate::error::{Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::spawn::{Options, Spawned, spawn};
 
@@ -44,6 +45,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let kept = kept_options(face, &arguments);
     let options = Options {
         template: arguments.template,
         strict: arguments.strict,
@@ -51,11 +53,30 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         date: arguments.date,
         dry_run: arguments.dry_run,
     };
-    let spawned = spawn(&mut face.context()?, arguments.task, &options)?;
+    let spawned = spawn(&mut face.context()?, arguments.task, &options)
+        .map_err(|error| keep_options(error, &kept))?;
     face.output.note(&summary(&spawned));
     face.reply(&spawned, &spawned.warnings, |screen| {
         prompt(screen, &spawned)
     })
+}
+
+/// Writes down what the caller asked for besides, so that a fix can say it again.
+fn kept_options(face: &Face<'_>, arguments: &Arguments) -> String {
+    let folders = face.globals.skills_dir.iter();
+    let folders =
+        folders.map(|folder| format!(" --skills-dir {}", quote(&folder.to_string_lossy())));
+    let date = arguments.date.iter();
+    let date = date.map(|date| format!(" --date {}", quote(date)));
+    folders.chain(date).collect()
+}
+
+fn keep_options(mut error: Error, kept: &str) -> Error {
+    let fix = error.fix.as_mut();
+    if let Some(fix) = fix.filter(|fix| fix.starts_with("cleo orchestrator spawn ")) {
+        fix.push_str(kept);
+    }
+    error
 }
 
 /// Says on standard error what the prompt is, as standard output holds only the prompt.
@@ -73,7 +94,11 @@ fn summary(spawned: &Spawned) -> String {
 
 /// The prompt goes out byte for byte, except to a terminal, which it must not steer.
 fn prompt(screen: &mut Screen, spawned: &Spawned) {
-    screen.verbatim(&spawned.prompt);
+    if std::io::stdout().is_terminal() {
+        screen.verbatim(&spawned.prompt);
+    } else {
+        screen.raw(&spawned.prompt);
+    }
     if !spawned.prompt.ends_with('\n') {
         screen.line(Tone::Plain, "");
     }

@@ -46,7 +46,14 @@ fn render(screen: &mut Screen, why: &Why) {
     }
     screen
         .field("entry", &receipt.manifest_id)
-        .field("prompt", &receipt.prompt_digest);
+        .field("prompt", &receipt.prompt_digest)
+        .field("verified", why.verified_at.as_deref().unwrap_or_default())
+        .field("forced", why.forced.as_deref().unwrap_or_default());
+    if let Some(fault) = &why.fault {
+        let text = format!("No prompt comes out today: {fault}");
+        screen.line(Tone::Warn, text);
+        return;
+    }
     if why.reproduced {
         screen.line(Tone::Good, "The same prompt comes out today.");
         return;

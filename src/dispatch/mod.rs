@@ -3,6 +3,7 @@
 
 pub mod matrix;
 
+use indexmap::IndexSet;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{Code, Error, Result};
@@ -79,6 +80,9 @@ pub struct Candidate {
     pub matched: Vec<String>,
     /// One sentence: why it won, or why it did not.
     pub reason: String,
+    /// Place of the first tag that matched.
+    #[serde(skip)]
+    position: usize,
 }
 
 /// A skill that was not chosen.
@@ -127,7 +131,11 @@ pub fn dispatch(
     found.extend(by_label(subject, skills));
     found.extend(by_type(subject, skills, matrix));
     found.extend(by_keyword(subject, skills, matrix));
-    found.push(fallback(skills)?);
+    match fallback(skills) {
+        Ok(last) => found.push(last),
+        Err(error) if found.is_empty() => return Err(error),
+        Err(_) => {}
+    }
     Ok(decide(subject, found))
 }
 
@@ -154,13 +162,7 @@ pub fn explain(decision: &mut Decision, skills: &[Skill]) {
 }
 
 fn named(name: &str, skills: &[Skill]) -> Result<Candidate> {
-    let Some(skill) = skills.iter().find(|skill| skill.is_named(name)) else {
-        let error = Error::new(Code::SkillNotFound, format!("there is no skill `{name}`"));
-        return Err(match skill::similar(skills, name) {
-            Some(similar) => error.instead(name, similar),
-            None => error.fix("cleo skills list"),
-        });
-    };
+    let skill = skill::named(skills, name)?;
     if !skill.active {
         let message = format!("the skill {} is switched off", skill.name);
         return Err(Error::new(Code::SkillInactive, message).instead(name, skill::DEFAULT));
@@ -180,6 +182,7 @@ fn candidate(skill: &str, strategy: Strategy, matched: Vec<String>, reason: Stri
         strategy,
         matched,
         reason,
+        position: 0,
     }
 }
 
@@ -195,17 +198,12 @@ fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
     labels.dedup();
     let mut ranked = Vec::new();
     for (order, skill) in skills.iter().enumerate().filter(|(_, skill)| skill.active) {
-        let tags: Vec<String> = skill.tags.iter().map(|tag| normalize(tag.trim())).collect();
-        let matched: Vec<String> = skill
-            .tags
-            .iter()
-            .zip(&tags)
-            .filter(|(_, tag)| labels.contains(tag))
-            .map(|(tag, _)| tag.clone())
-            .collect();
+        let tags: IndexSet<String> = skill.tags.iter().map(|tag| normalize(tag.trim())).collect();
         let Some(position) = tags.iter().position(|tag| labels.contains(tag)) else {
             continue;
         };
+        let matched = tags.into_iter().filter(|tag| labels.contains(tag));
+        let matched: Vec<String> = matched.collect();
         let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
         ranked.push((
             Rank {
@@ -235,7 +233,10 @@ fn label_candidate(rank: Rank, skill: &Skill, matched: Vec<String>) -> Candidate
         rank.points,
         rank.position + 1
     );
-    candidate(&skill.name, Strategy::Label, matched, reason)
+    Candidate {
+        position: rank.position,
+        ..candidate(&skill.name, Strategy::Label, matched, reason)
+    }
 }
 
 /// `task` and `subtask` say nothing about the work.
@@ -343,16 +344,26 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
 
 fn lost(other: &Candidate, winner: &Candidate) -> String {
     let word = |strategy: Strategy| format!("{strategy:?}").to_lowercase();
+    let name = &winner.skill;
     let why = if other.strategy != winner.strategy {
         format!(
             "{} decides before {}",
             word(winner.strategy),
             word(other.strategy)
         )
+    } else if other.strategy == Strategy::Keyword && other.matched == winner.matched {
+        format!("the row of {name} stands before it")
     } else if other.strategy == Strategy::Keyword {
         format!("`{}` stands before it", winner.matched.join(", "))
+    } else if other.matched.len() < winner.matched.len() {
+        format!("{name} has more labels")
+    } else if other.position > winner.position {
+        format!("{name} has the earlier tag")
     } else {
-        "the other has more or earlier tags".to_string()
+        format!("{name} is listed first")
     };
     format!("{}; {why}", other.reason)
 }
+
+#[cfg(test)]
+mod tests;

@@ -133,11 +133,14 @@ pub struct Validated {
 }
 
 /// Judges skills by the Agent Skills standard: each path is a folder with a SKILL.md, the file
-/// itself, or a folder of such folders. Without paths, the built-in skills.
+/// itself, or a folder of such folders. Without paths, all skills in reach.
 pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
     if paths.is_empty() {
         let catalogue = catalogue(surroundings)?;
-        return Ok(catalogue.skills.iter().map(validate_loaded).collect());
+        let left_out = catalogue.left_out.iter().filter_map(|file| file.parent());
+        let left_out = left_out.map(validate_folder);
+        let loaded = catalogue.skills.iter().map(validate_loaded).map(Ok);
+        return loaded.chain(left_out).collect();
     }
     let mut validated = Vec::new();
     for path in paths {

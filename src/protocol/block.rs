@@ -3,6 +3,8 @@
 //! The block stands at the very end of a prompt, so nothing that follows can take it back, and a
 //! forged begin or end in a task's text can neither stand for it nor end it early.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::ProtocolFile;
@@ -88,12 +90,33 @@ pub fn check(prompt: &str) -> Vec<Violation> {
             format!("the block does not name the {NAME}"),
         ));
     }
-    for rule in RULES {
-        if !inner.contains(rule) {
-            violations.push(Violation::new(rule, format!("the block lacks {rule}")));
-        }
+    let stated: BTreeSet<&str> = inner.lines().flat_map(rules_of).collect();
+    for rule in RULES.into_iter().filter(|rule| !stated.contains(rule)) {
+        let message = format!("the block lacks {rule}: no line of it begins with that");
+        violations.push(Violation::new(rule, message));
     }
     violations
+}
+
+/// Returns the rules that a line in capitals states: those that it begins with, after marks such
+/// as `- **`. A rule that is only spoken of ("after OUT-002 run …") is not stated.
+fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
+    let bare = |text: &str| {
+        text.trim_start_matches(|c: char| !c.is_alphabetic())
+            .to_string()
+    };
+    let line = bare(line);
+    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(&line));
+    std::iter::from_fn(move || {
+        let (rule, after) = RULES
+            .into_iter()
+            .find_map(|rule| Some((rule, rest.strip_prefix(rule)?)))?;
+        if after.starts_with(char::is_alphanumeric) {
+            return None;
+        }
+        rest = bare(after);
+        Some(rule)
+    })
 }
 
 /// Checks also that the block is word for word one that is known: the digest in its marker is that
@@ -210,7 +233,7 @@ mod tests {
     }
 
     const TEXT: &str =
-        "## SUBAGENT PROTOCOL\nOUT-001 `{{DATE}}_x.md`\nOUT-002 OUT-003\nOUT-004 end";
+        "## SUBAGENT PROTOCOL\nOUT-001 `{{DATE}}_x.md`\nOUT-002\nOUT-003\nOUT-004 end";
 
     fn prompt() -> String {
         let (base, more) = (file("base", TEXT), file("more", "also {{TASK_ID}}"));
@@ -255,6 +278,35 @@ mod tests {
         );
         let words = "SUBAGENT PROTOCOL OUT-001 OUT-002 OUT-003 OUT-004";
         assert_eq!(rules(&check(words)), ["MARKER"]);
+    }
+
+    #[test]
+    fn a_rule_counts_where_it_is_stated_and_not_where_it_is_spoken_of() {
+        let stated = |text: &str| {
+            let block = prompt().replace("OUT-004 end", text);
+            rules(&check(&block)).is_empty()
+        };
+        for text in [
+            "OUT-004 end",
+            "**OUT-004** end",
+            "- OUT-004: end",
+            "4. OUT-004",
+            "### OUT-004",
+            "| OUT-004 | end |",
+            "OUT-003, OUT-004",
+            "SUBAGENT PROTOCOL OUT-001 OUT-004",
+            "out-004",
+        ] {
+            assert!(stated(text), "{text}");
+        }
+        for text in [
+            "After OUT-004 run it",
+            "OUT-003: see OUT-004",
+            "{\"id\":\"out-004\"}",
+            "OUT-0040",
+        ] {
+            assert!(!stated(text), "{text}");
+        }
     }
 
     #[test]

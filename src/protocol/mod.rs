@@ -227,41 +227,4 @@ fn normalized(value: Option<String>) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(when: &str) -> Result<ProtocolFile> {
-        let text =
-            format!("---\nname: x\nversion: \"1\"\norder: \"10\"\n{when}\n---\n## X\ntext\n");
-        ProtocolFile::read(text.into(), "protocols/x.md".into())
-    }
-
-    #[test]
-    fn an_unknown_key_or_value_names_file_and_line() {
-        for (when, place) in [
-            ("when:\n  allways: \"true\"", "protocols/x.md:"),
-            (
-                "when:\n  always: \"yes\"",
-                "protocols/x.md:5: `always` is `yes`",
-            ),
-            (
-                "when:\n  task-has: \"wings\"",
-                "protocols/x.md:5: `task-has` is `wings`",
-            ),
-            ("color: blue", "protocols/x.md:5"),
-        ] {
-            let error = read(when).unwrap_err();
-            assert_eq!(error.code, Code::CatalogueInvalid);
-            assert!(error.message.starts_with(place), "{}", error.message);
-        }
-        assert!(read("when:\n  always: \"true\"").is_ok());
-    }
-
-    #[test]
-    fn text_and_head_are_told_apart() {
-        let file = read("sections: \"Summary,Sources\"").unwrap();
-        assert_eq!(file.text, "## X\ntext");
-        assert_eq!(file.sections, ["Summary", "Sources"]);
-        assert_eq!((file.order, file.version.as_str()), (10, "1"));
-    }
-}
+pub(crate) mod tests;

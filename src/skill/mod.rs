@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::error::nearest;
+use crate::error::{Code, Error, Result, nearest};
 use crate::id::digest;
 use front_matter::Fault;
 
@@ -73,7 +73,7 @@ impl Skill {
         text: Cow<'static, str>,
         source: Source,
         path: String,
-    ) -> Result<Skill, Fault> {
+    ) -> std::result::Result<Skill, Fault> {
         let document = front_matter::parse(&text)?;
         let description = document
             .text("description")
@@ -123,16 +123,33 @@ impl Skill {
     pub fn digest(&self) -> String {
         digest(self.text.as_bytes())
     }
+}
 
-    /// Says whether `wanted` names the skill: any letter case, with or without `ct-`.
-    pub fn is_named(&self, wanted: &str) -> bool {
-        let wanted = wanted.trim().to_lowercase().replace('_', "-");
-        self.name == wanted || self.name.strip_prefix("ct-") == Some(wanted.as_str())
-    }
+/// Finds a skill by its name: as it is written, in any letter case, then without `ct-`. A whole
+/// name counts before the short one of another skill.
+pub fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
+    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
+    let named = |name: String| skills.iter().find(|skill| plain(&skill.name) == name);
+    let exact = skills.iter().find(|skill| skill.name == wanted);
+    exact
+        .or_else(|| named(plain(wanted)))
+        .or_else(|| named(format!("ct-{}", plain(wanted))))
+}
+
+/// Finds a skill as [`find`] does; one that is not there is an error with the nearest name.
+pub fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
+    find(skills, wanted).ok_or_else(|| {
+        let message = format!("there is no skill `{wanted}`");
+        let error = Error::new(Code::SkillNotFound, message);
+        match similar(skills, wanted) {
+            Some(similar) => error.instead(wanted, similar),
+            None => error.fix("cleo skills list"),
+        }
+    })
 }
 
 /// Finds the skill whose name is nearest to `wanted`.
-pub fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
+fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
     let full = nearest(wanted, skills.iter().map(|skill| skill.name.as_str()));
     let prefixed = format!("ct-{wanted}");
     full.or_else(|| nearest(&prefixed, skills.iter().map(|skill| skill.name.as_str())))

@@ -5,18 +5,24 @@
     reason = "a test that cannot go on has failed, and the panic says where"
 )]
 
-mod skills_corpus;
 mod world;
 
+mod attempts;
 mod batch;
 mod graph;
 mod listing;
 mod output;
 mod processes;
+mod prompts;
 mod properties;
 mod refusals;
+mod skills_corpus;
+mod spawn;
+mod spawn_refusals;
 mod stores;
 mod tasks;
+mod verify;
+mod why;
 
 /// Files that are no modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];

@@ -1,6 +1,6 @@
 //! `cleo skills dispatch`
 
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufRead, BufWriter, Read, Write};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -75,14 +75,15 @@ fn render(screen: &mut Screen, decision: &Decision) {
 /// Answers one line a task. A line that is no task gets an error on its line; the others go on.
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let catalogue = skills::catalogue(&face.surroundings()?)?;
+    if let Some(name) = &arguments.template {
+        catalogue.skill(name)?;
+    }
     let mut input = std::io::stdin().lock();
     let mut output = BufWriter::new(std::io::stdout().lock());
     let mut line = Vec::new();
     let mut failed = None;
     for number in 1.. {
-        line.clear();
-        let read = std::io::Read::take(&mut input, LINE_MAX).read_until(b'\n', &mut line);
-        if read.map_err(|cause| unreadable(number, cause))? == 0 {
+        if read_line(&mut input, &mut line).map_err(|cause| unreadable(number, cause))? == 0 {
             break;
         }
         if line.trim_ascii().is_empty() {
@@ -99,15 +100,37 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     Ok(failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code())))
 }
 
+/// Reads a line with its end. Of one that is too long, the start is kept and the rest skipped.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<usize> {
+    line.clear();
+    let read = input.by_ref().take(LINE_MAX + 1).read_until(b'\n', line)?;
+    if line.len() as u64 > LINE_MAX && !line.ends_with(b"\n") {
+        input.skip_until(b'\n')?;
+    }
+    Ok(read)
+}
+
 fn answer(
     line: &[u8],
     number: usize,
     catalogue: &Catalogue,
     arguments: &Arguments,
 ) -> Result<Decision> {
+    let refused = |what: String| {
+        let error = Error::new(Code::InputInvalid, format!("line {number}{what}"));
+        error.fix("cleo skills dispatch --help")
+    };
+    if line.len() as u64 > LINE_MAX {
+        return Err(refused(format!(" has more than {LINE_MAX} bytes")));
+    }
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err(refused(": a task is a JSON object".to_string()));
+    }
     let subject: Subject = serde_json::from_slice(line).map_err(|cause| {
-        let message = format!("line {number}, column {}: {cause}", cause.column());
-        Error::new(Code::InputInvalid, message).fix("cleo skills dispatch --help")
+        // The parser sees only this line, so its number is not the one that is meant.
+        let what = cause.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        refused(format!(", column {}: {what}", cause.column()))
     })?;
     let template = arguments.template.as_deref();
     skills::dispatch_subject(catalogue, &subject, template, arguments.explain)

@@ -6,7 +6,7 @@ use crate::manifest::log;
 use crate::ops::tasks::unblocked_by;
 use crate::store::Transaction;
 use crate::task::Task;
-use crate::template::{Bindings, slug, words};
+use crate::template::{Bindings, slug, suffixed, words};
 use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
 
 /// What stands for an id that is not there.
@@ -43,11 +43,7 @@ pub(super) fn place(
         let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
         return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
     }
-    let mut slug = slug(&task.title, task.id);
-    let owner = transaction.owner_of_output(&output_file(date, &slug))?;
-    if owner.is_some_and(|owner| owner != task.id) {
-        slug = format!("{slug}-{}", task.id).to_lowercase();
-    }
+    let slug = free_slug(transaction, task, date)?;
     let base = format!("{slug}-{date}");
     let used = log::ids_in_use(&workspace.manifest(), &base)?;
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
@@ -59,6 +55,24 @@ pub(super) fn place(
         slug,
         manifest_id: manifest_id.unwrap_or(base),
     })
+}
+
+/// Makes the slug of a title; when another task was given its file, one with the task's id.
+fn free_slug(transaction: &dyn Transaction, task: &Task, date: &str) -> Result<String> {
+    let plain = slug(&task.title, task.id);
+    let own = task.id.to_string().to_lowercase();
+    let mut wanted = plain.clone();
+    for number in 2.. {
+        let owner = transaction.owner_of_output(&output_file(date, &wanted))?;
+        if owner.is_none_or(|owner| owner == task.id) {
+            break;
+        }
+        wanted = match number {
+            2 => suffixed(&plain, &own),
+            number => suffixed(&plain, &format!("{own}-{}", number - 1)),
+        };
+    }
+    Ok(wanted)
 }
 
 /// Reads the value of every token but RESULT_KIND.

@@ -101,7 +101,12 @@ pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<S
         // The first moment counts: asking for the same prompt again must not make what the agent
         // has written meanwhile look old.
         let at = same.map_or(record.at.clone(), |known| known.at.clone());
-        let record = SpawnRecord { at, ..record };
+        let forced = same.and_then(|known| known.forced.clone());
+        let record = SpawnRecord {
+            at,
+            forced,
+            ..record
+        };
         if same != Some(&record) {
             transaction.put_spawn(&record)?;
         }

@@ -21,10 +21,18 @@ pub struct Why {
     pub receipt: Receipt,
     /// True when the same prompt comes out today.
     pub reproduced: bool,
-    /// Digest of the prompt that comes out today.
-    pub prompt_digest_now: String,
+    /// Digest of the prompt that comes out today; none when none does.
+    pub prompt_digest_now: Option<String>,
     /// What went in then and differs now.
     pub changed: Vec<Change>,
+    /// Why no prompt comes out today.
+    pub fault: Option<String>,
+    /// When the output was last found to hold.
+    pub verified_at: Option<String>,
+    /// Digest of the output file at that moment.
+    pub output_digest: Option<String>,
+    /// When and by whom the task was completed although it did not verify.
+    pub forced: Option<String>,
 }
 
 /// An input that differs.
@@ -69,19 +77,33 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
             workspace: &workspace,
             catalogue: &catalogue,
         };
-        let again = assembly.spawned(&task, &place, &options)?;
-        let reproduced = again.prompt_digest == receipt.prompt_digest;
-        let changed = changes(&receipt, &again.receipt);
-        let prompt_digest_now = again.prompt_digest;
+        let again = match assembly.spawned(&task, &place, &options) {
+            Ok(again) => Ok(again.receipt),
+            Err(error) if is_of_input(error.code) => Err(error.message),
+            Err(error) => return Err(error),
+        };
+        let now = again.as_ref().ok();
         Ok(Why {
             task_id: task.id,
             at: record.at,
+            reproduced: now.is_some_and(|now| now.prompt_digest == receipt.prompt_digest),
+            changed: now.map_or(Vec::new(), |now| changes(&receipt, now)),
+            prompt_digest_now: now.map(|now| now.prompt_digest.clone()),
+            fault: again.err(),
             receipt,
-            reproduced,
-            prompt_digest_now,
-            changed,
+            verified_at: record.verified_at,
+            output_digest: record.output_digest,
+            forced: record.forced,
         })
     })
+}
+
+/// Says whether a failure is due to what goes into a prompt, which is what is asked about.
+fn is_of_input(code: Code) -> bool {
+    matches!(
+        code,
+        Code::SkillNotFound | Code::SkillInactive | Code::ProtocolMissing | Code::TokenInvalid
+    )
 }
 
 fn changes(then: &Receipt, now: &Receipt) -> Vec<Change> {

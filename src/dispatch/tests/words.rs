@@ -1,0 +1,134 @@
+//! Words of titles and descriptions.
+
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn each_keyword_leads_to_its_row() {
+    let rows = [
+        ("research investigate explore discover", "ct-research-agent"),
+        ("epic plan decompose architect", "ct-epic-architect"),
+        ("implement build execute create", "ct-task-executor"),
+        ("test bats coverage integration", "ct-test-writer-bats"),
+        ("document doc readme guide documentation", "ct-documentor"),
+        ("spec rfc protocol contract specification", "ct-spec-writer"),
+        (
+            "validate verify audit compliance consensus vote",
+            "ct-validator",
+        ),
+        ("lib/ bash shell function", "ct-library-implementer-bash"),
+        (
+            "release version publish deploy ship changelog commit",
+            "ct-dev-workflow",
+        ),
+        ("orchestrate coordinate delegate", "ct-orchestrator"),
+    ];
+    for (words, skill) in rows {
+        for word in words.split(' ') {
+            for title in [word.to_string(), format!("The {} now", word.to_uppercase())] {
+                check(json!({"title": title}), skill, Strategy::Keyword);
+                check(
+                    json!({"title": "x", "description": title}),
+                    skill,
+                    Strategy::Keyword,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn keywords_count_in_their_common_forms_and_never_inside_other_words() {
+    for (title, skill) in [
+        ("Planned outage", "ct-epic-architect"),
+        ("Planning the move", "ct-epic-architect"),
+        ("Plans for spring", "ct-epic-architect"),
+        ("Tested on hardware", "ct-test-writer-bats"),
+        ("Testing on hardware", "ct-test-writer-bats"),
+        ("Verifies checksums", "ct-validator"),
+        ("Shipping to users", "ct-dev-workflow"),
+        ("Committed by mistake", "ct-dev-workflow"),
+        ("Docs for users", "ct-documentor"),
+        ("Exploring caches", "ct-research-agent"),
+        ("Research: caches", "ct-research-agent"),
+        ("pre-release", "ct-dev-workflow"),
+    ] {
+        check(json!({"title": title}), skill, Strategy::Keyword);
+    }
+    for title in [
+        "Latest news",
+        "Airplane mode",
+        "Special offer",
+        "Dockerize it",
+        "Rebuild it",
+        "Contest page",
+        "Explanation page",
+        "Friendship page",
+        "Devote time",
+        "Epicurean menu",
+        "Seashells",
+        "Aversion",
+        "Glib/core",
+    ] {
+        check(
+            json!({"title": title}),
+            "ct-task-executor",
+            Strategy::Default,
+        );
+    }
+}
+
+#[test]
+fn lib_slash_counts_as_it_is_written() {
+    for title in [
+        "lib/core.sh",
+        "Move lib/ away",
+        "Fix ./lib/x",
+        "Fix /usr/lib/x",
+        "Lib/Core",
+    ] {
+        check(
+            json!({"title": title}),
+            "ct-library-implementer-bash",
+            Strategy::Keyword,
+        );
+    }
+    for title in ["lib", "libs", "library", "glib/x", "lib core", "lib-/x"] {
+        check(
+            json!({"title": title}),
+            "ct-task-executor",
+            Strategy::Default,
+        );
+    }
+}
+
+#[test]
+fn the_title_is_searched_before_the_description() {
+    let task = json!({"title": "x the commit", "description": "Research research research"});
+    check(task, "ct-dev-workflow", Strategy::Keyword);
+    let task = json!({"title": "Tidy up", "description": "Then publish the plan"});
+    check(task, "ct-dev-workflow", Strategy::Keyword);
+}
+
+#[test]
+fn in_a_text_the_first_keyword_wins() {
+    for (title, skill) in [
+        ("Implement research tooling", "ct-task-executor"),
+        ("Document the build", "ct-documentor"),
+        ("Build the documentation", "ct-task-executor"),
+        ("Verify the release plan", "ct-validator"),
+        ("Plan the release", "ct-epic-architect"),
+        ("Coordinate testing", "ct-orchestrator"),
+    ] {
+        check(json!({"title": title}), skill, Strategy::Keyword);
+    }
+}
+
+#[test]
+fn a_word_of_several_rows_takes_the_first_row() {
+    let rows = r#"{"by_keyword": {"zeta|alpha": "one", "alpha|beta": "two"}}"#;
+    let made = Made::new(&[("two", &[]), ("one", &[])], rows);
+    assert_eq!(made.winner(json!({"title": "alpha"})), "one");
+    assert_eq!(made.winner(json!({"title": "beta alpha"})), "two");
+}

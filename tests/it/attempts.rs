@@ -1,0 +1,106 @@
+//! Names of outputs and entries: one of its own for every task and every attempt.
+
+use serde_json::json;
+
+use crate::spawn::{add, spawn};
+use crate::world::TestWorkspace;
+
+const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+
+fn names(workspace: &TestWorkspace, arguments: &[&str]) -> (String, String) {
+    let result = spawn(workspace, arguments);
+    let text = |name: &str| result[name].as_str().unwrap().to_string();
+    (text("outputFile"), text("manifestId"))
+}
+
+fn named(slug: &str, id: &str) -> (String, String) {
+    let file = format!("claudedocs/agent-outputs/2026-01-26_{slug}.md");
+    (file, format!("{id}-2026-01-26"))
+}
+
+#[test]
+fn a_new_attempt_gets_a_new_id_once_the_manifest_has_the_old_one() {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "Look around"})]);
+    assert_eq!(
+        names(&workspace, &["T1"]),
+        named("look-around", "look-around")
+    );
+    assert_eq!(
+        names(&workspace, &["T1"]),
+        named("look-around", "look-around")
+    );
+    // A faulty line holds its id all the same: the next entry must not meet it.
+    for (line, attempt) in [
+        (r#"{"id":"look-around-2026-01-26"}"#, 2),
+        (r#"{"id":"look-around-2026-01-26-2","file":"x.md","#, 3),
+        (r#"{"id":"look-around-2026-01-26-3","title":"x"}"#, 4),
+        (r#"{"id":"look-around-2026-01-27"}"#, 4),
+    ] {
+        let manifest = std::fs::read_to_string(workspace.path(MANIFEST)).unwrap_or_default();
+        workspace.write(MANIFEST, format!("{manifest}{line}\n"));
+        let expected = format!("look-around-2026-01-26-{attempt}");
+        assert_eq!(names(&workspace, &["T1"]).1, expected);
+    }
+    assert_eq!(names(&workspace, &["T1"]).0, named("look-around", "").0);
+}
+
+#[test]
+fn tasks_with_one_title_get_files_of_their_own() {
+    let workspace = TestWorkspace::new();
+    let long = "word ".repeat(20);
+    let titles = [
+        "Look!", "look", "Look T2", "LOOK", "Look T4", &long, &long, "日本", "日本",
+    ];
+    add(&workspace, &titles.map(|title| json!({"title": title})));
+    let spawned = |id: &str| names(&workspace, &[id]);
+    assert_eq!(spawned("T1"), named("look", "look"));
+    assert_eq!(spawned("T3"), named("look-t2", "look-t2"));
+    let mut all = vec![spawned("T1"), spawned("T3")];
+    all.extend(["T2", "T4", "T5", "T6", "T7", "T8", "T9"].map(spawned));
+    for (at, (file, id)) in all.iter().enumerate() {
+        assert!(
+            all[..at]
+                .iter()
+                .all(|other| other.0 != *file && other.1 != *id),
+            "{all:?}"
+        );
+        let slug = file
+            .strip_prefix("claudedocs/agent-outputs/2026-01-26_")
+            .unwrap();
+        assert!(slug.len() <= 60 + ".md".len(), "{slug}");
+    }
+    assert_eq!(spawned("T2"), all[2], "what a task was given, it keeps");
+    assert_eq!(all[7], named("task-T8", "task-T8"));
+}
+
+#[test]
+fn the_date_can_be_given_and_must_be_real() {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "Look"})]);
+    let result = spawn(&workspace, &["T1", "--date", "2024-02-29"]);
+    assert_eq!(
+        result["outputFile"],
+        "claudedocs/agent-outputs/2024-02-29_look.md"
+    );
+    assert_eq!(result["manifestId"], "look-2024-02-29");
+    assert!(
+        result["prompt"]
+            .as_str()
+            .unwrap()
+            .contains("\"date\":\"2024-02-29\"")
+    );
+    for date in ["2026-02-30", "26-01-2026", "today", "2026-1-2", ""] {
+        let before = workspace.state();
+        let refused = workspace.json(&["spawn", "T1", "--date", date]);
+        let error = &refused["error"];
+        assert_eq!(
+            (&error["code"], &error["exitCode"]),
+            (&json!("E_TOKEN_INVALID"), &json!(6)),
+            "{date}"
+        );
+        assert_eq!(workspace.state(), before);
+        let fix = error["fix"].as_str().unwrap();
+        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    }
+}

@@ -1,0 +1,134 @@
+//! Checking that a prompt carries the protocol.
+
+use serde_json::json;
+
+use crate::spawn::{FORGED, WORDS, add, spawn};
+use crate::verify::spawned;
+use crate::world::TestWorkspace;
+
+fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
+    workspace.write("prompt.md", prompt);
+    let by_file = workspace.text(&format!("verify prompt prompt.md {more}"), "");
+    let by_pipe = workspace.text(&format!("verify prompt - {more}"), prompt);
+    assert_eq!(by_file.exit, by_pipe.exit);
+    by_file.exit
+}
+
+#[test]
+fn a_prompt_verifies_with_the_block_and_not_without_any_part_of_it() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    assert_eq!(verify_prompt(&workspace, &prompt, "--strict"), 0);
+    assert_eq!(
+        verify_prompt(&workspace, &prompt.to_lowercase(), ""),
+        0,
+        "the marker counts in any letter case"
+    );
+    for word in [
+        "SUBAGENT PROTOCOL",
+        "<!-- BEGIN",
+        "<!-- END",
+        "OUT-001",
+        "OUT-002",
+        "OUT-003",
+        "OUT-004",
+    ] {
+        assert_eq!(
+            verify_prompt(&workspace, &prompt.replace(word, ""), ""),
+            60,
+            "{word}"
+        );
+    }
+    for rule in ["**OUT-001**", "**OUT-002**", "**OUT-003**", "**OUT-004**"] {
+        let without: String = prompt
+            .split_inclusive('\n')
+            .filter(|line| !line.starts_with(rule))
+            .collect();
+        assert_eq!(verify_prompt(&workspace, &without, ""), 60, "{rule}");
+    }
+    assert_eq!(
+        verify_prompt(&workspace, &format!("{prompt}\nForget it.\n"), ""),
+        60
+    );
+    assert_eq!(verify_prompt(&workspace, WORDS, ""), 60);
+    for empty in ["", " \n\t\n"] {
+        assert_eq!(verify_prompt(&workspace, empty, ""), 2);
+    }
+    assert_eq!(workspace.text("verify prompt gone.md", "").exit, 3);
+}
+
+#[test]
+fn strict_notices_a_changed_word() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    for (from, to) in [
+        ("MUST write", "may write"),
+        ("sha256:", "sha256:0"),
+        ("+task-lifecycle", ""),
+        ("\"T1\"", "\"T1\"\n"),
+    ] {
+        let changed = prompt.replace(from, to);
+        assert_ne!(changed, prompt);
+        assert_eq!(verify_prompt(&workspace, &changed, ""), 0, "{from}");
+        assert_eq!(
+            verify_prompt(&workspace, &changed, "--strict"),
+            60,
+            "{from}"
+        );
+    }
+}
+
+#[test]
+fn the_fix_of_a_prompt_that_fails_mends_it() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .replace("SUBAGENT PROTOCOL", "");
+    workspace.write("a prompt.md", prompt);
+    let refused = workspace.json(&["verify", "prompt", "a prompt.md"]);
+    assert_eq!(refused["error"]["code"], "E_PROTOCOL_MISSING");
+    assert_eq!(refused["result"]["violations"][0]["rule"], "MARKER");
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(
+        workspace.json(&["verify", "prompt", "a prompt.md", "--strict"])["success"],
+        true
+    );
+}
+
+#[test]
+fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    let real = &prompt[prompt.rfind("<!-- BEGIN").unwrap()..];
+    add(
+        &workspace,
+        &[
+            json!({"title": "Forged", "description": FORGED}),
+            json!({"title": "Copied", "description": real}),
+        ],
+    );
+    for (id, block) in [("T3", FORGED), ("T4", real)] {
+        let forged = format!("# Skill\n\nId: {id} · Epic: none\n\n{block}\n");
+        assert_eq!(verify_prompt(&workspace, &forged, ""), 60, "{id}");
+    }
+    let other = spawn(&workspace, &["T2"])["prompt"].clone();
+    let other = other.as_str().unwrap();
+    assert_eq!(verify_prompt(&workspace, other, "--strict"), 0);
+    let bare = TestWorkspace::bare();
+    assert_eq!(
+        verify_prompt(&bare, &prompt, "--strict"),
+        0,
+        "no workspace is needed"
+    );
+}

@@ -1,0 +1,291 @@
+//! Spawns that must not go through, and what to type then.
+
+use serde_json::{Value, json};
+
+use crate::spawn::{FORGED, WORDS, add, spawn};
+use crate::world::TestWorkspace;
+
+const BASE: &str = "skills/_shared/subagent-protocol-base.md";
+
+/// A workspace with a task, and the base protocol that the program carries as its own.
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "Paint it"})]);
+    workspace
+}
+
+fn shipped_base() -> String {
+    std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/skills/_shared/subagent-protocol-base.md"
+    ))
+    .unwrap()
+}
+
+fn own(body: &str) -> String {
+    format!("---\nname: own\ndescription: x\nmetadata:\n  cleo-protocol: \"own\"\n---\n{body}\n")
+}
+
+/// Asks for a spawn that must fail, and changes nothing.
+fn refused(workspace: &TestWorkspace, arguments: &[&str], code: &str) -> Value {
+    let before = workspace.state();
+    let document = workspace.json(&[&["orchestrator", "spawn"], arguments].concat());
+    assert_eq!(document["error"]["code"], code, "{document}");
+    assert_eq!(workspace.state(), before, "nothing is recorded");
+    document["error"].clone()
+}
+
+/// Pastes the fix into a shell and returns the prompt that comes out.
+fn paste(workspace: &TestWorkspace, error: &Value) -> String {
+    let fix = error["fix"].as_str().unwrap();
+    let reply = workspace.shell(fix);
+    assert_eq!(reply.exit, 0, "{fix}\n{reply}");
+    reply.stdout
+}
+
+fn verify(workspace: &TestWorkspace, prompt: &str) -> i32 {
+    workspace.text("verify prompt - --strict", prompt).exit
+}
+
+#[test]
+fn a_base_protocol_without_marker_or_rule_blocks_the_spawn_and_the_fix_adds_it() {
+    let workspace = workspace();
+    let base = shipped_base();
+    for (word, rule) in [
+        ("SUBAGENT PROTOCOL", "SUBAGENT PROTOCOL"),
+        ("**OUT-001**", "OUT-001"),
+        ("**OUT-002**", "OUT-002"),
+        ("**OUT-003**", "OUT-003"),
+        ("**OUT-004**", "OUT-004"),
+    ] {
+        let body = base.split_once("\n---\n").unwrap();
+        let changed = format!("{}\n---\n{}", body.0, body.1.replace(word, "A thing"));
+        workspace.write(BASE, changed);
+        let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+        assert_eq!(error["exitCode"], 60);
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("SPAWN BLOCKED: ") && message.contains(rule),
+            "{message}"
+        );
+        assert!(message.contains("SUBAGENT PROTOCOL"), "{message}");
+        assert_eq!(
+            error["fix"],
+            "cleo orchestrator spawn T1 --template ct-task-executor --force-inject"
+        );
+        assert_eq!(error["retryable"], false);
+        let alternatives = error["alternatives"].as_array().unwrap();
+        assert_eq!(alternatives.len(), 2);
+        for other in alternatives {
+            assert!(!other["action"].as_str().unwrap().is_empty());
+            let command = other["command"].as_str().unwrap();
+            assert_eq!(workspace.shell(command).exit, 0, "{command}");
+        }
+        assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
+    }
+}
+
+#[test]
+fn a_skill_that_brings_its_own_protocol_must_bring_it() {
+    let workspace = TestWorkspace::new();
+    let forged = format!("{FORGED}\n{WORDS}");
+    add(
+        &workspace,
+        &[
+            json!({"title": WORDS, "description": WORDS, "acceptance": [WORDS], "phase": WORDS, "labels": ["OUT-001"]}),
+            json!({"title": "Forged", "description": FORGED, "deliverables": [WORDS]}),
+            json!({"title": "Both", "description": forged}),
+        ],
+    );
+    workspace.write(
+        "skills/own/SKILL.md",
+        own("# Work\n\n{{PHASE}}\n{{TASK_TITLE}}\n\n{{TASK_DESCRIPTION}}"),
+    );
+    for id in ["T1", "T2", "T3"] {
+        let error = refused(&workspace, &[id, "--template", "own"], "E_PROTOCOL_MISSING");
+        assert_eq!(error["exitCode"], 60, "{id}");
+        let prompt = paste(&workspace, &error);
+        assert_eq!(verify(&workspace, &prompt), 0, "{id}");
+        let result = spawn(&workspace, &[id, "--template", "own", "--force-inject"]);
+        assert_eq!(result["prompt"], prompt.as_str());
+        assert_eq!(result["tokenResolution"]["fullyResolved"], true);
+    }
+    let document = workspace.json(&["spawn", "T1", "--template", "own", "--force-inject"]);
+    let warning = "the protocol block was missing and was added by force";
+    assert_eq!(document["warnings"], json!([warning]));
+
+    workspace.write(
+        "skills/own/SKILL.md",
+        own(&format!("# Work\n\n{{{{TASK_DESCRIPTION}}}}\n\n{FORGED}")),
+    );
+    let result = spawn(&workspace, &["T1", "--template", "own"]);
+    assert_eq!(result["protocols"], json!([]), "it has its own");
+    refused(
+        &workspace,
+        &["T1", "--template", "own", "--strict"],
+        "E_PROTOCOL_MISSING",
+    );
+}
+
+#[test]
+fn strict_refuses_an_edited_protocol_and_the_fix_puts_the_known_one_in() {
+    let workspace = workspace();
+    workspace.write(
+        BASE,
+        shipped_base().replace("You MUST write", "You may write"),
+    );
+    assert_eq!(
+        spawn(&workspace, &["T1"])["protocols"][0],
+        "subagent-protocol-base"
+    );
+    let error = refused(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("no known version"),
+        "{error}"
+    );
+    assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
+}
+
+#[test]
+fn unresolved_tokens_warn_and_strict_refuses_them() {
+    let workspace = workspace();
+    let body = "---\nname: odd\ndescription: x\n---\n{{ZED}} {{TASK_ID}} {{ALPHA_2}} {{ZED}} {{lower}} ${{ secrets.X }}\n";
+    workspace.write("skills/odd/SKILL.md", body);
+    let document = workspace.json(&["spawn", "T1", "--template", "odd"]);
+    let resolution = &document["result"]["tokenResolution"];
+    let expected = json!({"fullyResolved": false, "unresolvedCount": 2, "unresolvedTokens": ["ALPHA_2", "ZED"]});
+    assert_eq!(*resolution, expected);
+    assert_eq!(
+        document["warnings"],
+        json!(["odd leaves tokens unresolved: ALPHA_2, ZED"])
+    );
+    let reply = workspace.text("spawn T1 --template odd", "");
+    assert_eq!(reply.exit, 0);
+    assert!(
+        reply
+            .stderr
+            .contains("warning: odd leaves tokens unresolved: ALPHA_2, ZED"),
+        "{reply}"
+    );
+    assert!(
+        reply
+            .stdout
+            .starts_with("{{ZED}} T1 {{ALPHA_2}} {{ZED}} {{lower}} ${{ secrets.X }}\n"),
+        "{reply}"
+    );
+    let error = refused(
+        &workspace,
+        &["T1", "--template", "odd", "--strict"],
+        "E_TOKENS_UNRESOLVED",
+    );
+    assert_eq!(error["exitCode"], 6);
+    paste(&workspace, &error);
+}
+
+#[test]
+fn a_fix_says_again_what_was_asked_for_besides() {
+    let workspace = workspace();
+    workspace.write(
+        "else where/own/SKILL.md",
+        own("# Work\n\n{{TASK_DESCRIPTION}} {{WHAT}}"),
+    );
+    let own = ["T1", "--skills-dir", "else where", "--date", "2026-02-03"];
+    let asked = [&own[..], &["--template", "own"]].concat();
+    let error = refused(&workspace, &asked, "E_PROTOCOL_MISSING");
+    let prompt = paste(&workspace, &error);
+    assert!(prompt.contains("2026-02-03_paint-it.md"), "{prompt}");
+    let asked = [&asked[..], &["--force-inject", "--strict"]].concat();
+    let error = refused(&workspace, &asked, "E_TOKENS_UNRESOLVED");
+    let fix = error["fix"].as_str().unwrap();
+    assert!(
+        fix.ends_with("--skills-dir 'else where' --date 2026-02-03"),
+        "{fix}"
+    );
+}
+
+#[test]
+fn protocols_are_files_and_faulty_ones_are_named_by_line() {
+    let workspace = workspace();
+    let file = |when: &str| {
+        format!(
+            "---\nname: house\nversion: \"1\"\norder: \"15\"\nwhen:\n{when}\n---\n## House\n\nKeep {{{{TASK_ID}}}} tidy.\n"
+        )
+    };
+    workspace.write("protocols/house.md", file("  always: \"true\""));
+    workspace.write("protocols/notes.md", "# Something else\n");
+    let result = spawn(&workspace, &["T1"]);
+    let expected = json!([
+        "subagent-protocol-base",
+        "task-lifecycle",
+        "house",
+        "error-handling"
+    ]);
+    assert_eq!(result["protocols"], expected);
+    assert!(
+        result["prompt"]
+            .as_str()
+            .unwrap()
+            .contains("## House\n\nKeep T1 tidy.\n")
+    );
+    for (when, fault) in [
+        ("  alwais: \"true\"", "protocols/house.md:6: "),
+        (
+            "  always: \"yes\"",
+            "protocols/house.md:5: `always` is `yes`",
+        ),
+        (
+            "  task-has: \"wings\"",
+            "protocols/house.md:5: `task-has` is `wings`",
+        ),
+        ("  always: \"true\"\ncolor: blue", "protocols/house.md:7: "),
+    ] {
+        workspace.write("protocols/house.md", file(when));
+        let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(fault), "{message}");
+        assert_eq!(error["exitCode"], 6);
+    }
+}
+
+#[test]
+fn unknown_tasks_and_skills_are_refused_with_what_to_type() {
+    let workspace = workspace();
+    let error = refused(&workspace, &["T9"], "E_TASK_NOT_FOUND");
+    paste(&workspace, &error);
+    let error = refused(
+        &workspace,
+        &["T1", "--template", "resaerch-agent"],
+        "E_SKILL_NOT_FOUND",
+    );
+    assert_eq!(
+        error["fix"],
+        "cleo orchestrator spawn T1 --template ct-research-agent"
+    );
+    paste(&workspace, &error);
+    workspace.write(
+        "skills/off/SKILL.md",
+        "---\nname: off\ndescription: x\nmetadata:\n  cleo-status: inactive\n---\nx\n",
+    );
+    let error = refused(&workspace, &["T1", "--template", "off"], "E_SKILL_INACTIVE");
+    paste(&workspace, &error);
+}
+
+#[test]
+fn what_the_caller_should_know_is_said() {
+    let workspace = workspace();
+    add(&workspace, &[json!({"title": "Dry it", "depends": ["T1"]})]);
+    let document = workspace.json(&["spawn", "T2"]);
+    assert_eq!(
+        document["warnings"],
+        json!(["T2 depends on T1, not done yet"])
+    );
+    workspace.ok("complete T1");
+    assert_eq!(workspace.json(&["spawn", "T2"])["warnings"], json!([]));
+    assert_eq!(
+        workspace.json(&["spawn", "T1"])["warnings"],
+        json!(["T1 is done"])
+    );
+}

@@ -1,0 +1,389 @@
+//! Checking what agents leave behind, and what a task must show before it is done.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::spawn::{add, spawn};
+use crate::world::TestWorkspace;
+
+const FOLDER: &str = "claudedocs/agent-outputs";
+const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+const OUTPUT: &str = "claudedocs/agent-outputs/2026-01-26_paint-it.md";
+const GOOD: &str = "# Paint\n\n## Summary\n\nIt is red.\n";
+
+/// A workspace in which T1 was spawned; its agent has left nothing yet.
+pub(crate) fn spawned() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Paint it"}), json!({"title": "Other"})],
+    );
+    spawn(&workspace, &["T1"]);
+    workspace
+}
+
+fn entry() -> Value {
+    json!({
+        "id": "paint-it-2026-01-26", "file": "2026-01-26_paint-it.md", "title": "Paint", "date": "2026-01-26",
+        "status": "complete", "topics": ["paint"], "key_findings": ["One.", "Two.", "Three."],
+        "actionable": true, "needs_followup": [], "linked_tasks": ["T1"],
+    })
+}
+
+fn entry_with(changes: Value) -> String {
+    let mut entry = entry();
+    entry
+        .as_object_mut()
+        .unwrap()
+        .extend(changes.as_object().unwrap().clone());
+    format!("{entry}\n")
+}
+
+/// Leaves what a good agent leaves.
+fn deliver(workspace: &TestWorkspace) {
+    workspace.write(OUTPUT, GOOD);
+    workspace.write(MANIFEST, entry_with(json!({})));
+}
+
+/// Checks the output of T1; the first violation decides code and exit code.
+fn check(workspace: &TestWorkspace, exit: i32, message: &str) -> Value {
+    let document = workspace.json(&["verify", "output", "T1"]);
+    let result = &document["result"];
+    assert_eq!(
+        document["error"]["exitCode"].as_i64().unwrap_or(0),
+        i64::from(exit),
+        "{document}"
+    );
+    let violations = result["violations"].as_array().unwrap();
+    assert_eq!(violations.is_empty(), exit == 0, "{document}");
+    assert_eq!(
+        result["verdict"],
+        if exit == 0 { "pass" } else { "fail" },
+        "{document}"
+    );
+    if exit != 0 {
+        assert_eq!(violations[0]["code"], document["error"]["code"]);
+        let messages: String = violations
+            .iter()
+            .map(|found| found["message"].as_str().unwrap())
+            .collect();
+        assert!(messages.contains(message), "`{message}` in {messages}");
+    }
+    result.clone()
+}
+
+#[test]
+fn an_entry_and_a_file_that_hold_verify_and_are_recorded() {
+    let workspace = spawned();
+    deliver(&workspace);
+    let result = check(&workspace, 0, "");
+    assert_eq!(result["manifestId"], "paint-it-2026-01-26");
+    assert_eq!(result["outputFile"], OUTPUT);
+    assert_eq!(result["entryStatus"], "complete");
+    assert_eq!(result["outputDigest"], cleo::id::digest(GOOD));
+    let why = workspace.json(&["why", "T1"]);
+    assert_eq!(why["result"]["outputDigest"], cleo::id::digest(GOOD));
+    assert!(why["result"]["verifiedAt"].is_string());
+    let before = workspace.state();
+    check(&workspace, 0, "");
+    assert_eq!(workspace.state(), before, "the first time counts");
+}
+
+#[test]
+fn without_a_valid_entry_the_exit_is_62() {
+    let workspace = spawned();
+    workspace.write(OUTPUT, GOOD);
+    check(
+        &workspace,
+        62,
+        "the manifest has no entry paint-it-2026-01-26",
+    );
+    let pretty = serde_json::to_string_pretty(&entry()).unwrap();
+    for (manifest, message) in [
+        (String::new(), "no entry"),
+        (entry_with(json!({"id": "paint-it-2026-01-27"})), "no entry"),
+        (format!("{pretty}\n"), "is faulty: line 5: "),
+        (entry_with(json!({"title": "<title>"})), "faulty"),
+        (entry_with(json!({"key_findings": ["One."]})), "3 to 7"),
+        (entry_with(json!({"date": "2026-02-30"})), "date"),
+        (entry_with(json!({"status": "done"})), "status"),
+        (entry_with(json!({}))[..60].to_string(), "faulty"),
+        (
+            entry_with(json!({"linked_tasks": ["T2"]})),
+            "is not linked to T1",
+        ),
+        (
+            entry_with(json!({"linked_tasks": []})),
+            "is not linked to T1",
+        ),
+    ] {
+        workspace.write(MANIFEST, &manifest);
+        check(&workspace, 62, message);
+        let refused = workspace.json(&["complete", "T1"]);
+        assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED", "{manifest}");
+        assert_eq!(refused["error"]["exitCode"], 6);
+    }
+    let noisy = format!(
+        "{{\"torn\n\u{feff}\n# x\n{}{}",
+        entry_with(json!({"id": "other"})),
+        entry_with(json!({}))
+    );
+    workspace.write(MANIFEST, noisy);
+    check(&workspace, 0, "");
+}
+
+#[test]
+fn without_a_good_output_file_the_exit_is_63() {
+    let workspace = spawned();
+    workspace.write(MANIFEST, entry_with(json!({})));
+    check(&workspace, 63, "is not there");
+    for (text, message) in [
+        ("", "is empty"),
+        (" \n\t\n", "is empty"),
+        ("# Paint\n\nIt is red.\n", "has no section `## Summary`"),
+        ("# Paint\n\n## Summary\n\n", "the section Summary is empty"),
+        (
+            "# Paint\n\n## Summary\n\n## Findings\n\nRed.\n",
+            "the section Summary is empty",
+        ),
+        (
+            "# Paint\n\n```\n## Summary\nx\n```\n",
+            "has no section `## Summary`",
+        ),
+        ("## Summary\n\nRed.\n", "has no `# <title>`"),
+    ] {
+        workspace.write(OUTPUT, text);
+        check(&workspace, 63, message);
+        assert_eq!(
+            workspace.json(&["complete", "T1"])["error"]["code"],
+            "E_NOT_VERIFIED",
+            "{text}"
+        );
+    }
+    for good in [
+        "# Paint\n## SUMMARY\nRed.",
+        "\u{feff}# Paint\r\n\r\n## Summary\r\n\r\nRed.\r\n",
+        "# P\n## Summary\n### A\nx\n",
+    ] {
+        workspace.write(OUTPUT, good);
+        check(&workspace, 0, "");
+    }
+    fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    fs::create_dir(workspace.path(OUTPUT)).unwrap();
+    check(&workspace, 63, "is no regular file");
+}
+
+#[test]
+fn an_entry_that_names_another_file_is_refused() {
+    let workspace = spawned();
+    workspace.write(OUTPUT, GOOD);
+    for name in [
+        "other.md",
+        "2026-01-26_paint-it.txt",
+        "sub/2026-01-26_paint-it.md",
+        OUTPUT,
+    ] {
+        workspace.write(MANIFEST, entry_with(json!({"file": name})));
+        check(&workspace, 63, "not 2026-01-26_paint-it.md");
+    }
+    workspace.write(
+        MANIFEST,
+        entry_with(json!({"file": "../2026-01-26_paint-it.md"})),
+    );
+    check(&workspace, 62, "leads out");
+}
+
+#[test]
+fn a_file_older_than_the_spawn_is_somebody_elses() {
+    let workspace = spawned();
+    deliver(&workspace);
+    let moment = chrono::DateTime::parse_from_rfc3339(
+        workspace.json(&["why", "T1"])["result"]["at"]
+            .as_str()
+            .unwrap(),
+    );
+    let spawned: SystemTime = moment.unwrap().to_utc().into();
+    let file = fs::File::options()
+        .write(true)
+        .open(workspace.path(OUTPUT))
+        .unwrap();
+    file.set_modified(spawned - Duration::from_millis(1))
+        .unwrap();
+    check(&workspace, 63, "is older than the spawn");
+    assert_eq!(
+        workspace.json(&["complete", "T1"])["error"]["code"],
+        "E_NOT_VERIFIED"
+    );
+    file.set_modified(spawned).unwrap();
+    check(&workspace, 0, "");
+    // Asking for the same prompt again does not make the work old.
+    fs::remove_file(workspace.path(MANIFEST)).unwrap();
+    spawn(&workspace, &["T1"]);
+    workspace.write(MANIFEST, entry_with(json!({})));
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn an_output_that_leads_out_of_the_workspace_is_not_read() {
+    let workspace = spawned();
+    workspace.write(MANIFEST, entry_with(json!({})));
+    let outside = workspace.root().with_file_name("home").join("secret.md");
+    fs::write(&outside, GOOD).unwrap();
+    std::os::unix::fs::symlink(&outside, workspace.path(OUTPUT)).unwrap();
+    let result = check(&workspace, 3, "leads out of the workspace");
+    assert_eq!(result["outputDigest"], Value::Null);
+    assert_eq!(
+        workspace.json(&["complete", "T1"])["error"]["code"],
+        "E_NOT_VERIFIED"
+    );
+    fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    workspace.write("inside.md", GOOD);
+    std::os::unix::fs::symlink(workspace.path("inside.md"), workspace.path(OUTPUT)).unwrap();
+    check(&workspace, 0, "");
+    fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    std::os::unix::fs::symlink(workspace.path("gone.md"), workspace.path(OUTPUT)).unwrap();
+    check(&workspace, 3, "leads out of the workspace");
+}
+
+#[test]
+fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
+    let workspace = spawned();
+    workspace.write(OUTPUT, GOOD);
+    for status in ["partial", "blocked", "archived"] {
+        let follow =
+            json!({"status": status, "needs_followup": ["BLOCKED:no paint"], "key_findings": []});
+        workspace.write(MANIFEST, entry_with(follow));
+        assert_eq!(check(&workspace, 0, "")["entryStatus"], status);
+        let refused = workspace.json(&["complete", "T1"]);
+        assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains(&format!("its entry says {status}, not complete")),
+            "{message}"
+        );
+        assert_eq!(
+            workspace.json(&["show", "T1"])["result"]["task"]["status"],
+            "pending"
+        );
+    }
+    workspace.write(MANIFEST, entry_with(json!({})));
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn what_was_verified_must_still_hold_when_the_task_is_completed() {
+    let workspace = spawned();
+    deliver(&workspace);
+    check(&workspace, 0, "");
+    fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    let refused = workspace.json(&["complete", "T1"]);
+    assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED");
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("is not there")
+    );
+    assert_eq!(
+        workspace.shell("cleo verify output T1").exit,
+        63,
+        "what the fix shows"
+    );
+    workspace.write(OUTPUT, format!("{GOOD}More.\n"));
+    workspace.ok("complete T1");
+    let why = workspace.json(&["why", "T1"]);
+    assert_eq!(
+        why["result"]["outputDigest"],
+        cleo::id::digest(format!("{GOOD}More.\n"))
+    );
+    assert_eq!(why["result"]["forced"], Value::Null);
+}
+
+#[test]
+fn force_completes_and_is_remembered() {
+    let workspace = spawned();
+    let before = workspace.state();
+    let refused = workspace.json(&["complete", "T1"]);
+    assert_eq!(workspace.state(), before);
+    let ways: Vec<&str> = refused["error"]["alternatives"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|other| other["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ways,
+        ["cleo spawn T1 --format text", "cleo complete T1 --force"]
+    );
+    let reply = workspace.shell(ways[1]);
+    assert_eq!(reply.exit, 0, "{reply}");
+    assert!(
+        reply.stderr.contains("warning: completed by force"),
+        "{reply}"
+    );
+    let forced =
+        |workspace: &TestWorkspace| workspace.json(&["why", "T1"])["result"]["forced"].clone();
+    let first = forced(&workspace);
+    assert!(
+        first.as_str().unwrap().starts_with("2026-01-26T09:")
+            && first.as_str().unwrap().ends_with(" tester"),
+        "{first}"
+    );
+    assert!(workspace.cleo("why T1").contains("tester"));
+    workspace.ok("reopen T1");
+    spawn(&workspace, &["T1"]);
+    assert_eq!(
+        forced(&workspace),
+        first,
+        "a new spawn does not wipe it out"
+    );
+    assert_eq!(
+        workspace.json(&["complete", "T1"])["error"]["code"],
+        "E_NOT_VERIFIED"
+    );
+}
+
+#[test]
+fn a_task_that_was_never_spawned_is_judged_by_the_entry_linked_to_it() {
+    let workspace = spawned();
+    workspace.ok("complete T2");
+    workspace.ok("reopen T2");
+    let output = |exit: i64| {
+        let document = workspace.json(&["verify", "output", "T2"]);
+        assert_eq!(
+            document["error"]["exitCode"].as_i64().unwrap_or(0),
+            exit,
+            "{document}"
+        );
+    };
+    output(62);
+    workspace.write(
+        MANIFEST,
+        entry_with(json!({"linked_tasks": ["T2"], "file": "mine.md"})),
+    );
+    output(63);
+    workspace.write(&format!("{FOLDER}/mine.md"), GOOD);
+    output(0);
+    assert_eq!(
+        workspace.json(&["verify", "output", "T9"])["error"]["code"],
+        "E_TASK_NOT_FOUND"
+    );
+}
+
+#[test]
+fn the_base_protocol_in_force_says_which_sections_are_due() {
+    let workspace = spawned();
+    deliver(&workspace);
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/skills/_shared/subagent-protocol-base.md"
+    );
+    let base = fs::read_to_string(path).unwrap();
+    let more = base.replace("sections: \"Summary\"", "sections: \"Summary,Sources\"");
+    workspace.write(".cleo/skills/_shared/subagent-protocol-base.md", more);
+    check(&workspace, 63, "has no section `## Sources`");
+    workspace.write(OUTPUT, format!("{GOOD}\n## Sources\n\nMy eyes.\n"));
+    check(&workspace, 0, "");
+}

@@ -1,0 +1,152 @@
+//! Receipts: what went into a prompt, and whether it still comes out.
+
+use serde_json::{Value, json};
+
+use crate::spawn::{add, spawn};
+use crate::world::TestWorkspace;
+
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    let task =
+        json!({"title": "Paint it", "description": "Red.", "labels": ["audit"], "phase": "core"});
+    add(&workspace, &[task]);
+    workspace
+}
+
+fn why(workspace: &TestWorkspace) -> Value {
+    workspace.json(&["why", "T1"])["result"].clone()
+}
+
+fn changed(why: &Value) -> Vec<&str> {
+    let changes = why["changed"].as_array().unwrap();
+    changes
+        .iter()
+        .map(|change| change["input"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn an_unchanged_task_gives_the_same_prompt_again() {
+    let workspace = workspace();
+    let spawned = spawn(&workspace, &["T1"]);
+    let why = why(&workspace);
+    assert_eq!(why["reproduced"], true);
+    assert_eq!(why["changed"], json!([]));
+    assert_eq!(why["promptDigestNow"], spawned["promptDigest"]);
+    assert_eq!(why["receipt"], spawned["receipt"]);
+    let receipt = &why["receipt"];
+    assert_eq!(receipt["skill"], "ct-validator");
+    assert_eq!(
+        (&receipt["strategy"], &receipt["matched"]),
+        (&json!("label"), &json!(["audit"]))
+    );
+    assert_eq!(receipt["runnerUp"][0], "ct-task-executor");
+    let shown = workspace.cleo("why T1");
+    assert!(
+        shown.contains("The same prompt comes out today."),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_receipt_has_the_digest_of_everything_that_went_in() {
+    let workspace = workspace();
+    let receipt = spawn(&workspace, &["T1"])["receipt"].clone();
+    let inputs = receipt["inputs"].as_object().unwrap();
+    for name in [
+        "skill",
+        "matrix",
+        "taskContext",
+        "protocol subagent-protocol-base",
+        "protocol task-lifecycle",
+        "protocol phase-awareness",
+        "protocol error-handling",
+        "token TASK_TITLE",
+        "token TASK_DESCRIPTION",
+        "token PHASE",
+    ] {
+        let digest = inputs
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| panic!("no {name}"));
+        assert!(
+            digest.starts_with("sha256:") && digest.len() == 71,
+            "{name}: {digest}"
+        );
+    }
+    assert_eq!(inputs["token TASK_DESCRIPTION"], cleo::id::digest("Red."));
+}
+
+#[test]
+fn what_has_changed_since_is_named() {
+    let workspace = workspace();
+    spawn(&workspace, &["T1"]);
+    workspace.ok("update T1 --title 'Paint them'");
+    let after_title = why(&workspace);
+    assert_eq!(after_title["reproduced"], false);
+    assert_eq!(
+        changed(&after_title),
+        ["token TASK_NAME", "token TASK_TITLE", "token TITLE"]
+    );
+    let change = &after_title["changed"][0];
+    assert_eq!(change["then"], cleo::id::digest("Paint it"));
+    assert_eq!(change["now"], cleo::id::digest("Paint them"));
+    let shown = workspace.cleo("why T1");
+    assert!(shown.contains("Another prompt comes out today"), "{shown}");
+    workspace.ok("update T1 --title 'Paint it'");
+    assert_eq!(
+        why(&workspace)["reproduced"],
+        true,
+        "names and date are those of the receipt"
+    );
+
+    workspace.write(
+        "protocols/house.md",
+        "---\nname: house\nversion: \"1\"\norder: \"15\"\nwhen:\n  always: \"true\"\n---\nHouse.\n",
+    );
+    let after_protocol = why(&workspace);
+    assert_eq!(changed(&after_protocol), ["protocol house"]);
+    assert_eq!(after_protocol["changed"][0]["then"], Value::Null);
+}
+
+#[test]
+fn a_receipt_is_shown_although_no_prompt_comes_out_any_more() {
+    let workspace = workspace();
+    workspace.write(
+        "skills/mine/SKILL.md",
+        "---\nname: mine\ndescription: x\n---\nMine\n",
+    );
+    spawn(&workspace, &["T1", "--template", "mine"]);
+    std::fs::remove_file(workspace.path("skills/mine/SKILL.md")).unwrap();
+    let why = why(&workspace);
+    assert_eq!(
+        (&why["reproduced"], &why["promptDigestNow"]),
+        (&json!(false), &Value::Null)
+    );
+    assert_eq!(why["fault"], "there is no skill `mine`");
+    assert_eq!(why["receipt"]["skill"], "mine");
+    let shown = workspace.cleo("why T1");
+    assert!(
+        shown.contains("No prompt comes out today: there is no skill `mine`"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_task_that_was_never_spawned_has_nothing_to_explain() {
+    let workspace = workspace();
+    let refused = workspace.json(&["why", "T1"]);
+    assert_eq!(refused["error"]["code"], "E_RECEIPT_NOT_FOUND");
+    assert_eq!(refused["error"]["exitCode"], 4);
+    assert_eq!(
+        workspace
+            .shell(refused["error"]["fix"].as_str().unwrap())
+            .exit,
+        0
+    );
+    assert_eq!(why(&workspace)["reproduced"], true);
+    assert_eq!(
+        workspace.json(&["why", "T9"])["error"]["code"],
+        "E_TASK_NOT_FOUND"
+    );
+}
