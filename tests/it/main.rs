@@ -8,6 +8,7 @@
 mod skills_corpus;
 mod world;
 
+mod init_agents;
 mod tasks;
 
 /// Files that are no modules of tests: this one.
