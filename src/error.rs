@@ -53,6 +53,8 @@ codes! {
         "Check that the path exists and that you may read it.";
     FileUnwritable = "E_FILE_UNWRITABLE", 3, "A file or folder could not be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
+    AnswerLost = "E_ANSWER_LOST", 3, "The command was carried out, but its answer could not be written.",
+        "Make room where standard output goes, and look at the result with `cleo show` or `cleo list`.";
     FileChanged = "E_FILE_CHANGED", 3, "A file that cleo would write holds somebody's changes.",
         "Look at the difference with `--dry-run`; `--force` writes over it.";
     StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",
@@ -127,6 +129,14 @@ codes! {
         "Leave out one of the edges that the message names.";
     HasChildren = "E_HAS_CHILDREN", 16, "The task has children or dependents; nothing was changed.",
         "Deal with them first, or use the flag in `fix`.";
+    GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
+        "Mend what the command found and run it again.";
+    GateOrder = "E_GATE_ORDER", 6, "A gate comes after another that is still open; nothing was changed.",
+        "Pass the earlier gate first; `--force` passes it all the same and is recorded.";
+    GateUnknown = "E_GATE_UNKNOWN", 42, "No gate has this name.",
+        "Use one of the names in the message.";
+    GateRounds = "E_GATE_ROUNDS", 44, "The task has failed its gates too often; nothing was changed.",
+        "Let a person look at it before more rounds are spent.";
     AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
         "Use one of the names in the message.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",

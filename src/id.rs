@@ -52,13 +52,16 @@ pub fn list(ids: &[TaskId]) -> String {
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.
 pub fn digest(bytes: impl AsRef<[u8]>) -> String {
-    let mut text = String::with_capacity(71);
-    text.push_str("sha256:");
-    for byte in Sha256::digest(bytes.as_ref()) {
-        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
-        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-    }
-    text
+    hex(&Sha256::digest(bytes.as_ref()))
+}
+
+/// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
+pub fn hex(hash: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    let digits = hash
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    "sha256:".chars().chain(digits).collect()
 }
 
 #[cfg(test)]

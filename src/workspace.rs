@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::{self, SqliteStore};
 
 /// Folder of outputs, relative to the root.
 pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
@@ -87,7 +87,7 @@ impl Workspace {
     /// a half-made one. Says whether it was this process that made it.
     fn create_database(&self) -> Result<bool> {
         let path = self.database();
-        if path.exists() {
+        if self.has_database()? {
             return Ok(false);
         }
         let folder = self.root.join(".cleo");
@@ -109,6 +109,17 @@ impl Workspace {
         self.root.join(".cleo/cleo.db")
     }
 
+    /// Says whether the database is there. A log without its database is an error.
+    fn has_database(&self) -> Result<bool> {
+        // The log is looked for first: one that another process makes meanwhile has a database.
+        let path = self.database();
+        let has_log = sqlite::log_of(&path).exists();
+        match path.exists() {
+            false if has_log => Err(SqliteStore::orphaned(&path)),
+            there => Ok(there),
+        }
+    }
+
     /// Returns where the manifest is.
     pub fn manifest(&self) -> PathBuf {
         self.root.join(MANIFEST)
@@ -117,7 +128,7 @@ impl Workspace {
     /// Opens the store.
     pub fn open_store(&self) -> Result<SqliteStore> {
         let path = self.database();
-        if !path.exists() {
+        if !self.has_database()? {
             let message = format!("{} is missing", path.display());
             let root = quote(&self.root.to_string_lossy()).to_string();
             return Err(Error::new(Code::WorkspaceNotFound, message)
@@ -185,8 +196,10 @@ pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
 /// The error for a file that cannot be read.
 pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
+    let mut nearest = path.ancestors().filter(|path| path.exists());
+    let nearest = nearest.next().unwrap_or(Path::new("."));
     Error::new(Code::FileUnreadable, message)
-        .fix(format!("ls -l {}", quote(&path.to_string_lossy())))
+        .fix(format!("ls -ld {}", quote(&nearest.to_string_lossy())))
         .because(cause)
 }
 

@@ -65,7 +65,7 @@ impl Places {
     pub(super) fn protocol_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for name in ["protocols", ".cleo/protocols"] {
-            for root in &self.project {
+            if let Some(root) = &self.project {
                 let walk = WalkDir::new(root.join(name))
                     .max_depth(1)
                     .sort_by_file_name();

@@ -31,7 +31,7 @@ A batch has one JSON object a line, with the fields of a task. A line may carry
 All lines are added, or none.")]
 pub(super) struct Arguments {
     /// One line that leads with its verb
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    #[arg(required_unless_present = "batch")]
     title: Option<String>,
 
     /// Full text of the task
@@ -103,9 +103,31 @@ pub(super) struct Arguments {
     key: Option<String>,
 
     /// File of tasks as JSON lines; - reads standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_ONE_TASK)]
     batch: Option<PathBuf>,
 }
+
+/// What describes one task: in a batch, each line does that for its own.
+const OF_ONE_TASK: [&str; 18] = [
+    "title",
+    "description",
+    "kind",
+    "labels",
+    "depends",
+    "parent",
+    "priority",
+    "phase",
+    "size",
+    "acceptance",
+    "files",
+    "deliverables",
+    "notes",
+    "assigned_agent",
+    "due",
+    "estimate",
+    "feature",
+    "key",
+];
 
 #[derive(Serialize)]
 struct AddedMany {

@@ -10,13 +10,11 @@ pub(super) const GLOBAL_OPTIONS: &str = "Global options";
 /// Options that every command takes.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Globals {
-    /// Workspace to use, instead of the one that this folder is in
+    /// Workspace to use, instead of the one that this folder is in (or CLEO_ROOT)
     #[arg(
         long,
         global = true,
-        env = "CLEO_ROOT",
         value_name = "DIR",
-        hide_env = true,
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) root: Option<PathBuf>,
@@ -25,13 +23,11 @@ pub(super) struct Globals {
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) json: bool,
 
-    /// Form of the answer; text on a terminal and json in a pipe unless told
+    /// Form of the answer (or CLEO_FORMAT); text on a terminal and json in a pipe unless told
     #[arg(
         long,
         global = true,
-        env = "CLEO_FORMAT",
         value_name = "FORMAT",
-        hide_env = true,
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) format: Option<Format>,

@@ -3,7 +3,9 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::arguments::Globals;
+use clap::ValueEnum;
+
+use super::arguments::{Format, Globals};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
@@ -21,12 +23,26 @@ pub(super) fn surroundings(globals: &Globals) -> Result<Surroundings> {
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
     Ok(Surroundings {
         directory,
-        root: globals.root.clone(),
+        root: globals
+            .root
+            .clone()
+            .or(setting("CLEO_ROOT").map(PathBuf::from)),
         clock: Clock::from_setting(setting("CLEO_NOW").as_deref())?,
         actor: actor(),
         skills_dirs: globals.skills_dir.clone(),
         home,
         data_home,
+    })
+}
+
+/// Reads the form of the answer that `CLEO_FORMAT` asks for.
+pub(super) fn format() -> Result<Option<Format>> {
+    let Some(name) = setting("CLEO_FORMAT") else {
+        return Ok(None);
+    };
+    Format::from_str(&name, true).map(Some).map_err(|_| {
+        let message = format!("CLEO_FORMAT is `{name}`; it can be text, json or ndjson");
+        Error::new(Code::ConfigInvalid, message).fix("unset CLEO_FORMAT")
     })
 }
 

@@ -70,16 +70,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn unknown(name: &str) -> Error {
-    let wanted = format!(
-        "E_{}",
-        name.trim_start_matches("E_").trim_start_matches("e_")
-    );
-    let error = Error::new(
-        Code::CodeNotFound,
-        format!("there is no error code `{name}`"),
-    );
-    match nearest(&wanted, Code::ALL.iter().map(|code| code.name())) {
-        Some(code) => error.fix(format!("cleo explain {code}")),
+    let message = format!("there is no error code `{name}`");
+    let error = Error::new(Code::CodeNotFound, message);
+    // All names begin with E_, which says nothing about how near they are.
+    let bare = |name: &'static str| name.trim_start_matches("E_");
+    let wanted = name
+        .strip_prefix("E_")
+        .or(name.strip_prefix("e_"))
+        .unwrap_or(name);
+    match nearest(wanted, Code::ALL.iter().map(|code| bare(code.name()))) {
+        Some(code) => error.fix(format!("cleo explain E_{code}")),
         None => error.fix("cleo help exit-codes"),
     }
 }
@@ -92,13 +92,22 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     command.build();
     for word in &arguments.topic {
         let Some(found) = command.find_subcommand(word) else {
-            let message = format!("there is no command `{word}`");
-            return Err(Error::new(Code::Usage, message).fix("cleo --help"));
+            return Err(no_command(&command, word));
         };
         command = found.clone();
     }
-    face.output.print(&command.render_long_help().to_string());
-    Ok(ExitCode::SUCCESS)
+    let help = command.render_long_help().to_string();
+    Ok(face.output.print(&help))
+}
+
+fn no_command(above: &clap::Command, word: &str) -> Error {
+    let message = format!("there is no command `{word}`");
+    let error = Error::new(Code::Usage, message);
+    let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
+    match nearest(word, visible.map(clap::Command::get_name)) {
+        Some(name) => error.instead(word, name),
+        None => error.fix("cleo --help"),
+    }
 }
 
 fn table(face: &mut Face<'_>) -> Result<ExitCode> {

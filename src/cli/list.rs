@@ -84,6 +84,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             tasks,
         };
         return face.reply(&result, &[], |screen| {
+            if result.tasks.is_empty() {
+                screen.line(Tone::Dim, "no tasks");
+            }
             result.tasks.iter().for_each(|row| tree_line(screen, row));
         });
     }
@@ -93,12 +96,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 /// Shows tasks as a table, and how many more there are.
 pub(super) fn table(screen: &mut Screen, listed: &Listed) {
-    if listed.tasks.is_empty() {
+    if listed.total == 0 {
         screen.line(Tone::Dim, "no tasks");
         return;
     }
-    let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
-    screen.table(&head, listed.tasks.iter().map(row).collect());
+    if !listed.tasks.is_empty() {
+        let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
+        screen.table(&head, listed.tasks.iter().map(row).collect());
+    }
     let shown = listed.tasks.len() as u64;
     if shown < listed.total {
         screen.line(Tone::Dim, format!("{shown} of {} tasks", listed.total));

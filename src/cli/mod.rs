@@ -76,8 +76,7 @@ enum Command {
     Orchestrator(orchestrator::Command),
     Spawn(spawn::Arguments),
     Why(why::Arguments),
-    #[command(subcommand)]
-    Verify(verify::Command),
+    Verify(verify::Arguments),
     #[command(subcommand)]
     Skills(skills::Command),
     #[command(subcommand)]
@@ -101,11 +100,11 @@ pub fn run() -> ExitCode {
         globals: &cli.globals,
         name: "cleo",
     };
-    let done = dispatch(&mut face, cli.command);
+    let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
-        Err(error) => output.error(name, usage::with_fix(error, &arguments)),
+        Err(error) => output.error(name, usage::with_fix(error, &cli.globals, &arguments)),
     }
 }
 
@@ -127,7 +126,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
         Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
         Command::Why(arguments) => face.run("why", arguments, why::run),
-        Command::Verify(command) => verify::dispatch(face, command),
+        Command::Verify(arguments) => verify::dispatch(face, arguments),
         Command::Skills(command) => skills::dispatch(face, command),
         Command::Research(command) => research::dispatch(face, command),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),

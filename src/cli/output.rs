@@ -1,15 +1,16 @@
 //! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
 
 use std::env;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::arguments::{Color, Format, Globals};
-use super::environment::setting;
-use super::screen::{Screen, Tone};
-use crate::error::Error;
+use super::environment::{self, setting};
+use super::screen::{Screen, Tone, steers};
+use crate::error::{Code, Error};
 use crate::reply::Envelope;
 
 /// Where and how answers go.
@@ -28,7 +29,8 @@ impl Output {
         let format = if globals.json {
             Format::Json
         } else {
-            globals.format.unwrap_or(by_place)
+            let wished = globals.format.or(environment::format().ok().flatten());
+            wished.unwrap_or(by_place)
         };
         Output {
             format,
@@ -54,16 +56,17 @@ impl Output {
     ) -> ExitCode {
         self.warn(warnings);
         let envelope = Envelope::new(command, Some(result), error, warnings);
-        match self.format {
+        let printed = match self.format {
             Format::Text => {
                 let mut screen = Screen::new(self.color);
                 text(&mut screen);
-                self.print(&screen.finish());
+                let printed = self.print(&screen.finish());
                 error.inspect(|error| self.explain(error));
+                printed
             }
             _ => self.document(&envelope),
-        }
-        exit(error)
+        };
+        error.map_or(printed, exit)
     }
 
     /// Answers with an error.
@@ -71,35 +74,35 @@ impl Output {
         match self.format {
             Format::Text => self.explain(&error),
             _ => {
-                self.document(&Envelope::<()>::new(command, None, Some(&error), &[]));
+                let _ = self.document(&Envelope::<()>::new(command, None, Some(&error), &[]));
                 if io::stderr().is_terminal() {
                     self.explain(&error);
                 }
             }
         }
-        exit(Some(&error))
+        exit(&error)
     }
 
-    /// Prints one envelope of a stream on its line.
-    pub(super) fn stream<T: Serialize>(
-        &mut self,
-        command: &str,
-        result: Option<&T>,
-        error: Option<&Error>,
-    ) -> io::Result<()> {
-        let line = json(&Envelope::new(command, result, error, &[]));
+    /// Prints text as it is and says how the command ends, for one that has nothing else to say.
+    pub(super) fn print(&self, text: &str) -> ExitCode {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(line.as_bytes())?;
-        stdout.write_all(b"\n")
+        let written = stdout.write_all(text.as_bytes());
+        match written.and_then(|()| stdout.flush()) {
+            Ok(()) => ExitCode::SUCCESS,
+            // Whoever closed the pipe has read enough: that is no error.
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(cause) => {
+                let message = format!("the answer could not be written: {cause}");
+                let error = Error::new(Code::AnswerLost, message);
+                self.explain(&error);
+                exit(&error)
+            }
+        }
     }
 
-    /// Prints text as it is.
-    pub(super) fn print(&self, text: &str) {
-        let mut stdout = io::stdout().lock();
-        // Whoever closed the pipe has read enough: that is no error.
-        let _ = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+    /// Shows help to somebody who has not asked for it.
+    pub(super) fn help(&self, text: &str) {
+        eprint_whole(text);
     }
 
     /// Tells people something that is no part of the answer.
@@ -124,14 +127,16 @@ impl Output {
         eprint_whole(&screen.finish());
     }
 
-    fn document<T: Serialize>(&self, envelope: &Envelope<'_, T>) {
-        let pretty = self.format == Format::Json && io::stdout().is_terminal();
-        let text = if pretty {
+    fn document<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> ExitCode {
+        let terminal = io::stdout().is_terminal();
+        let pretty = if terminal && self.format == Format::Json {
             serde_json::to_string_pretty(envelope).ok()
         } else {
             None
         };
-        self.print(&format!("{}\n", text.unwrap_or_else(|| json(envelope))));
+        let text = pretty.unwrap_or_else(|| json(envelope));
+        let shown = if terminal { escape(&text) } else { text };
+        self.print(&format!("{shown}\n"))
     }
 
     fn explain(&self, error: &Error) {
@@ -161,10 +166,21 @@ fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
     })
 }
 
-fn exit(error: Option<&Error>) -> ExitCode {
-    error.map_or(ExitCode::SUCCESS, |error| {
-        ExitCode::from(error.code.exit_code())
-    })
+/// Escapes what JSON allows in a string and a terminal would obey.
+fn escape(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && steers(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn exit(error: &Error) -> ExitCode {
+    ExitCode::from(error.code.exit_code())
 }
 
 fn eprint_whole(text: &str) {

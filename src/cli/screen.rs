@@ -141,12 +141,14 @@ impl Screen {
     }
 }
 
+/// Says whether a character is a control character or turns the direction of writing.
+pub(super) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Makes control characters and marks that turn the direction of writing visible.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }

@@ -2,40 +2,96 @@
 //! from the user's own command line.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::arguments::{Format, Globals};
 use super::output::Output;
-use crate::error::{Code, Error, quote};
+use crate::error::{Code, Error, nearest, quote};
+use crate::task::{Priority, Size, Status};
 
 /// Reports a fault of the command line, or prints the help or version that was asked for.
 pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
-    let output_for = |globals: &Globals| Output::new(globals);
-    if matches!(
-        fault.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
-        output_for(&Globals::default()).print(&fault.render().to_string());
-        return ExitCode::SUCCESS;
+    let mut output = Output::new(&globals_of(arguments));
+    match fault.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output.print(&fault.render().to_string())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            no_command(&mut output, arguments)
+        }
+        _ => output.error(&command_of(arguments).0, to_error(fault, arguments)),
     }
-    let mut output = output_for(&globals_of(arguments));
-    if output.format() == Format::Text
-        && fault.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    {
-        output.note(&fault.render().to_string());
-        return ExitCode::from(Code::Usage.exit_code());
-    }
-    output.error(&command_of(arguments), to_error(fault, arguments))
 }
 
-/// Gives an error that knows which argument is wrong a fix made from the command line.
-pub(super) fn with_fix(mut error: Error, arguments: &[OsString]) -> Error {
+/// Answers a command line that ends before it names a command: people get the help.
+fn no_command(output: &mut Output, arguments: &[OsString]) -> ExitCode {
+    let (name, mut command) = command_of(arguments);
+    if output.format() == Format::Text {
+        output.help(&command.render_help().to_string());
+        return ExitCode::from(Code::Usage.exit_code());
+    }
+    let words = name.replace('.', " ");
+    let message = match words.as_str() {
+        "cleo" => "`cleo` needs a command".to_string(),
+        words => format!("`cleo {words}` needs a command"),
+    };
+    output.error(
+        &name,
+        Error::new(Code::Usage, message).fix(help_for(arguments)),
+    )
+}
+
+/// Completes an error with what the command line knows: each gets a fix, and each command in it
+/// goes to the workspace that the user named.
+pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
+    if let Some(root) = &globals.root {
+        let others = error
+            .alternatives
+            .iter_mut()
+            .map(|other| &mut other.command);
+        for command in error.fix.iter_mut().chain(others) {
+            *command = in_root(command, root);
+        }
+    }
     if let (None, Some((wrong, right))) = (&error.fix, &error.replacement) {
         error.fix = replaced(arguments, wrong, right);
     }
+    if error.fix.is_none() {
+        error.fix = Some(way_out(&error, arguments));
+    }
     error
+}
+
+/// Names the workspace in a command that would look for one.
+fn in_root(command: &str, root: &Path) -> String {
+    match command.strip_prefix("cleo ") {
+        Some(rest) if !command.contains("--root") && !rest.ends_with("--help") => {
+            format!("cleo --root {} {rest}", quote(&root.to_string_lossy()))
+        }
+        _ => command.to_string(),
+    }
+}
+
+/// What to type about an error that has no better fix: the same again, the explanation, or the
+/// help.
+fn way_out(error: &Error, arguments: &[OsString]) -> String {
+    match error.code {
+        _ if error.retryable() => again(arguments.iter().skip(1)),
+        Code::Internal => format!("cleo explain {}", error.code.name()),
+        _ => help_for(arguments),
+    }
+}
+
+/// Writes a command line so that it can be pasted.
+fn again<'a>(arguments: impl Iterator<Item = &'a OsString>) -> String {
+    let words = arguments.map(|argument| quote(&argument.to_string_lossy()));
+    std::iter::once("cleo".to_string())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Reads the form of the answer from a command line that could not be parsed.
@@ -53,13 +109,7 @@ fn globals_of(arguments: &[OsString]) -> Globals {
         .position(|word| word == "--format")
         .and_then(|at| words.get(at + 1));
     let joined = words.iter().find_map(|word| word.strip_prefix("--format="));
-    let named = joined
-        .map(str::to_string)
-        .or(after.map(|word| word.to_string()));
-    globals.format = match named
-        .or(super::environment::setting("CLEO_FORMAT"))
-        .as_deref()
-    {
+    globals.format = match joined.or(after.map(|word| word.as_ref())) {
         Some("text") => Some(Format::Text),
         Some("json") => Some(Format::Json),
         Some("ndjson") => Some(Format::Ndjson),
@@ -68,9 +118,11 @@ fn globals_of(arguments: &[OsString]) -> Globals {
     globals
 }
 
-/// Names the command as far as its words go: `orchestrator.spawn`.
-fn command_of(arguments: &[OsString]) -> String {
+/// Follows the command line as far as its words name commands; the name is as in
+/// `orchestrator.spawn`.
+fn command_of(arguments: &[OsString]) -> (String, clap::Command) {
     let mut command = <super::Cli as clap::CommandFactory>::command();
+    command.build();
     let mut names = Vec::new();
     for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
         let Some(found) = command.find_subcommand(word) else {
@@ -80,9 +132,9 @@ fn command_of(arguments: &[OsString]) -> String {
         command = found.clone();
     }
     if names.is_empty() {
-        "cleo".to_string()
+        ("cleo".to_string(), command)
     } else {
-        names.join(".")
+        (names.join("."), command)
     }
 }
 
@@ -95,14 +147,13 @@ fn to_error(fault: &clap::Error, arguments: &[OsString]) -> Error {
         .trim_start_matches("error: ");
     let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
     let error = Error::new(Code::Usage, message);
-    match corrected(fault, arguments) {
-        Some(fix) => error.fix(fix),
-        None => error.fix(help_for(arguments)),
-    }
+    let fix = corrected(fault, arguments).or_else(|| quoted_title(fault, arguments));
+    error.fix(fix.unwrap_or_else(|| help_for(arguments)))
 }
 
-/// Puts what clap suggests in the place of what is wrong.
+/// Puts what clap suggests, or what is mostly meant, in the place of what is wrong.
 fn corrected(fault: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let context = |kind| fault.get(kind).and_then(one);
     let pairs = [
         (ContextKind::InvalidArg, ContextKind::SuggestedArg),
         (
@@ -111,10 +162,16 @@ fn corrected(fault: &clap::Error, arguments: &[OsString]) -> Option<String> {
         ),
         (ContextKind::InvalidValue, ContextKind::SuggestedValue),
     ];
-    pairs.iter().find_map(|(wrong, right)| {
-        let wrong = one(fault.get(*wrong)?)?;
-        let right = one(fault.get(*right)?)?;
-        replaced(arguments, wrong.split([' ', '=']).next()?, &right)
+    let suggested = pairs.iter().find_map(|(wrong, right)| {
+        let (wrong, right) = (context(*wrong)?, context(*right)?);
+        let wrong = wrong.split([' ', '=']).next()?;
+        // What is far away is no correction: pasted, it would do something else.
+        replaced(arguments, wrong, nearest(wrong, [right.as_str()])?)
+    });
+    suggested.or_else(|| {
+        let wrong = context(ContextKind::InvalidValue)?;
+        let argument = context(ContextKind::InvalidArg)?;
+        replaced(arguments, &wrong, &meant(&argument, &wrong)?)
     })
 }
 
@@ -126,29 +183,82 @@ fn one(value: &ContextValue) -> Option<String> {
     }
 }
 
-/// Writes the command line again with one argument replaced.
+/// Guesses the value that is meant by one that an argument, such as `--status <STATUS>`, cannot
+/// take.
+fn meant(argument: &str, wrong: &str) -> Option<String> {
+    let (_, name) = argument.trim_end_matches(['.', ']', '>']).split_once('<')?;
+    let near = |words: Vec<&'static str>| nearest(wrong, words).map(str::to_string);
+    match name {
+        "TASK" => {
+            let digits = wrong.trim_start_matches('#');
+            let is_number = digits.parse::<u32>().is_ok_and(|number| number > 0);
+            is_number.then(|| format!("T{digits}"))
+        }
+        "STATUS" => near(Status::ALL.iter().map(|word| word.word()).collect()),
+        "PRIORITY" => near(Priority::ALL.iter().map(|word| word.word()).collect()),
+        "SIZE" => near(Size::ALL.iter().map(|word| word.word()).collect()),
+        _ => None,
+    }
+}
+
+/// `cleo add Fix the door` most likely means one title of several words.
+fn quoted_title(fault: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let unexpected = fault.get(ContextKind::InvalidArg).and_then(one)?;
+    let add = arguments.iter().position(|word| word == "add")?;
+    let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
+    let words: Vec<_> = arguments[add + 1..]
+        .iter()
+        .take_while(|word| !is_option(word))
+        .map(|word| word.to_string_lossy())
+        .collect();
+    if words.len() < 2 || !words.iter().any(|word| *word == unexpected) {
+        return None;
+    }
+    let title = OsString::from(words.join(" "));
+    let rest = &arguments[add + 1 + words.len()..];
+    let line = arguments[1..=add].iter().chain([&title]).chain(rest);
+    Some(again(line))
+}
+
+/// Writes the command line again with one argument, or one item of a list, replaced.
 fn replaced(arguments: &[OsString], wrong: &str, right: &str) -> Option<String> {
     let mut found = false;
-    let mut words = vec!["cleo".to_string()];
-    for argument in arguments.iter().skip(1) {
-        let argument = argument.to_string_lossy();
-        let new = match argument.split_once('=') {
-            _ if argument == wrong => Some(right.to_string()),
-            Some((name, value)) if name == wrong => Some(format!("{right}={value}")),
-            Some((name, value)) if value == wrong => Some(format!("{name}={right}")),
-            _ => None,
-        };
-        found |= new.is_some();
-        words.push(quote(&new.unwrap_or_else(|| argument.into_owned())));
+    let words: Vec<OsString> = arguments
+        .iter()
+        .skip(1)
+        .map(|argument| {
+            let new = with_replaced(&argument.to_string_lossy(), wrong, right);
+            found |= new.is_some();
+            new.map_or_else(|| argument.clone(), OsString::from)
+        })
+        .collect();
+    found.then(|| again(words.iter()))
+}
+
+fn with_replaced(argument: &str, wrong: &str, right: &str) -> Option<String> {
+    if argument == wrong {
+        return Some(right.to_string());
     }
-    found.then(|| words.join(" "))
+    if let Some((name, value)) = argument
+        .split_once('=')
+        .filter(|_| argument.starts_with('-'))
+    {
+        return match name == wrong {
+            true => Some(format!("{right}={value}")),
+            false => with_replaced(value, wrong, right).map(|value| format!("{name}={value}")),
+        };
+    }
+    let mut items: Vec<&str> = argument.split(',').collect();
+    let place = items
+        .iter()
+        .position(|item| *item == wrong && !wrong.is_empty())?;
+    items[place] = right;
+    Some(items.join(","))
 }
 
 fn help_for(arguments: &[OsString]) -> String {
-    let command = command_of(arguments);
-    if command == "cleo" {
-        "cleo --help".into()
-    } else {
-        format!("cleo {} --help", command.replace('.', " "))
+    match command_of(arguments).0.as_str() {
+        "cleo" => "cleo --help".into(),
+        command => format!("cleo {} --help", command.replace('.', " ")),
     }
 }

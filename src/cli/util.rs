@@ -43,8 +43,7 @@ fn reference(face: &mut Face<'_>, arguments: ReferenceArguments) -> Result<ExitC
         Page::Commands => commands(),
         Page::ExitCodes => exit_codes(),
     };
-    face.output.print(&page);
-    Ok(ExitCode::SUCCESS)
+    Ok(face.output.print(&page))
 }
 
 const MADE: &str = "<!-- Made by scripts/generate from the code. Do not edit. -->";

@@ -59,6 +59,7 @@ pub(super) const RULES: &[(&str, Rule)] = &[
         a_spawn_is_kept_once,
     ),
     ("a link is new once", a_link_is_new_once),
+    ("gates are kept whole", gates_are_kept_whole),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -348,6 +349,26 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
         Some(TaskId(1))
     );
     assert_eq!(transaction.owner_of_output("other").unwrap(), None);
+}
+
+fn gates_are_kept_whole(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
+        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
+    let gates: crate::gate::Gates = serde_json::from_str(json).unwrap();
+    let mut transaction = store.write().unwrap();
+    assert_eq!(
+        transaction.gates(TaskId(1)).unwrap(),
+        crate::gate::Gates::default()
+    );
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    assert_eq!(transaction.gates(TaskId(1)).unwrap(), gates);
+    transaction.delete(TaskId(1)).unwrap();
+    assert_eq!(
+        transaction.gates(TaskId(1)).unwrap(),
+        crate::gate::Gates::default()
+    );
 }
 
 fn a_link_is_new_once(store: &mut dyn Store) {

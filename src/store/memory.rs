@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Filter, Link, Links, Page, SpawnRecord, Spawns, Store, Tasks, Transaction};
+use super::{Filter, Link, Links, Page, SpawnRecord, Spawns, Store, TaskGates, Tasks, Transaction};
 use crate::error::Result;
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::{normalize, terms};
 use crate::task::graph::Node;
@@ -17,6 +18,7 @@ struct State {
     handed_out: u32,
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
+    gates: BTreeMap<TaskId, Gates>,
 }
 
 /// A store in memory.
@@ -145,6 +147,7 @@ impl Tasks for MemoryTransaction<'_> {
             .for_each(|task| task.depends.retain(|need| *need != id));
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
+        self.state.gates.remove(&id);
         Ok(())
     }
 }
@@ -234,6 +237,17 @@ impl Spawns for MemoryTransaction<'_> {
             Some(known) => *known = spawn.clone(),
             None => self.state.spawns.push(spawn.clone()),
         }
+        Ok(())
+    }
+}
+
+impl TaskGates for MemoryTransaction<'_> {
+    fn gates(&self, task: TaskId) -> Result<Gates> {
+        Ok(self.state.gates.get(&task).cloned().unwrap_or_default())
+    }
+
+    fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
+        self.state.gates.insert(task, gates.clone());
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ pub mod sqlite;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
@@ -24,7 +25,7 @@ pub trait Store {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links {
+pub trait Transaction: Tasks + Spawns + Links + TaskGates {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
@@ -93,6 +94,15 @@ pub trait Links {
 
     /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
+}
+
+/// The verification gates of tasks.
+pub trait TaskGates {
+    /// Reads the gates of a task; none set is the default.
+    fn gates(&self, task: TaskId) -> Result<Gates>;
+
+    /// Writes the gates of a task.
+    fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 
 /// One prepared spawn.

@@ -24,6 +24,9 @@ pub struct Node {
     pub depends: Vec<TaskId>,
 }
 
+/// Who follows whom.
+type Edges = HashMap<TaskId, Vec<TaskId>>;
+
 /// Nodes by id, with the statuses of tasks outside that they depend on.
 #[derive(Clone, Debug, Default)]
 pub struct TaskGraph {
@@ -80,45 +83,75 @@ impl TaskGraph {
     }
 
     /// Returns the open tasks for agents in waves: each wave needs only tasks of earlier waves and
-    /// done tasks. Tasks that wait for a circle or for something that is not there make no wave;
+    /// done tasks. A container makes no wave; it is over with the last task in it. Tasks that wait
+    /// for a circle, for an empty container or for something that is not here make no wave either;
     /// they come back in the second value.
     pub fn waves(&self) -> (Vec<Vec<TaskId>>, Vec<TaskId>) {
         let containers = self.containers();
-        let mut left: BTreeMap<TaskId, Vec<TaskId>> = self
-            .nodes
-            .values()
-            .filter(|node| is_open(node) && !containers.contains(&node.id))
-            .map(|node| (node.id, self.open_dependencies(node)))
-            .collect();
+        let (mut waits, followers) = self.waits(&containers);
+        let is_work = |id: &TaskId| !containers.contains(id);
         let mut waves = Vec::new();
-        loop {
-            let wave: Vec<TaskId> = left
-                .iter()
-                .filter(|(_, open)| open.is_empty())
-                .map(|(id, _)| *id)
-                .collect();
-            if wave.is_empty() {
-                return (waves, left.into_keys().collect());
+        let mut wave: Vec<TaskId> = waits
+            .iter()
+            .filter(|(id, n_waits)| **n_waits == 0 && is_work(id))
+            .map(|(id, _)| *id)
+            .collect();
+        while !wave.is_empty() {
+            let mut over = wave.clone();
+            waves.push(std::mem::take(&mut wave));
+            while let Some(id) = over.pop() {
+                waits.remove(&id);
+                for follower in followers.get(&id).into_iter().flatten() {
+                    let Some(n_waits) = waits.get_mut(follower) else {
+                        continue;
+                    };
+                    *n_waits -= 1;
+                    match (*n_waits, is_work(follower)) {
+                        (0, true) => wave.push(*follower),
+                        (0, false) => over.push(*follower),
+                        _ => {}
+                    }
+                }
             }
-            let done: BTreeSet<TaskId> = wave.iter().copied().collect();
-            left.retain(|id, _| !done.contains(id));
-            left.values_mut()
-                .for_each(|open| open.retain(|id| !done.contains(id)));
-            waves.push(wave);
+            wave.sort_unstable();
         }
+        (waves, waits.into_keys().filter(is_work).collect())
     }
 
-    fn open_dependencies(&self, node: &Node) -> Vec<TaskId> {
-        node.depends
-            .iter()
-            .copied()
-            .filter(|id| !self.is_done(*id))
-            .collect()
+    /// Counts for each open node what it waits for, and lists for each thing who waits for it.
+    fn waits(&self, containers: &BTreeSet<TaskId>) -> (BTreeMap<TaskId, usize>, Edges) {
+        let mut waits = BTreeMap::new();
+        let mut followers = Edges::new();
+        for node in self.nodes.values().filter(|node| is_open(node)) {
+            let open = node.depends.iter().filter(|id| !self.is_done(**id));
+            let mut n_waits = 0;
+            for need in open {
+                followers.entry(*need).or_default().push(node.id);
+                n_waits += 1;
+            }
+            *waits.entry(node.id).or_insert(0) += n_waits;
+            if let Some(parent) = node.parent.filter(|id| self.nodes.contains_key(id)) {
+                followers.entry(node.id).or_default().push(parent);
+                *waits.entry(parent).or_insert(0) += 1;
+            }
+        }
+        waits.retain(|id, _| self.nodes.get(id).is_some_and(is_open));
+        let filled: BTreeSet<TaskId> = self
+            .nodes
+            .values()
+            .filter(|node| is_open(node))
+            .filter_map(|node| node.parent)
+            .collect();
+        // An empty container is over when somebody says so: it waits for itself.
+        for id in containers.difference(&filled) {
+            waits.entry(*id).and_modify(|n_waits| *n_waits += 1);
+        }
+        (waits, followers)
     }
 
     /// Returns for each node the length of the longest chain of tasks that wait for it.
     fn longest_paths_below(&self) -> HashMap<TaskId, usize> {
-        let mut dependents: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        let mut dependents = Edges::new();
         for node in self.nodes.values() {
             for dependency in &node.depends {
                 dependents.entry(*dependency).or_default().push(node.id);
@@ -138,11 +171,7 @@ fn is_open(node: &Node) -> bool {
 
 /// Fills in the longest path below `root`, without recursion, so that depth is no limit. A circle
 /// counts as far as it was walked.
-fn measure(
-    root: TaskId,
-    dependents: &HashMap<TaskId, Vec<TaskId>>,
-    lengths: &mut HashMap<TaskId, usize>,
-) {
+fn measure(root: TaskId, dependents: &Edges, lengths: &mut HashMap<TaskId, usize>) {
     let below = |id: &TaskId| dependents.get(id).map(Vec::as_slice).unwrap_or_default();
     let mut stack = vec![(root, false)];
     while let Some((id, children_seen)) = stack.pop() {
@@ -152,8 +181,8 @@ fn measure(
                 .map(|next| lengths.get(next).map_or(0, |n| n + 1))
                 .max();
             lengths.insert(id, longest.unwrap_or(0));
-        } else if !lengths.contains_key(&id) {
-            lengths.insert(id, 0);
+        } else if let Entry::Vacant(unseen) = lengths.entry(id) {
+            unseen.insert(0);
             stack.push((id, true));
             stack.extend(below(&id).iter().map(|next| (*next, false)));
         }
@@ -310,6 +339,35 @@ mod tests {
         assert_eq!(waves.len(), 5_000);
         assert_eq!(waves[4_999], ids(&[5_000]));
         assert_eq!(stuck, ids(&[6_001, 6_002, 6_003]));
+    }
+
+    #[test]
+    fn what_waits_for_a_container_comes_after_the_last_task_in_it() {
+        use Status::*;
+        let mut nodes = vec![
+            node(1, Pending, &[]),
+            node(2, Pending, &[]),
+            node(3, Pending, &[2]),
+            node(4, Pending, &[1]),
+            node(5, Pending, &[]),
+            node(6, Pending, &[5]),
+        ];
+        nodes[0].is_epic = true;
+        nodes[1].parent = Some(TaskId(1));
+        nodes[2].parent = Some(TaskId(1));
+        nodes[4].is_epic = true;
+        let (waves, stuck) = TaskGraph::new(nodes, HashMap::new()).waves();
+        assert_eq!(waves, [ids(&[2]), ids(&[3]), ids(&[4])]);
+        assert_eq!(stuck, ids(&[6]), "nothing is in the epic that it waits for");
+    }
+
+    #[test]
+    fn a_task_that_waits_for_its_own_container_is_stuck() {
+        use Status::*;
+        let mut nodes = vec![node(1, Pending, &[]), node(2, Pending, &[1])];
+        nodes[1].parent = Some(TaskId(1));
+        let (waves, stuck) = TaskGraph::new(nodes, HashMap::new()).waves();
+        assert_eq!((waves, stuck), (Vec::new(), ids(&[2])));
     }
 
     #[test]

@@ -8,7 +8,15 @@
 mod skills_corpus;
 mod world;
 
+mod batch;
+mod graph;
 mod init_agents;
+mod listing;
+mod output;
+mod processes;
+mod properties;
+mod refusals;
+mod stores;
 mod tasks;
 
 /// Files that are no modules of tests: this one.

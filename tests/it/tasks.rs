@@ -1,10 +1,228 @@
-//! The life of a task, on the command line.
+//! The life of a task: added, changed, shown, moved, deleted.
+
+use serde_json::json;
 
 use crate::world::TestWorkspace;
 
 #[test]
-fn a_task_is_added_and_shown() {
-    let workspace = TestWorkspace::new();
-    insta::assert_snapshot!(workspace.cleo("add 'Research token refresh' --label research"));
+fn init_makes_a_workspace_once() {
+    let workspace = TestWorkspace::bare();
+    insta::assert_snapshot!(workspace.cleo("init"));
+    insta::assert_snapshot!(workspace.cleo("init"));
+    let again = workspace.json(&["init"]);
+    assert_eq!(again["result"]["created"], json!([]));
+    let ignored = workspace.read(".cleo/.gitignore");
+    assert_eq!(ignored, "cleo.db\ncleo.db-*\nruns/\n");
+}
+
+#[test]
+fn a_task_is_added_with_all_its_fields_and_shown() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo(
+        "add 'Rotate the signing key' --description 'Two keys, one grace period.\n\nNobody is \
+         logged out.' --type security --label auth,ops --label keys --depends T3 --depends T4 \
+         --parent T1 --priority urgent --phase build --size l --acceptance 'old tokens work' \
+         --acceptance 'no downtime' --file 'src/keys/**' --deliverable 'a runbook' --note 'ask Ada' \
+         --agent coder --due 2026-03-01 --estimate 2.5 --feature login --key rotate"
+    ));
+    insta::assert_snapshot!(workspace.cleo("show T6"));
+    insta::assert_snapshot!(format!("{:#}", workspace.json(&["show", "T6"])));
+}
+
+#[test]
+fn show_tells_what_stands_around_a_task() {
+    let workspace = TestWorkspace::planned();
     insta::assert_snapshot!(workspace.cleo("show T1"));
+    insta::assert_snapshot!(workspace.cleo("show t003"));
+    let shown = workspace.json(&["show", "T3"]);
+    assert_eq!(shown["result"]["waitingFor"], json!(["T2"]));
+    assert_eq!(shown["result"]["dependents"], json!(["T4"]));
+}
+
+#[test]
+fn text_is_kept_as_it_was_given() {
+    let workspace = TestWorkspace::new();
+    let title = r#"Braces {{DATE}} & \ | $HOME `x` "quotes" 'and' ünïcödé 日本 🦀"#;
+    let description = "tab\there\nline\r\n{{TASK_ID}} & <b>\\n</b>";
+    let added = workspace.json(&["add", title, "--description", description]);
+    assert_eq!(added["result"]["task"]["title"], title);
+    let shown = workspace.json(&["show", "T1"]);
+    assert_eq!(shown["result"]["task"]["title"], title);
+    assert_eq!(shown["result"]["task"]["description"], description);
+}
+
+#[test]
+fn a_title_may_look_like_an_option() {
+    let workspace = TestWorkspace::new();
+    let added = workspace.json(&["add", "--", "--json is missing"]);
+    assert_eq!(added["result"]["task"]["title"], "--json is missing");
+}
+
+#[test]
+fn words_of_other_tools_are_taken() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x --priority urgent --size M");
+    workspace.ok("update T1 --status in-progress");
+    let task = &workspace.json(&["show", "t1"])["result"]["task"];
+    assert_eq!(task["priority"], "critical");
+    assert_eq!(task["size"], "medium");
+    assert_eq!(task["status"], "active");
+}
+
+#[test]
+fn update_changes_what_it_is_given_and_nothing_else() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    insta::assert_snapshot!(workspace.cleo(
+        "update T2 --title 'Research rotation' --label keys --remove-label research \
+         --priority low --note 'asked Ada' --clear phase,acceptance --acceptance 'two sources'"
+    ));
+    let after = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    assert_eq!(after["title"], "Research rotation");
+    assert_eq!(after["labels"], json!(["auth", "keys"]));
+    assert_eq!(after["priority"], "low");
+    assert_eq!(after["phase"], json!(null));
+    assert_eq!(after["acceptance"], json!(["two sources"]));
+    assert_eq!(after["notes"][0]["by"], "tester");
+    assert_ne!(after["updatedAt"], before["updatedAt"]);
+    for field in [
+        "id",
+        "type",
+        "status",
+        "parent",
+        "depends",
+        "key",
+        "createdAt",
+    ] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
+}
+
+#[test]
+fn every_field_can_be_emptied() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok(
+        "update T3 --description d --phase p --size s --deliverable d --due 2026-03-01 \
+         --estimate 1 --feature f --acceptance a",
+    );
+    workspace.ok(
+        "update T3 --parent none --clear description,depends,labels,phase,size,files,acceptance \
+         --clear deliverables,agent,due,estimate,feature,key",
+    );
+    let task = workspace.json(&["show", "T3"])["result"]["task"].clone();
+    for (field, value) in task.as_object().unwrap() {
+        let kept = [
+            "id",
+            "title",
+            "type",
+            "status",
+            "priority",
+            "createdAt",
+            "updatedAt",
+        ];
+        let is_empty = [json!(null), json!([]), json!({}), json!("")].contains(value);
+        assert_eq!(
+            is_empty,
+            !kept.contains(&field.as_str()),
+            "{field} is {value}"
+        );
+    }
+}
+
+#[test]
+fn dependencies_are_added_and_removed() {
+    let workspace = TestWorkspace::planned();
+    let updated = workspace.json(&["update", "T5", "--depends", "T3,T4", "--depends", "T3"]);
+    assert_eq!(
+        updated["result"]["task"]["depends"],
+        json!(["T2", "T3", "T4"])
+    );
+    let updated = workspace.json(&["update", "T5", "--remove-depends", "T3,T2"]);
+    assert_eq!(updated["result"]["task"]["depends"], json!(["T4"]));
+}
+
+#[test]
+fn a_task_moves_from_pending_over_active_to_done_and_back() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("start T2"));
+    insta::assert_snapshot!(workspace.cleo("complete T2"));
+    insta::assert_snapshot!(workspace.cleo("complete T2"));
+    let done = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    assert_eq!(done["startedAt"], "2026-01-26T09:00:02.000Z");
+    assert_eq!(done["completedAt"], "2026-01-26T09:00:03.000Z");
+    insta::assert_snapshot!(workspace.cleo("reopen T2"));
+    let reopened = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    assert_eq!(reopened["status"], "pending");
+    assert_eq!(reopened["completedAt"], json!(null));
+}
+
+#[test]
+fn completing_names_the_tasks_that_become_ready() {
+    let workspace = TestWorkspace::planned();
+    let moved = workspace.json(&["complete", "T2"]);
+    assert_eq!(moved["result"]["unblocked"], json!(["T3", "T5"]));
+    assert_eq!(moved["result"]["changed"], true);
+    let again = workspace.json(&["complete", "T2"]);
+    assert_eq!(again["result"]["unblocked"], json!([]));
+    assert_eq!(again["result"]["changed"], false);
+}
+
+#[test]
+fn work_before_its_dependencies_is_a_warning_and_no_error() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("start T4"));
+    let done = workspace.json(&["complete", "T4"]);
+    assert_eq!(done["warnings"], json!(["T4 depends on T3, not done yet"]));
+}
+
+#[test]
+fn quiet_leaves_the_warnings_out() {
+    let workspace = TestWorkspace::planned();
+    assert_eq!(workspace.text("start T4 --quiet", "").stderr, "");
+}
+
+#[test]
+fn a_cancelled_task_keeps_its_reason_and_holds_up_who_waits_for_it() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("cancel T2 --reason 'the library does it already'"));
+    insta::assert_snapshot!(workspace.cleo("show T2"));
+    let ready = workspace.json(&["orchestrator", "ready"]);
+    assert_eq!(ready["result"]["total"], 0);
+}
+
+#[test]
+fn a_parent_is_complete_when_its_children_are() {
+    let workspace = TestWorkspace::planned();
+    for task in ["T2", "T3", "T4"] {
+        workspace.ok(&format!("complete {task}"));
+    }
+    insta::assert_snapshot!(workspace.cleo("complete T1"));
+    workspace.ok("cancel T5");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn a_dry_run_shows_a_delete_and_does_nothing() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.state();
+    insta::assert_snapshot!(workspace.cleo("delete T2 --force --dry-run"));
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn deleting_takes_children_and_edges_along_when_asked() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("delete T2 --force"));
+    let built = workspace.json(&["show", "T3"]);
+    assert_eq!(built["result"]["task"]["depends"], json!([]));
+    insta::assert_snapshot!(workspace.cleo("delete T1 --cascade"));
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+}
+
+#[test]
+fn an_id_is_never_used_again() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("delete T1 --cascade");
+    let added = workspace.json(&["add", "x"]);
+    assert_eq!(added["result"]["task"]["id"], "T6");
 }

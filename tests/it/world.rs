@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -15,6 +16,14 @@ use tempfile::TempDir;
 
 /// The program under test.
 pub(crate) const CLEO: &str = env!("CARGO_BIN_EXE_cleo");
+
+/// See [`TestWorkspace::planned`].
+const PLAN: &str = r#"{"key":"epic","title":"Build login","type":"epic"}
+{"key":"research","title":"Research token refresh","parent":"@epic","labels":["research","auth"],"type":"research","acceptance":["sources named"],"phase":"discovery"}
+{"key":"build","title":"Implement token refresh","parent":"@epic","depends":["@research"],"labels":["auth"],"priority":"high","files":["src/auth/**"],"assignedAgent":"coder"}
+{"key":"test","title":"Test token refresh","parent":"@epic","depends":["@build"],"type":"testing","labels":["testing"],"priority":"critical"}
+{"key":"write","title":"Document token refresh","parent":"@epic","depends":["@research"],"type":"documentation","priority":"low"}
+"#;
 
 /// A folder with a workspace in it, and everything that a command in it can see.
 pub(crate) struct TestWorkspace {
@@ -44,6 +53,15 @@ impl TestWorkspace {
             commands: AtomicU32::new(0),
             environment: Vec::new(),
         }
+    }
+
+    /// Makes a workspace with an epic and the tasks in it: T1 is the epic, T2 is researched first,
+    /// then T3 is built and T5 written down, and T4 tests what T3 built.
+    pub(crate) fn planned() -> TestWorkspace {
+        let workspace = TestWorkspace::new().with("plan.jsonl", PLAN);
+        workspace.ok("add --batch plan.jsonl");
+        fs::remove_file(workspace.path("plan.jsonl")).unwrap();
+        workspace
     }
 
     /// Sets a variable for all commands from now on.
@@ -113,6 +131,7 @@ impl TestWorkspace {
 
     /// Runs a command line in a shell, with `cleo` on the PATH: the way in which a fix is pasted.
     pub(crate) fn shell(&self, line: &str) -> Reply {
+        let line = line.replace("[WORKSPACE]", &self.root.to_string_lossy());
         let mut shell = self.surround(Command::new("sh"));
         shell.arg("-c").arg(line).env("CLEO_FORMAT", "text");
         self.finish(shell, "")
@@ -247,6 +266,15 @@ pub(crate) fn document(reply: &Reply) -> Value {
     document
 }
 
+/// Says what a test could not do on this machine.
+#[expect(
+    clippy::print_stderr,
+    reason = "the test runner keeps it with the test"
+)]
+pub(crate) fn left_out(what: &str) {
+    eprintln!("left out: {what}");
+}
+
 /// Splits a line like a shell does it.
 fn split(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quote"))
@@ -258,6 +286,9 @@ fn dump(database: &Path) -> String {
     let Ok(connection) = Connection::open_with_flags(database, flags) else {
         return String::new();
     };
+    // Looking changes nothing: the log stays where it is.
+    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep_log, true).unwrap();
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
     let Ok(mut statement) = connection.prepare(names) else {
         return String::new();

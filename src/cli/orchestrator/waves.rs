@@ -16,13 +16,14 @@ pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
     if !waves.stuck.is_empty() {
         let ids: Vec<_> = waves.stuck.iter().map(|task| task.id).collect();
         warnings.push(format!(
-            "{} can never start: see `cleo deps {}`",
+            "no wave for {}: not everything that comes before is here and can be done; see \
+             `cleo deps {}`",
             id::list(&ids),
             ids[0]
         ));
     }
     face.reply(&waves, &warnings, |screen| {
-        if waves.waves.is_empty() {
+        if waves.waves.is_empty() && waves.stuck.is_empty() {
             screen.line(Tone::Dim, "no open tasks");
         }
         for (number, wave) in waves.waves.iter().enumerate() {

@@ -1,25 +1,46 @@
 //! `cleo verify …`
 
+mod gate;
 mod output;
 mod prompt;
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone};
 use crate::error::{Error, Result};
 use crate::ops::verify::{Verdict, Violation};
 
-/// Check prompts, and what agents said and left behind
+/// Check prompts, what agents said and left behind, and the gates of a task
+#[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  cleo verify T3                                     the gates of a task
+  cleo verify T3 --gate testsPassed --run 'cargo test'
+  cleo verify output T3
+  cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'"
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    gate: gate::GateArguments,
+}
+
 #[derive(Subcommand)]
-pub(super) enum Command {
+enum Command {
     Prompt(prompt::Arguments),
     Output(output::Arguments),
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let Some(command) = arguments.command else {
+        return face.run("verify", arguments.gate, gate::run);
+    };
     match command {
         Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt::run),
         Command::Output(arguments) => face.run("verify.output", arguments, output::run),

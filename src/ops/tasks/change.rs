@@ -203,7 +203,7 @@ fn check_dependency(tasks: &dyn Tasks, task: TaskId, needs: TaskId) -> Result<()
         return Err(no_dependency(&needs.to_string()));
     }
     match path(needs, task, |id| tasks.depends(id))? {
-        Some(way) => Err(cycle("dependencies", &names(task, &way))),
+        Some(way) => Err(dependency_circle(task, &way)),
         None => Ok(()),
     }
 }
@@ -215,7 +215,7 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     if let Some(way) = path(parent, task, |id| {
         Ok(tasks.parent(id)?.into_iter().collect())
     })? {
-        return Err(cycle("parents", &names(task, &way)));
+        return Err(parent_circle(task, &way));
     }
     let above = depth(parent, |id| tasks.parent(id))?;
     if above + height(tasks, task)? > DEPTH_MAX {
@@ -237,6 +237,30 @@ fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
         level = below;
     }
     Ok(levels)
+}
+
+/// The error for an edge from `task` to the start of `way`, which leads back to it.
+fn dependency_circle(task: TaskId, way: &[TaskId]) -> Error {
+    let error = cycle("dependencies", &names(task, way)).fix(format!("cleo deps {task}"));
+    match way {
+        [.., last, _] => error.or(
+            format!("end that {last} depends on {task}"),
+            format!("cleo update {last} --remove-depends {task}"),
+        ),
+        _ => error,
+    }
+}
+
+/// The error for a parent at the start of `way`, which leads back to `task`.
+fn parent_circle(task: TaskId, way: &[TaskId]) -> Error {
+    let error = cycle("parents", &names(task, way)).fix("cleo list --tree");
+    match way {
+        [.., last, _] => error.or(
+            format!("take {last} out of {task}"),
+            format!("cleo update {last} --parent none"),
+        ),
+        _ => error,
+    }
 }
 
 fn names(task: TaskId, way: &[TaskId]) -> Vec<String> {

@@ -30,7 +30,8 @@ pub fn delete(
 ) -> Result<Deleted> {
     let work = |tasks: &dyn Tasks| plan(tasks, id, cascade, force);
     if dry_run {
-        let (deleted, released) = context.read(|transaction| work(transaction))?;
+        let planned = context.read(|transaction| work(transaction));
+        let (deleted, released) = planned.map_err(still_dry)?;
         return Ok(Deleted {
             deleted,
             released,
@@ -48,6 +49,14 @@ pub fn delete(
             dry_run,
         })
     })
+}
+
+/// Whoever wanted to look is told how to look.
+fn still_dry(mut error: Error) -> Error {
+    if error.code == Code::HasChildren {
+        error.fix = error.fix.map(|fix| format!("{fix} --dry-run"));
+    }
+    error
 }
 
 fn plan(

@@ -32,7 +32,7 @@ pub struct Next {
 pub struct Waves {
     /// The waves in order.
     pub waves: Vec<Vec<Neighbor>>,
-    /// Tasks that wait for each other or for something that is not there.
+    /// Tasks that wait for each other, for an empty epic or for something that is not here.
     pub stuck: Vec<Neighbor>,
     /// How many waves there are.
     pub total: usize,

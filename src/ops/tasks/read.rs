@@ -109,7 +109,10 @@ pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Li
         .case_insensitive(true)
         .build()
         .map_err(|cause| {
-            let message = format!("`{pattern}` is no regular expression: {cause}");
+            let cause = cause.to_string();
+            let reason = cause.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            let message = format!("`{pattern}` is no regular expression: {reason}");
             Error::new(Code::InputInvalid, message).instead(pattern, regex::escape(pattern))
         })?;
     context.read(|tasks| {

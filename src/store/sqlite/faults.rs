@@ -46,10 +46,17 @@ fn folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 
-/// The error for a file that is no usable database.
+/// The error for a file that is no usable database. Its log must go with it: a new database in its
+/// place would take the log for its own.
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
-    let place = path.to_string_lossy();
-    let (old, new) = (quote(&place), quote(&format!("{place}.broken")));
-    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}"))
-        .fix(format!("mv {old} {new} && cleo init"))
+    let place = path.display();
+    let folder = path.parent().unwrap_or(path);
+    let aside = quote(&folder.join("broken").to_string_lossy());
+    let files = quote(&path.to_string_lossy());
+    let root = folder.parent().unwrap_or(folder).to_string_lossy();
+    let fix = format!(
+        "mkdir -p {aside} && mv {files}* {aside} && cleo --root {} init",
+        quote(&root)
+    );
+    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}")).fix(fix)
 }

@@ -2,6 +2,7 @@
 //! its own file.
 
 mod faults;
+mod gates;
 mod links;
 mod list;
 mod spawns;
@@ -26,9 +27,9 @@ const SCHEMA: &str = include_str!("../schema.sql");
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Pages in the write-ahead log before they go to the database file. Each process that opens the
-/// store alone reads the log once, so it is kept short.
-const LOG_PAGES: i32 = 64;
+/// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
+/// that opens the store alone reads the whole log once, so it is kept short.
+const LOG_BYTES: u64 = 64 * 4_120;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -54,9 +55,37 @@ impl SqliteStore {
     /// Opens an existing database file and checks that it is one that this program can read.
     pub fn open(path: &Path) -> Result<SqliteStore> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let store = SqliteStore::connect(path, flags)?;
-        store.check_version()?;
-        Ok(store)
+        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
+        match opened {
+            Err(error) if error.code == Code::StoreReadOnly => {
+                SqliteStore::open_unchanging(path).map_err(|_| error)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens a database file on a disk where SQLite cannot put the files that it keeps beside it.
+    /// Without a log, all that there is to read is in the file.
+    fn open_unchanging(path: &Path) -> Result<SqliteStore> {
+        if log_of(path).exists() {
+            return Err(faults::corrupt(path, "its log cannot be read"));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let escaped = path.to_string_lossy().replace('%', "%25");
+        let escaped = escaped.replace('?', "%3f").replace('#', "%23");
+        let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+        let path = path.to_path_buf();
+        SqliteStore::checked(SqliteStore {
+            connection: connection.at(&path)?,
+            path,
+        })
+    }
+
+    fn checked(self) -> Result<SqliteStore> {
+        self.check_version()?;
+        Ok(self)
     }
 
     /// Moves everything from the log into the database file, which can then be copied or moved.
@@ -70,6 +99,12 @@ impl SqliteStore {
             .close()
             .map_err(|(_, fault)| fault)
             .at(&path)
+    }
+
+    /// The error for a database file that is gone while its log is there. A new database in its
+    /// place would take the old log for its own.
+    pub fn orphaned(path: &Path) -> Error {
+        faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
@@ -102,7 +137,7 @@ impl SqliteStore {
         let path = self.path.display();
         let message =
             format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
-        Error::new(Code::StoreNewer, message).fix("cargo install cleo")
+        Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
     fn begin(&mut self, how: &str) -> Result<Box<dyn Transaction + '_>> {
@@ -121,10 +156,15 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        let limit = format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}");
-        self.connection.execute_batch(&limit).at(&self.path)?;
         self.begin("BEGIN IMMEDIATE")
     }
+}
+
+/// Returns where SQLite keeps the write-ahead log of a database file.
+pub fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push("-wal");
+    name.into()
 }
 
 /// An open transaction; dropped without commit, it is rolled back.
@@ -177,7 +217,24 @@ impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.open = false;
+        self.shorten_log();
         Ok(())
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Empties a log that has grown long, unless somebody else is at work. What was committed is
+    /// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
+    /// do: how far it came is forgotten when the last process leaves, and the log would only grow.
+    fn shorten_log(&self) {
+        let mut log = self.path.as_os_str().to_os_string();
+        log.push("-wal");
+        if std::fs::metadata(log).is_ok_and(|log| log.len() > LOG_BYTES) {
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let _ = self.connection.busy_timeout(Duration::ZERO);
+            let _ = self.connection.query_row(checkpoint, (), |_| Ok(()));
+            let _ = self.connection.busy_timeout(PATIENCE);
+        }
     }
 }
 

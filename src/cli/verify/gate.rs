@@ -1,0 +1,136 @@
+//! `cleo verify TASK`, with or without `--gate`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::Face;
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::error::{Code, Error, Result, quote};
+use crate::gate::{Evidence, Gate, Record};
+use crate::id::TaskId;
+use crate::ops::gates::{self, Setting, TaskGates};
+
+/// Options of `cleo verify TASK`
+#[derive(Args)]
+pub(in crate::cli) struct GateArguments {
+    /// Show the gates of this task, or set one
+    task: Option<TaskId>,
+
+    /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
+    #[arg(long, value_name = "GATE", requires = "task")]
+    gate: Option<String>,
+
+    /// Command whose result decides the gate; run without a shell
+    #[arg(long, value_name = "COMMAND", requires = "gate")]
+    run: Option<String>,
+
+    /// What to set the gate to without a command: true or false
+    #[arg(long, value_name = "BOOL", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set, requires = "gate", conflicts_with = "run")]
+    value: bool,
+
+    /// Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
+    #[arg(long, value_name = "AGENT", requires = "gate")]
+    agent: Option<String>,
+
+    /// Seconds that the command may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "run")]
+    time_limit: u64,
+
+    /// Pass the gate although an earlier one is open; this is recorded
+    #[arg(long, requires = "gate")]
+    force: bool,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
+    let Some(task) = arguments.task else {
+        let message = "say what to verify: a task, or prompt, message, output or manifest";
+        return Err(Error::new(Code::Usage, message).fix("cleo verify --help"));
+    };
+    let Some(name) = &arguments.gate else {
+        let gates = gates::gates(&mut face.context()?, task)?;
+        return face.reply(&gates, &[], |screen| render(screen, &gates));
+    };
+    let gate: Gate = name.parse()?;
+    let setting = Setting {
+        gate,
+        passed: arguments.value,
+        command: arguments.run.as_deref().map(words).transpose()?,
+        time_limit: Duration::from_secs(arguments.time_limit),
+        agent: arguments.agent,
+        force: arguments.force,
+    };
+    let result = gates::set(&mut face.context()?, task, &setting)?;
+    let error = failed(&result, gate, arguments.run.as_deref());
+    Ok(face
+        .output
+        .reply(face.name, &result, error.as_ref(), &[], |screen| {
+            render(screen, &result)
+        }))
+}
+
+/// Splits a command into words as a shell would, and expands nothing.
+fn words(command: &str) -> Result<Vec<String>> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.ok_or_else(|| {
+        let message = format!("`{command}` is no command: a quote is open, or it is empty");
+        Error::new(Code::Usage, message).fix("cleo verify --help")
+    })
+}
+
+/// A command that failed is a verdict: the gate stays open.
+fn failed(result: &TaskGates, gate: Gate, command: Option<&str>) -> Option<Error> {
+    let record = result
+        .gates
+        .gates
+        .get(&gate)
+        .filter(|record| !record.passed)?;
+    let command = command?;
+    let why = match &record.evidence {
+        Evidence::Command {
+            timed_out: true, ..
+        } => "took too long".to_string(),
+        Evidence::Command {
+            exit_code: Some(code),
+            ..
+        } => format!("exited with {code}"),
+        _ => "was ended by a signal".to_string(),
+    };
+    let message = format!("{gate} of {} stays open: `{command}` {why}", result.task_id);
+    let fix = format!(
+        "cleo verify {} --gate {gate} --run {}",
+        result.task_id,
+        quote(command)
+    );
+    Some(Error::new(Code::GateFailed, message).fix(fix))
+}
+
+fn render(screen: &mut Screen, result: &TaskGates) {
+    let rows = Gate::ALL
+        .into_iter()
+        .map(|gate| row(gate, result.gates.gates.get(&gate)));
+    screen.table(&["GATE", "STATE", "BY", "EVIDENCE"], rows.collect());
+    screen.field("round", result.gates.round);
+}
+
+fn row(gate: Gate, record: Option<&Record>) -> Vec<Cell> {
+    let (tone, state) = match record {
+        Some(record) if record.passed && record.forced => (Tone::Warn, "passed by force"),
+        Some(record) if record.passed => (Tone::Good, "passed"),
+        Some(_) => (Tone::Bad, "failed"),
+        None if gate.is_required() => (Tone::Plain, "open"),
+        None => (Tone::Dim, "open (optional)"),
+    };
+    let by = record.map(|record| record.by.clone()).unwrap_or_default();
+    let evidence = record.map(|record| match &record.evidence {
+        Evidence::Command { command, .. } => command.join(" "),
+        Evidence::Claim => "claimed".to_string(),
+    });
+    vec![
+        (Tone::Strong, gate.name().to_string()),
+        (tone, state.to_string()),
+        (Tone::Dim, by),
+        (Tone::Plain, evidence.unwrap_or_default()),
+    ]
+}

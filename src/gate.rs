@@ -1,0 +1,309 @@
+//! The six gates of a task, in order, and what proves them. Rules: two-tier-subagents notes,
+//! section 6.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, Error, Result, nearest};
+
+/// Rounds that a task may take: each failed gate begins a new one.
+pub const ROUNDS_MAX: u32 = 5;
+
+/// Agents that may set a gate.
+pub const AGENTS: [&str; 7] = [
+    "planner", "coder", "testing", "qa", "cleanup", "security", "docs",
+];
+
+/// A gate; the order is the order in which they are passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Gate {
+    /// The work is there.
+    Implemented,
+    /// Its tests pass.
+    TestsPassed,
+    /// It was looked at.
+    QaPassed,
+    /// Nothing is left lying about.
+    CleanupDone,
+    /// It opens no hole.
+    SecurityPassed,
+    /// It is described.
+    Documented,
+}
+
+impl Gate {
+    /// All gates in order.
+    pub const ALL: [Gate; 6] = [
+        Gate::Implemented,
+        Gate::TestsPassed,
+        Gate::QaPassed,
+        Gate::CleanupDone,
+        Gate::SecurityPassed,
+        Gate::Documented,
+    ];
+
+    /// Returns the name as the specification spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gate::Implemented => "implemented",
+            Gate::TestsPassed => "testsPassed",
+            Gate::QaPassed => "qaPassed",
+            Gate::CleanupDone => "cleanupDone",
+            Gate::SecurityPassed => "securityPassed",
+            Gate::Documented => "documented",
+        }
+    }
+
+    /// Says whether later gates wait for this one.
+    pub fn is_required(self) -> bool {
+        self != Gate::CleanupDone
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Gate {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Gate> {
+        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+        let found = Gate::ALL
+            .into_iter()
+            .find(|gate| plain(gate.name()) == plain(text.trim()));
+        found.ok_or_else(|| {
+            let names = Gate::ALL.map(Gate::name);
+            let message = format!("there is no gate `{text}`; gates are {}", names.join(", "));
+            let right = nearest(text, names).unwrap_or("implemented");
+            Error::new(Code::GateUnknown, message).instead(text, right)
+        })
+    }
+}
+
+/// What proves a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum Evidence {
+    /// A command that cleo ran itself.
+    Command {
+        /// The words of the command.
+        command: Vec<String>,
+        /// Its exit code; none when it was ended.
+        exit_code: Option<i32>,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// Digest of everything it wrote.
+        output_digest: String,
+        /// The last lines that it wrote.
+        last_lines: Vec<String>,
+        /// True when it was ended because it took too long.
+        timed_out: bool,
+    },
+    /// Somebody's word.
+    Claim,
+}
+
+impl Evidence {
+    /// Says whether the evidence speaks for the gate; a claim says what its author wants.
+    pub fn outcome(&self) -> Option<bool> {
+        match self {
+            Evidence::Command { exit_code, .. } => Some(*exit_code == Some(0)),
+            Evidence::Claim => None,
+        }
+    }
+}
+
+/// A gate that was set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// What it was set to.
+    pub passed: bool,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who (`CLEO_AGENT`, else user and host).
+    pub by: String,
+    /// In which role, if one was named.
+    pub agent: Option<String>,
+    /// True when an earlier gate was open.
+    pub forced: bool,
+    /// What proves it.
+    pub evidence: Evidence,
+}
+
+/// The gates of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gates {
+    /// Gates that were set.
+    pub gates: BTreeMap<Gate, Record>,
+    /// How often a gate has failed.
+    pub round: u32,
+    /// Each failure, oldest first.
+    pub failures: Vec<Failure>,
+}
+
+/// A gate that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The gate.
+    pub gate: Gate,
+    /// The round that it began.
+    pub round: u32,
+    /// Everything about it.
+    pub record: Record,
+}
+
+impl Gates {
+    /// Says whether every required gate has passed.
+    pub fn all_passed(&self) -> bool {
+        Gate::ALL
+            .into_iter()
+            .filter(|gate| gate.is_required())
+            .all(|gate| self.has_passed(gate))
+    }
+
+    fn has_passed(&self, gate: Gate) -> bool {
+        self.gates.get(&gate).is_some_and(|record| record.passed)
+    }
+
+    /// Names the required gates before `gate` that are open.
+    pub fn open_before(&self, gate: Gate) -> Vec<Gate> {
+        let earlier = Gate::ALL
+            .into_iter()
+            .filter(|other| *other < gate && other.is_required());
+        earlier.filter(|other| !self.has_passed(*other)).collect()
+    }
+
+    /// Checks that the gate may be set: an earlier one may be open only by force, and a task may
+    /// not fail more often than [`ROUNDS_MAX`] times.
+    pub fn check(&self, task: &str, gate: Gate, passed: bool, force: bool) -> Result<()> {
+        let open = self.open_before(gate);
+        if passed && !open.is_empty() && !force {
+            let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
+            let message = format!(
+                "{gate} of {task} comes after {}, still open",
+                names.join(", ")
+            );
+            return Err(Error::new(Code::GateOrder, message)
+                .fix(format!("cleo verify {task} --gate {}", names[0])));
+        }
+        if !passed && self.round >= ROUNDS_MAX {
+            let message =
+                format!("{task} has failed {ROUNDS_MAX} times; a person should look at it");
+            return Err(Error::new(Code::GateRounds, message).fix(format!("cleo show {task}")));
+        }
+        Ok(())
+    }
+
+    /// Sets a gate. A failure clears the later gates and begins a new round.
+    pub fn set(&mut self, gate: Gate, record: Record) {
+        if !record.passed {
+            self.round += 1;
+            self.gates.retain(|other, _| *other < gate);
+            self.failures.push(Failure {
+                gate,
+                round: self.round,
+                record: record.clone(),
+            });
+        }
+        self.gates.insert(gate, record);
+    }
+}
+
+/// Checks the name of an agent's role.
+pub fn check_agent(agent: Option<&str>) -> Result<()> {
+    let Some(agent) = agent.filter(|agent| !AGENTS.contains(agent)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "there is no agent `{agent}`; agents are {}",
+        AGENTS.join(", ")
+    );
+    let right = nearest(agent, AGENTS).unwrap_or("testing");
+    Err(Error::new(Code::AgentUnknown, message).instead(agent, right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(passed: bool) -> Record {
+        Record {
+            passed,
+            at: "2026-01-26T09:00:00.000Z".into(),
+            by: "tester".into(),
+            agent: None,
+            forced: false,
+            evidence: Evidence::Claim,
+        }
+    }
+
+    #[test]
+    fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
+        let mut gates = Gates::default();
+        let code = |gates: &Gates, gate| gates.check("T1", gate, true, false).err().map(|e| e.code);
+        assert_eq!(code(&gates, Gate::TestsPassed), Some(Code::GateOrder));
+        assert_eq!(
+            gates
+                .check("T1", Gate::TestsPassed, true, true)
+                .err()
+                .map(|e| e.code),
+            None
+        );
+        for gate in [Gate::Implemented, Gate::TestsPassed, Gate::QaPassed] {
+            assert_eq!(code(&gates, gate), None);
+            gates.set(gate, record(true));
+        }
+        assert_eq!(code(&gates, Gate::SecurityPassed), None);
+        gates.set(Gate::SecurityPassed, record(true));
+        assert!(!gates.all_passed());
+        gates.set(Gate::Documented, record(true));
+        assert!(gates.all_passed());
+    }
+
+    #[test]
+    fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
+        let mut gates = Gates::default();
+        for gate in Gate::ALL {
+            gates.set(gate, record(true));
+        }
+        gates.set(Gate::TestsPassed, record(false));
+        assert_eq!(
+            gates.gates.keys().copied().collect::<Vec<_>>(),
+            [Gate::Implemented, Gate::TestsPassed]
+        );
+        assert_eq!((gates.round, gates.failures.len()), (1, 1));
+        for _ in 1..ROUNDS_MAX {
+            gates.set(Gate::TestsPassed, record(false));
+        }
+        let error = gates
+            .check("T1", Gate::TestsPassed, false, true)
+            .unwrap_err();
+        assert_eq!(error.code, Code::GateRounds);
+        assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
+    }
+
+    #[test]
+    fn unknown_gates_and_agents_have_codes_of_their_own() {
+        assert_eq!("tests-passed".parse::<Gate>().ok(), Some(Gate::TestsPassed));
+        assert_eq!(
+            "testPassed".parse::<Gate>().unwrap_err().code,
+            Code::GateUnknown
+        );
+        assert!(check_agent(Some("qa")).is_ok());
+        assert_eq!(
+            check_agent(Some("boss")).unwrap_err().code,
+            Code::AgentUnknown
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! Programs that cleo starts itself.
+
+pub mod process;

@@ -1,0 +1,197 @@
+//! Adding many tasks at once, and adding the same task twice.
+
+use serde_json::{Value, json};
+
+use crate::world::{TestWorkspace, document};
+
+fn ids(reply: &Value) -> Vec<&str> {
+    let tasks = reply["result"]["tasks"].as_array().unwrap();
+    tasks
+        .iter()
+        .map(|added| added["task"]["id"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_batch_adds_all_its_tasks_in_order() {
+    let workspace = TestWorkspace::new().with(
+        "plan.jsonl",
+        "\u{feff}{\"title\":\"one\",\"key\":\"a\"}\r\n\n  {\"title\":\"two\",\"depends\":[\"@a\"]}\n",
+    );
+    insta::assert_snapshot!(workspace.cleo("add --batch plan.jsonl"));
+}
+
+#[test]
+fn lines_refer_to_each_other_forward_and_backward() {
+    let workspace = TestWorkspace::new();
+    let batch = r#"{"title":"last","depends":["@first","@middle"]}
+{"title":"middle","key":"middle","parent":"@epic","depends":["@first"]}
+{"title":"epic","key":"epic","type":"epic"}
+{"title":"first","key":"first"}
+"#;
+    let added = workspace.json_with(&["add", "--batch", "-"], batch);
+    assert_eq!(ids(&added), ["T1", "T2", "T3", "T4"]);
+    let tasks = &added["result"]["tasks"];
+    assert_eq!(tasks[0]["task"]["depends"], json!(["T4", "T2"]));
+    assert_eq!(tasks[1]["task"]["parent"], "T3");
+}
+
+#[test]
+fn a_batch_may_refer_to_tasks_that_are_there() {
+    let workspace = TestWorkspace::planned();
+    let batch = r#"{"title":"x","parent":"@epic","depends":["T2","@build"]}"#;
+    let added = workspace.json_with(&["add", "--batch", "-"], batch);
+    let task = &added["result"]["tasks"][0]["task"];
+    assert_eq!(task["parent"], "T1");
+    assert_eq!(task["depends"], json!(["T2", "T3"]));
+}
+
+#[test]
+fn the_same_batch_twice_adds_nothing_the_second_time() {
+    let workspace = TestWorkspace::new();
+    let batch = "{\"title\":\"one\",\"key\":\"a\"}\n{\"title\":\"two\",\"key\":\"b\"}\n";
+    let first = workspace.json_with(&["add", "--batch", "-"], batch);
+    let before = workspace.state();
+    let second = workspace.json_with(&["add", "--batch", "-"], batch);
+    assert_eq!(ids(&first), ids(&second));
+    assert_eq!(first["result"]["created"], 2);
+    assert_eq!(second["result"]["created"], 0);
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn a_key_makes_add_idempotent() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Fix the door' --key door");
+    let before = workspace.state();
+    insta::assert_snapshot!(workspace.cleo("add 'Fix the door again' --key door"));
+    assert_eq!(workspace.state(), before);
+    let added = workspace.json(&["add", "Paint the door", "--depends", "@door"]);
+    assert_eq!(added["result"]["task"]["depends"], json!(["T1"]));
+}
+
+#[test]
+fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
+    for (batch, code, message) in [
+        (
+            "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"\"}\nno\n",
+            "E_FIELD_UNKNOWN",
+            "line 2: a task has no field `titel`: did you mean `title`?; line 4:",
+        ),
+        (
+            "{\"title\":\"x\"}\n[1]\n",
+            "E_TASK_INVALID",
+            "line 2: a task is written as one JSON object",
+        ),
+        (
+            "{\"title\":\"x\"}\n{\"title\":\"\"}\n",
+            "E_TASK_INVALID",
+            "line 2: a task needs a title",
+        ),
+        (
+            "{\"title\":\"x\",\"id\":\"T9\"}",
+            "E_FIELD_UNKNOWN",
+            "line 1: a task has no field `id`: ids are handed out",
+        ),
+        (
+            "{\"title\":\"x\",\"status\":\"done\"}",
+            "E_FIELD_UNKNOWN",
+            "a new task is pending",
+        ),
+        (
+            "{\"title\":\"x\",\"priority\":\"asap\"}",
+            "E_TASK_INVALID",
+            "`asap` is no priority; use one of critical",
+        ),
+        (
+            "{\"title\":\"a\\u001bb\"}",
+            "E_TEXT_CONTROL",
+            "line 1: the title holds the control character U+001B",
+        ),
+        (
+            "{\"title\":",
+            "E_BATCH_INVALID",
+            "line 1: no JSON at column",
+        ),
+        ("", "E_BATCH_INVALID", "the batch holds no tasks"),
+        ("\n \n", "E_BATCH_INVALID", "the batch holds no tasks"),
+        (
+            "{\"title\":\"x\",\"key\":\"k\"}\n{\"title\":\"y\",\"key\":\"k\"}\n",
+            "E_BATCH_INVALID",
+            "the key `k` stands on two lines",
+        ),
+        (
+            "{\"title\":\"x\"}\n{\"title\":\"y\",\"depends\":[\"@nobody\"]}\n",
+            "E_DEPENDENCY_NOT_FOUND",
+            "there is no task @nobody to depend on",
+        ),
+        (
+            "{\"title\":\"x\"}\n{\"title\":\"y\",\"parent\":\"T77\"}\n",
+            "E_PARENT_NOT_FOUND",
+            "there is no task T77 to be the parent",
+        ),
+        (
+            "{\"title\":\"x\",\"key\":\"a\",\"depends\":[\"@b\"]}\n{\"title\":\"y\",\"key\":\"b\",\"depends\":[\"@a\"]}\n",
+            "E_CYCLE",
+            "dependencies would go in a circle: @a → @b → @a",
+        ),
+        (
+            "{\"title\":\"x\",\"key\":\"a\",\"parent\":\"@b\"}\n{\"title\":\"y\",\"key\":\"b\",\"parent\":\"@a\"}\n",
+            "E_CYCLE",
+            "parents would go in a circle: @a → @b → @a",
+        ),
+    ] {
+        let workspace = TestWorkspace::new();
+        workspace.ok("add 'was here before'");
+        let before = workspace.state();
+        let refused = workspace.json_with(&["add", "--batch", "-"], batch);
+        assert_eq!(refused["error"]["code"], code, "{batch}");
+        let told = refused["error"]["message"].as_str().unwrap();
+        assert!(told.contains(message), "{batch}\n{told}");
+        assert!(refused["error"]["fix"].is_string(), "{batch}");
+        assert_eq!(workspace.state(), before, "{batch}");
+    }
+}
+
+#[test]
+fn a_title_of_a_megabyte_is_refused() {
+    let workspace = TestWorkspace::new();
+    let batch = json!({"title": "x".repeat(1 << 20)}).to_string();
+    let refused = workspace.json_with(&["add", "--batch", "-"], &batch);
+    assert_eq!(refused["error"]["code"], "E_TEXT_TOO_LONG");
+    assert!(refused["error"]["message"].as_str().unwrap().len() < 200);
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+}
+
+#[test]
+fn a_line_without_end_is_refused_without_being_kept_in_memory_whole() {
+    let workspace = TestWorkspace::new();
+    let batch = "x".repeat(20 << 20);
+    let refused = workspace.json_with(&["add", "--batch", "-"], &batch);
+    assert_eq!(refused["error"]["code"], "E_BATCH_INVALID");
+    assert!(refused["error"]["message"].as_str().unwrap().len() < 2_000);
+}
+
+#[test]
+fn a_batch_of_bytes_that_are_no_text_is_refused() {
+    let workspace = TestWorkspace::new().with("plan.jsonl", b"{\"title\":\"\xff\xfe\"}\n\0\0\0\n");
+    let reply = workspace.finish(workspace.command(&["add", "--batch", "plan.jsonl"]), "");
+    assert_eq!(document(&reply)["error"]["code"], "E_BATCH_INVALID");
+}
+
+#[test]
+fn a_thousand_tasks_are_added_in_one_go() {
+    let workspace = TestWorkspace::new();
+    let lines: Vec<String> = (1..=1_000)
+        .map(|number| match number {
+            1 => json!({"title": "task 1", "key": "k1"}),
+            _ => json!({"title": format!("task {number}"), "key": format!("k{number}"),
+                        "depends": [format!("@k{}", number - 1)]}),
+        })
+        .map(|line| line.to_string())
+        .collect();
+    let added = workspace.json_with(&["add", "--batch", "-"], &lines.join("\n"));
+    assert_eq!(added["result"]["created"], 1_000);
+    let waves = workspace.json(&["orchestrator", "waves"]);
+    assert_eq!(waves["result"]["total"], 1_000);
+}

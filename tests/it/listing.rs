@@ -1,0 +1,155 @@
+//! Listing and finding tasks.
+
+use serde_json::Value;
+
+use crate::world::TestWorkspace;
+
+/// Runs `cleo list` or `cleo find` and returns the ids, joined, and the total.
+fn found(workspace: &TestWorkspace, line: &str) -> (String, u64) {
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let reply = workspace.json(&arguments);
+    let id = |task: &Value| task["id"].as_str().unwrap().to_string();
+    let tasks = reply["result"]["tasks"].as_array().unwrap();
+    let ids: Vec<String> = tasks.iter().map(id).collect();
+    (ids.join(" "), reply["result"]["total"].as_u64().unwrap())
+}
+
+#[test]
+fn tasks_are_listed_as_a_table() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("list"));
+    insta::assert_snapshot!(workspace.cleo("list --limit 2"));
+    insta::assert_snapshot!(workspace.cleo("list --status done"));
+}
+
+#[test]
+fn a_long_title_is_wrapped_in_its_column() {
+    let workspace = TestWorkspace::new();
+    workspace.ok(&format!(
+        "add '{}'",
+        "many words that go on and on ".repeat(6)
+    ));
+    workspace.ok("add '日本語のタイトルはとても幅が広い'");
+    insta::assert_snapshot!(workspace.cleo("list"));
+}
+
+#[test]
+fn each_filter_lets_through_what_it_names() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    workspace.ok("start T3");
+    for (line, ids) in [
+        ("list", "T1 T2 T3 T4 T5"),
+        ("list --status pending", "T1 T4 T5"),
+        ("list --status done,active", "T2 T3"),
+        ("list --status completed --status doing", "T2 T3"),
+        ("list --label auth", "T2 T3"),
+        ("list --label auth,research", "T2"),
+        ("list --label AUTH", "T2 T3"),
+        ("list --label nothing", ""),
+        ("list --type epic", "T1"),
+        ("list --type testing,documentation", "T4 T5"),
+        ("list --parent T1", "T2 T3 T4 T5"),
+        ("list --parent T2", ""),
+        ("list --priority critical,high", "T3 T4"),
+        ("list --priority low", "T5"),
+        ("list --phase discovery", "T2"),
+        ("list --agent coder", "T3"),
+        ("list --status pending --priority critical", "T4"),
+        ("list --tree", "T1 T2 T3 T4 T5"),
+        ("list --tree --parent T1 --status pending", "T1 T4 T5"),
+    ] {
+        let total = ids.split_whitespace().count() as u64;
+        assert_eq!(found(&workspace, line), (ids.to_string(), total), "{line}");
+    }
+}
+
+#[test]
+fn limit_and_offset_cut_the_list_and_not_the_total() {
+    let workspace = TestWorkspace::planned();
+    for (line, ids) in [
+        ("list --limit 2", "T1 T2"),
+        ("list --limit 2 --offset 3", "T4 T5"),
+        ("list --offset 4", "T5"),
+        ("list --offset 9", ""),
+        ("list --limit 0", ""),
+    ] {
+        assert_eq!(found(&workspace, line), (ids.to_string(), 5), "{line}");
+    }
+    insta::assert_snapshot!(workspace.cleo("list --limit 0"));
+}
+
+#[test]
+fn the_tree_shows_who_is_part_of_what() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add 'Read the standard' --parent T2");
+    workspace.ok("add 'Compare libraries' --parent T2");
+    workspace.ok("add 'Alone'");
+    insta::assert_snapshot!(workspace.cleo("list --tree"));
+    insta::assert_snapshot!(workspace.cleo("list --tree --parent T2"));
+    insta::assert_snapshot!(workspace.cleo("list --tree --type epic --status done"));
+    let rows = workspace.json(&["list", "--tree"]);
+    let depths: Vec<u64> = rows["result"]["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["depth"].as_u64().unwrap())
+        .collect();
+    assert_eq!(depths, [0, 1, 2, 2, 1, 1, 1, 0]);
+}
+
+#[test]
+fn words_are_found_whole_or_as_beginnings_in_title_and_description() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T5 --description 'The réfresh of tokens, for élèves'");
+    for (line, ids) in [
+        ("find token", "T2 T3 T4 T5"),
+        ("find TOKEN refresh", "T2 T3 T4 T5"),
+        ("find impl", "T3"),
+        ("find implement nothing", ""),
+        ("find eleves", "T5"),
+        ("find oken", ""),
+        ("find zzz", ""),
+        ("find *", ""),
+        ("find \"", ""),
+        ("find -- -", ""),
+        ("find AND", ""),
+        ("find title:token", ""),
+    ] {
+        let (mut found, total) = found(&workspace, line);
+        let mut sorted: Vec<&str> = found.split(' ').collect();
+        sorted.sort_unstable();
+        found = sorted.join(" ");
+        assert_eq!(found, ids, "{line}");
+        assert_eq!(total, ids.split_whitespace().count() as u64, "{line}");
+    }
+}
+
+#[test]
+fn a_regular_expression_finds_what_words_cannot() {
+    let workspace = TestWorkspace::planned();
+    for (line, ids) in [
+        ("find ^(test|document) --regex", "T4 T5"),
+        ("find REFRESH$ --regex --limit 2", "T2 T3"),
+        ("find oken --regex", "T2 T3 T4 T5"),
+    ] {
+        assert_eq!(found(&workspace, line).0, ids, "{line}");
+    }
+}
+
+#[test]
+fn what_was_renamed_or_deleted_is_no_longer_found() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T3 --title 'Write the code'");
+    assert_eq!(found(&workspace, "find implement").0, "");
+    assert_eq!(found(&workspace, "find code").0, "T3");
+    workspace.ok("delete T4");
+    assert_eq!(found(&workspace, "find test").0, "");
+}
+
+#[test]
+fn nothing_found_is_said_and_no_error() {
+    let workspace = TestWorkspace::new();
+    insta::assert_snapshot!(workspace.cleo("list"));
+    insta::assert_snapshot!(workspace.cleo("find anything"));
+}

@@ -1,0 +1,299 @@
+//! How answers look: for people, for programs, in a pipe, on a terminal.
+
+use std::process::{Command, Stdio};
+
+use crate::world::{CLEO, TestWorkspace, document, left_out};
+
+/// Runs a command on a pseudo-terminal; none where there is no `script` of the kind that Linux has.
+fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
+    let mut script = workspace.surround(Command::new("script"));
+    script.args(["--quiet", "--return", "--command", line, "/dev/null"]);
+    match script.stdin(Stdio::null()).output() {
+        Ok(output) if cfg!(target_os = "linux") => {
+            let shown = String::from_utf8(output.stdout).unwrap();
+            Some(shown.replace("\r\n", "\n"))
+        }
+        _ => {
+            left_out("what a terminal shows: there is no `script` to make one");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_pipe_gets_one_json_document_and_a_terminal_text() {
+    let workspace = TestWorkspace::planned();
+    let piped = workspace.finish(workspace.command(&["show", "T2"]), "");
+    assert_eq!(piped.stdout.lines().count(), 1);
+    assert_eq!(document(&piped)["command"], "show");
+    let Some(shown) = on_terminal(&workspace, "cleo show T2") else {
+        return;
+    };
+    assert!(
+        shown.contains("Research token refresh") && !shown.contains("cleo/v1"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn json_on_a_terminal_is_indented() {
+    let workspace = TestWorkspace::planned();
+    let Some(shown) = on_terminal(&workspace, "cleo show T2 --json") else {
+        return;
+    };
+    assert!(
+        shown.starts_with("{\n  \"schema\": \"cleo/v1\",\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn options_decide_before_the_environment_and_that_before_the_place() {
+    let workspace = TestWorkspace::planned();
+    let is_json = |line: &str, variable: &str| {
+        let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
+        command.env("CLEO_FORMAT", variable);
+        let stdout = workspace.finish(command, "").stdout;
+        assert!(!stdout.is_empty(), "{line}");
+        stdout.starts_with('{')
+    };
+    for (line, variable, json) in [
+        ("list", "", true),
+        ("list", "text", false),
+        ("list", "json", true),
+        ("list", "ndjson", true),
+        ("list --format text", "", false),
+        ("list --format text", "json", false),
+        ("list --format json", "text", true),
+        ("list --json", "text", true),
+        ("--json list", "text", true),
+        ("list --format text --json", "", true),
+    ] {
+        assert_eq!(
+            is_json(line, variable),
+            json,
+            "CLEO_FORMAT={variable} cleo {line}"
+        );
+    }
+}
+
+#[test]
+fn usage_errors_have_the_form_that_was_asked_for() {
+    let workspace = TestWorkspace::planned();
+    for line in [
+        "list --stat",
+        "--json list --stat",
+        "--format=json list --stat",
+        "list --format ndjson --stat",
+    ] {
+        let reply = workspace.finish(workspace.command(&line.split(' ').collect::<Vec<_>>()), "");
+        assert_eq!(document(&reply)["command"], "list", "{line}");
+    }
+    for line in ["list --stat --format text", "list --format=text --stat"] {
+        let reply = workspace.finish(workspace.command(&line.split(' ').collect::<Vec<_>>()), "");
+        assert_eq!(reply.stdout, "", "{line}");
+        assert!(
+            reply.stderr.starts_with("error[E_USAGE]"),
+            "{line}\n{reply}"
+        );
+    }
+}
+
+#[test]
+fn the_envelope_names_the_command_with_its_group() {
+    let workspace = TestWorkspace::planned();
+    for (words, name) in [
+        (&["list"][..], "list"),
+        (&["orchestrator", "ready"], "orchestrator.ready"),
+        (&["explain", "E_CYCLE"], "explain"),
+        (&["help", "exit-codes"], "help"),
+    ] {
+        assert_eq!(workspace.json(words)["command"], name);
+    }
+}
+
+#[test]
+fn color_is_for_terminals_and_for_those_who_ask() {
+    let workspace = TestWorkspace::planned();
+    let is_colored = |line: &str, variables: &[(&str, &str)]| {
+        let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
+        command
+            .env("CLEO_FORMAT", "text")
+            .envs(variables.iter().copied());
+        workspace.finish(command, "").stdout.contains('\u{1b}')
+    };
+    assert!(!is_colored("list", &[]));
+    assert!(is_colored("list --color always", &[]));
+    assert!(is_colored("list --color always", &[("NO_COLOR", "1")]));
+    assert!(is_colored("list", &[("CLICOLOR_FORCE", "1")]));
+    assert!(is_colored("list", &[("FORCE_COLOR", "1")]));
+    assert!(!is_colored("list", &[("CLICOLOR_FORCE", "0")]));
+    assert!(!is_colored(
+        "list",
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]
+    ));
+    assert!(!is_colored(
+        "list --color never",
+        &[("CLICOLOR_FORCE", "1")]
+    ));
+    let Some(shown) = on_terminal(&workspace, "TERM=xterm cleo list") else {
+        return;
+    };
+    assert!(shown.contains('\u{1b}'), "{shown:?}");
+    for line in [
+        "NO_COLOR=1 cleo list",
+        "TERM=dumb cleo list",
+        "cleo list --color never",
+    ] {
+        let shown = on_terminal(&workspace, line).unwrap();
+        assert!(!shown.contains('\u{1b}'), "{line}: {shown:?}");
+    }
+}
+
+#[test]
+fn json_is_never_colored() {
+    let workspace = TestWorkspace::planned();
+    let reply = workspace.finish(workspace.command(&["list", "--color", "always"]), "");
+    document(&reply);
+    assert!(!reply.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn text_from_strangers_never_steers_a_terminal() {
+    let workspace = TestWorkspace::new();
+    let title = "turn \u{202e}around\u{2066} now";
+    workspace.json(&["add", title, "--description", "also \u{200f}here"]);
+    for line in [
+        "list",
+        "show T1",
+        "find turn",
+        "list --tree",
+        "deps T1",
+        "orchestrator ready",
+    ] {
+        let shown = workspace.cleo(line);
+        assert!(
+            !shown.contains(['\u{202e}', '\u{2066}', '\u{200f}']),
+            "{line}\n{shown}"
+        );
+    }
+    let refused = workspace.text("show 'a\u{1b}[2J\u{9b}b'", "");
+    assert!(
+        !refused.stderr.contains(['\u{1b}', '\u{9b}']),
+        "{refused:?}"
+    );
+    for line in [
+        "cleo list --json",
+        "cleo show 'a\u{9b}2Jb\u{1b}[2J' --json 2>/dev/null",
+    ] {
+        let Some(shown) = on_terminal(&workspace, line) else {
+            return;
+        };
+        let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}' || c == '\u{2066}';
+        assert!(!shown.contains(steers), "{line}\n{shown:?}");
+        serde_json::from_str::<serde_json::Value>(&shown).unwrap();
+    }
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_error() {
+    let workspace = TestWorkspace::new();
+    let lines: Vec<String> = (0..5_000)
+        .map(|number| format!("{{\"title\":\"task {number}\"}}"))
+        .collect();
+    workspace.json_with(&["add", "--batch", "-"], &lines.join("\n"));
+    for command in ["cleo list", "cleo list --json", "cleo list --tree"] {
+        let line = format!("{{ {command}; echo \"exit $?\" >&2; }} | head -n 1 >/dev/null");
+        let reply = workspace.shell(&line);
+        assert_eq!(reply.stderr, "exit 0\n", "{command}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let workspace = TestWorkspace::planned();
+    for command in [
+        "cleo list",
+        "cleo list --json",
+        "cleo help add",
+        "cleo --version",
+    ] {
+        let reply = workspace.shell(&format!("{command} >/dev/full"));
+        assert_eq!(reply.exit, 3, "{command}\n{reply}");
+        assert!(
+            reply.stderr.starts_with("error[E_ANSWER_LOST]"),
+            "{command}\n{reply}"
+        );
+    }
+}
+
+#[test]
+fn help_and_version_are_text_everywhere() {
+    let workspace = TestWorkspace::bare();
+    for words in [
+        &["--help"][..],
+        &["help"],
+        &["add", "--help"],
+        &["help", "add"],
+        &["help", "orchestrator", "ready"],
+    ] {
+        let reply = workspace.finish(workspace.command(words), "");
+        assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(reply.stdout.contains("Usage: cleo"), "{words:?}");
+    }
+    let version = workspace.finish(workspace.command(&["--version"]), "");
+    assert_eq!(
+        version.stdout,
+        format!("cleo {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    let help = workspace.finish(workspace.command(&["--help"]), "");
+    assert!(
+        !help.stdout.contains("util"),
+        "what is for the project itself is hidden"
+    );
+}
+
+#[test]
+fn every_code_is_in_the_table_and_can_be_explained() {
+    let workspace = TestWorkspace::bare();
+    let table = workspace.json(&["help", "exit-codes"]);
+    let codes = table["result"]["codes"].as_array().unwrap();
+    assert_eq!(table["result"]["total"], codes.len());
+    let shown = workspace.cleo("help exit-codes");
+    for code in codes {
+        let name = code["code"].as_str().unwrap();
+        assert!(shown.contains(name), "{name}");
+        let explained = workspace.json(&["explain", name]);
+        assert_eq!(&explained["result"], code);
+    }
+    insta::assert_snapshot!(workspace.cleo("explain has_children"));
+}
+
+#[test]
+fn the_pages_made_from_the_code_are_up_to_date() {
+    let workspace = TestWorkspace::bare();
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for (page, file) in [("commands", "cli.md"), ("exit-codes", "exit-codes.md")] {
+        let made = workspace.finish(workspace.command(&["util", "reference", page]), "");
+        let kept = std::fs::read_to_string(docs.join(file)).unwrap();
+        assert!(
+            made.stdout == kept,
+            "docs/{file} is not what the code says: run scripts/generate"
+        );
+    }
+}
+
+#[test]
+fn the_program_needs_nothing_from_its_environment() {
+    let workspace = TestWorkspace::planned();
+    let mut command = Command::new(CLEO);
+    command
+        .env_clear()
+        .current_dir(workspace.root())
+        .arg("list");
+    assert_eq!(
+        document(&workspace.finish(command, ""))["result"]["total"],
+        5
+    );
+}

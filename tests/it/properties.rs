@@ -1,0 +1,386 @@
+//! Whatever is done to tasks, in whatever order: the graph has no circle, and what is ready is what
+//! a model says that anybody can follow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cleo::clock::Clock;
+use cleo::error::{Code, Result};
+use cleo::id::TaskId;
+use cleo::ops::tasks::{self, DEPTH_MAX, Patch};
+use cleo::ops::{Context, Surroundings, complete};
+use cleo::store::Filter;
+use cleo::task::draft::{Draft, Reference};
+use cleo::task::{Status, Task};
+use cleo::workspace::Workspace;
+use proptest::prelude::*;
+
+/// One thing that somebody does. Tasks are named by a number that is taken round the known ids.
+#[derive(Clone, Debug)]
+enum Step {
+    Add {
+        depends: Vec<usize>,
+        parent: Option<usize>,
+    },
+    Depend {
+        task: usize,
+        needs: usize,
+    },
+    Release {
+        task: usize,
+        needs: usize,
+    },
+    Nest {
+        task: usize,
+        parent: Option<usize>,
+    },
+    Start(usize),
+    Complete(usize),
+    Cancel(usize),
+    Reopen(usize),
+    Delete {
+        task: usize,
+        cascade: bool,
+        force: bool,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let task = || 0..12usize;
+    prop_oneof![
+        5 => (prop::collection::vec(task(), 0..3), prop::option::weighted(0.3, task()))
+            .prop_map(|(depends, parent)| Step::Add { depends, parent }),
+        5 => (task(), task()).prop_map(|(task, needs)| Step::Depend { task, needs }),
+        1 => (task(), task()).prop_map(|(task, needs)| Step::Release { task, needs }),
+        2 => (task(), prop::option::weighted(0.8, task()))
+            .prop_map(|(task, parent)| Step::Nest { task, parent }),
+        1 => task().prop_map(Step::Start),
+        4 => task().prop_map(Step::Complete),
+        1 => task().prop_map(Step::Cancel),
+        1 => task().prop_map(Step::Reopen),
+        1 => (task(), any::<bool>(), any::<bool>())
+            .prop_map(|(task, cascade, force)| Step::Delete { task, cascade, force }),
+    ]
+}
+
+/// What the model knows of a task.
+#[derive(Clone, Debug)]
+struct Known {
+    status: Status,
+    parent: Option<TaskId>,
+    depends: BTreeSet<TaskId>,
+}
+
+/// The model: plain maps, no cleverness.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    tasks: BTreeMap<TaskId, Known>,
+    handed_out: u32,
+}
+
+impl Model {
+    fn pick(&self, number: usize) -> TaskId {
+        let known: Vec<TaskId> = self.tasks.keys().copied().collect();
+        match known.len() {
+            0 => TaskId(1),
+            n_known => known[number % n_known],
+        }
+    }
+
+    fn is_open(&self, id: TaskId) -> bool {
+        !matches!(self.tasks[&id].status, Status::Done | Status::Cancelled)
+    }
+
+    fn children(&self, id: TaskId) -> Vec<TaskId> {
+        let is_child = |known: &Known| known.parent == Some(id);
+        self.tasks
+            .iter()
+            .filter(|(_, known)| is_child(known))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    fn below(&self, id: TaskId) -> Vec<TaskId> {
+        let children = self.children(id);
+        let deeper = children.iter().flat_map(|child| self.below(*child));
+        children.iter().copied().chain(deeper).collect()
+    }
+
+    fn depth(&self, id: TaskId) -> usize {
+        1 + self.tasks[&id]
+            .parent
+            .map_or(0, |parent| self.depth(parent))
+    }
+
+    fn height(&self, id: TaskId) -> usize {
+        1 + self
+            .children(id)
+            .iter()
+            .map(|child| self.height(*child))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Says whether `from` needs `target`, over however many tasks.
+    fn needs(&self, from: TaskId, target: TaskId) -> bool {
+        from == target
+            || self.tasks[&from]
+                .depends
+                .iter()
+                .any(|next| self.needs(*next, target))
+    }
+
+    fn ready(&self) -> BTreeSet<TaskId> {
+        let done = |id: &TaskId| {
+            self.tasks
+                .get(id)
+                .is_some_and(|one| one.status == Status::Done)
+        };
+        let is_ready = |id: TaskId, known: &Known| {
+            known.status == Status::Pending
+                && known.depends.iter().all(done)
+                && !self.children(id).iter().any(|child| self.is_open(*child))
+        };
+        let ready = self
+            .tasks
+            .iter()
+            .filter(|(id, known)| is_ready(**id, known));
+        ready.map(|(id, _)| *id).collect()
+    }
+
+    /// Does the step and returns the code of the refusal, if it must be refused.
+    fn take(&mut self, step: &Step) -> Option<Code> {
+        if self.tasks.is_empty() && !matches!(step, Step::Add { .. }) {
+            return Some(Code::TaskNotFound);
+        }
+        match step {
+            Step::Add { depends, parent } => return self.add(depends, *parent),
+            Step::Depend { task, needs } => {
+                let (task, needs) = (self.pick(*task), self.pick(*needs));
+                if self.needs(needs, task) {
+                    return Some(Code::Cycle);
+                }
+                self.tasks.get_mut(&task).unwrap().depends.insert(needs);
+            }
+            Step::Release { task, needs } => {
+                let (task, needs) = (self.pick(*task), self.pick(*needs));
+                self.tasks.get_mut(&task).unwrap().depends.remove(&needs);
+            }
+            Step::Nest { task, parent } => {
+                let (task, parent) = (self.pick(*task), parent.map(|parent| self.pick(parent)));
+                if let Some(parent) = parent {
+                    if parent == task || self.below(task).contains(&parent) {
+                        return Some(Code::Cycle);
+                    }
+                    if self.depth(parent) + self.height(task) > DEPTH_MAX {
+                        return Some(Code::TooDeep);
+                    }
+                }
+                self.tasks.get_mut(&task).unwrap().parent = parent;
+            }
+            Step::Start(task) => {
+                let task = self.pick(*task);
+                if !self.is_open(task) {
+                    return Some(Code::StatusRefused);
+                }
+                self.tasks.get_mut(&task).unwrap().status = Status::Active;
+            }
+            Step::Complete(task) => {
+                let task = self.pick(*task);
+                if self.tasks[&task].status == Status::Cancelled {
+                    return Some(Code::StatusRefused);
+                }
+                if self.children(task).iter().any(|child| self.is_open(*child)) {
+                    return Some(Code::HasChildren);
+                }
+                self.tasks.get_mut(&task).unwrap().status = Status::Done;
+            }
+            Step::Cancel(task) => {
+                let task = self.pick(*task);
+                if self.tasks[&task].status == Status::Done {
+                    return Some(Code::StatusRefused);
+                }
+                self.tasks.get_mut(&task).unwrap().status = Status::Cancelled;
+            }
+            Step::Reopen(task) => {
+                let task = self.pick(*task);
+                if !self.is_open(task) {
+                    self.tasks.get_mut(&task).unwrap().status = Status::Pending;
+                }
+            }
+            Step::Delete {
+                task,
+                cascade,
+                force,
+            } => return self.delete(self.pick(*task), *cascade, *force),
+        }
+        None
+    }
+
+    fn add(&mut self, depends: &[usize], parent: Option<usize>) -> Option<Code> {
+        let (depends, parent) = self.references(depends, parent);
+        if !self.tasks.is_empty() && parent.is_some_and(|parent| self.depth(parent) >= DEPTH_MAX) {
+            return Some(Code::TooDeep);
+        }
+        self.handed_out += 1;
+        let (status, depends) = (Status::Pending, depends.into_iter().collect());
+        self.tasks.insert(
+            TaskId(self.handed_out),
+            Known {
+                status,
+                parent,
+                depends,
+            },
+        );
+        None
+    }
+
+    /// What a new task can point to: in an empty workspace nothing.
+    fn references(
+        &self,
+        depends: &[usize],
+        parent: Option<usize>,
+    ) -> (Vec<TaskId>, Option<TaskId>) {
+        if self.tasks.is_empty() {
+            return (Vec::new(), None);
+        }
+        let depends = depends.iter().map(|number| self.pick(*number)).collect();
+        (depends, parent.map(|number| self.pick(number)))
+    }
+
+    fn delete(&mut self, task: TaskId, cascade: bool, force: bool) -> Option<Code> {
+        let mut going = self.below(task);
+        going.push(task);
+        let is_held = self.tasks.iter().any(|(id, known)| {
+            !going.contains(id) && going.iter().any(|gone| known.depends.contains(gone))
+        });
+        if (going.len() > 1 && !cascade) || (is_held && !force) {
+            return Some(Code::HasChildren);
+        }
+        self.tasks.retain(|id, _| !going.contains(id));
+        for known in self.tasks.values_mut() {
+            known.depends.retain(|need| !going.contains(need));
+        }
+        None
+    }
+}
+
+/// Does the step for real, with the ids that the model gives.
+fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
+    let depend = |task: usize, add: Vec<TaskId>, remove: Vec<TaskId>| {
+        let patch = Patch {
+            add_depends: add,
+            remove_depends: remove,
+            ..Patch::default()
+        };
+        (model.pick(task), patch)
+    };
+    match step {
+        Step::Add { depends, parent } => {
+            let (depends, parent) = model.references(depends, *parent);
+            let draft = Draft {
+                title: "x".to_string(),
+                depends: depends.into_iter().map(Reference::Id).collect(),
+                parent: parent.map(Reference::Id),
+                ..Draft::default()
+            };
+            tasks::add(context, vec![draft]).map(drop)
+        }
+        Step::Depend { task, needs } => {
+            let (task, patch) = depend(*task, vec![model.pick(*needs)], Vec::new());
+            tasks::update(context, task, patch).map(drop)
+        }
+        Step::Release { task, needs } => {
+            let (task, patch) = depend(*task, Vec::new(), vec![model.pick(*needs)]);
+            tasks::update(context, task, patch).map(drop)
+        }
+        Step::Nest { task, parent } => {
+            let parent = Some(parent.map(|parent| model.pick(parent)));
+            let patch = Patch {
+                parent,
+                ..Patch::default()
+            };
+            tasks::update(context, model.pick(*task), patch).map(drop)
+        }
+        Step::Start(task) => tasks::start(context, model.pick(*task)).map(drop),
+        Step::Complete(task) => complete::complete(context, model.pick(*task), false).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, model.pick(*task), None).map(drop),
+        Step::Reopen(task) => tasks::reopen(context, model.pick(*task)).map(drop),
+        Step::Delete {
+            task,
+            cascade,
+            force,
+        } => tasks::delete(context, model.pick(*task), *cascade, *force, false).map(drop),
+    }
+}
+
+fn assert_no_circle(tasks: &[Task]) {
+    let mut left: BTreeMap<TaskId, &Task> = tasks.iter().map(|task| (task.id, task)).collect();
+    while !left.is_empty() {
+        let free: Vec<TaskId> = left
+            .values()
+            .filter(|task| !task.depends.iter().any(|need| left.contains_key(need)))
+            .map(|task| task.id)
+            .collect();
+        assert!(!free.is_empty(), "a circle in {:?}", left.keys());
+        left.retain(|id, _| !free.contains(id));
+    }
+}
+
+fn open(folder: &std::path::Path) -> Context {
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
+        actor: "tester".to_string(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
+}
+
+fn config() -> ProptestConfig {
+    // Few cases, each long: what goes wrong does so after many steps.
+    ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_sequence_of_steps_keeps_the_graph_as_the_model_says(
+        steps in prop::collection::vec(step(), 1..60)
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut context = open(folder.path());
+        let mut model = Model::default();
+        for step in &steps {
+            let done = do_step(&mut context, &model, step);
+            let refused = model.take(step);
+            prop_assert_eq!(done.err().map(|error| error.code), refused, "{:?}", step);
+        }
+        let kept = tasks::list(&mut context, &Filter::default()).unwrap().tasks;
+        assert_no_circle(&kept);
+        prop_assert_eq!(kept.len(), model.tasks.len());
+        for task in &kept {
+            let known = &model.tasks[&task.id];
+            prop_assert_eq!((task.status, task.parent), (known.status, known.parent));
+            let depends: BTreeSet<TaskId> = task.depends.iter().copied().collect();
+            prop_assert_eq!(&depends, &known.depends);
+        }
+        let ready = tasks::ready(&mut context, None).unwrap().tasks;
+        let ids: BTreeSet<TaskId> = ready.iter().map(|task| task.id).collect();
+        prop_assert_eq!(&ids, &model.ready());
+        prop_assert_eq!(ids.len(), ready.len());
+        // What is ready is exactly what a first wave of pending tasks holds.
+        let waves = tasks::waves(&mut context, None).unwrap();
+        let first: BTreeSet<TaskId> = waves.waves.iter().take(1).flatten()
+            .filter(|task| task.status == Status::Pending).map(|task| task.id).collect();
+        prop_assert_eq!(first, ids);
+    }
+}

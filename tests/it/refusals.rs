@@ -1,0 +1,587 @@
+//! Bad input: each gets its own code and exit code, one sentence, and a command that can be pasted;
+//! and nothing is changed.
+
+use crate::world::{TestWorkspace, document};
+
+/// Runs a bad command in all the ways in which it can be met.
+#[track_caller]
+fn check(workspace: &TestWorkspace, arguments: &[&str], code: &str, exit: i32, fix: &str) {
+    let before = workspace.state();
+    let reply = workspace.finish(workspace.command(arguments), "");
+    let error = &document(&reply)["error"];
+    assert_eq!(error["code"], code, "{arguments:?}\n{reply}");
+    assert_eq!(reply.exit, exit, "{arguments:?}\n{reply}");
+    assert_eq!(error["fix"], fix, "{arguments:?}\n{reply}");
+    assert_eq!(
+        reply.stderr, "",
+        "a program reads the answer in one place: {reply}"
+    );
+    let message = error["message"].as_str().unwrap();
+    assert!(message.len() < 300 && !message.contains('\n'), "{message}");
+
+    let mut command = workspace.command(arguments);
+    command.env("CLEO_FORMAT", "text");
+    let shown = workspace.finish(command, "");
+    assert_eq!(shown.exit, exit, "{arguments:?}\n{shown}");
+    assert_eq!(shown.stdout, "", "{arguments:?}\n{shown}");
+    assert!(
+        shown.stderr.starts_with(&format!("error[{code}]: ")),
+        "{shown}"
+    );
+    assert!(
+        shown.stderr.contains(&format!("\n  try: {fix}\n")),
+        "{shown}"
+    );
+    assert_eq!(workspace.state(), before, "{arguments:?} changed something");
+
+    let pasted = workspace.shell(fix);
+    assert_eq!(pasted.exit, 0, "pasted: {fix}\n{pasted}");
+    for other in error["alternatives"].as_array().unwrap() {
+        let command = other["command"].as_str().unwrap();
+        assert!(command.starts_with("cleo "), "{command}");
+    }
+}
+
+/// Runs each bad command in a workspace of its own with the plan in it.
+#[track_caller]
+fn check_all(rows: &[(&[&str], &str, i32, &str)]) {
+    for (arguments, code, exit, fix) in rows {
+        check(&TestWorkspace::planned(), arguments, code, *exit, fix);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    check_all(&[
+        (&["show", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (
+            &["update", "T99", "--title", "x"],
+            "E_TASK_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (&["start", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (&["complete", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (&["reopen", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (&["cancel", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (&["delete", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (&["deps", "T99"], "E_TASK_NOT_FOUND", 4, "cleo list"),
+        (
+            &["list", "--parent", "T99"],
+            "E_TASK_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["list", "--tree", "--parent", "T99"],
+            "E_TASK_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["orchestrator", "ready", "--epic", "T99"],
+            "E_TASK_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["orchestrator", "waves", "--epic", "T99"],
+            "E_TASK_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["add", "x", "--depends", "T2,T99"],
+            "E_DEPENDENCY_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["add", "x", "--depends", "@nobody"],
+            "E_DEPENDENCY_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["update", "T2", "--depends", "T99"],
+            "E_DEPENDENCY_NOT_FOUND",
+            4,
+            "cleo list",
+        ),
+        (
+            &["add", "x", "--parent", "T99"],
+            "E_PARENT_NOT_FOUND",
+            10,
+            "cleo list",
+        ),
+        (
+            &["update", "T2", "--parent", "T99"],
+            "E_PARENT_NOT_FOUND",
+            10,
+            "cleo list",
+        ),
+        (
+            &["add", "--batch", "no/such.jsonl"],
+            "E_FILE_UNREADABLE",
+            3,
+            "ls -ld .",
+        ),
+        (
+            &["explain", "E_CYCEL"],
+            "E_CODE_NOT_FOUND",
+            4,
+            "cleo explain E_CYCLE",
+        ),
+        (
+            &["explain", "nonsense"],
+            "E_CODE_NOT_FOUND",
+            4,
+            "cleo help exit-codes",
+        ),
+    ]);
+}
+
+#[test]
+fn circles_are_refused() {
+    check_all(&[
+        (
+            &["update", "T2", "--depends", "T4"],
+            "E_CYCLE",
+            14,
+            "cleo deps T2",
+        ),
+        (
+            &["update", "T2", "--depends", "T2"],
+            "E_CYCLE",
+            14,
+            "cleo deps T2",
+        ),
+        (
+            &["update", "T1", "--parent", "T4"],
+            "E_CYCLE",
+            14,
+            "cleo list --tree",
+        ),
+        (
+            &["update", "T1", "--parent", "T1"],
+            "E_CYCLE",
+            14,
+            "cleo list --tree",
+        ),
+    ]);
+}
+
+#[test]
+fn a_circle_is_named_with_the_edge_that_could_go() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("update T2 --depends T4"));
+    insta::assert_snapshot!(workspace.cleo("update T1 --parent T4"));
+    workspace.ok("update T3 --remove-depends T2");
+    workspace.ok("update T2 --depends T4");
+}
+
+#[test]
+fn nesting_too_deep_is_refused() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x");
+    for level in 1..8 {
+        workspace.ok(&format!("add x --parent T{level}"));
+    }
+    let tree = "cleo list --tree";
+    check(
+        &workspace,
+        &["add", "x", "--parent", "T8"],
+        "E_TOO_DEEP",
+        11,
+        tree,
+    );
+    workspace.ok("add 'with a child'");
+    workspace.ok("add 'the child' --parent T9");
+    check(
+        &workspace,
+        &["update", "T9", "--parent", "T7"],
+        "E_TOO_DEEP",
+        11,
+        tree,
+    );
+    workspace.ok("update T9 --parent T6");
+}
+
+#[test]
+fn moves_that_make_no_sense_are_refused() {
+    check_all(&[
+        (
+            &["update", "T2", "--status", "done"],
+            "E_STATUS_REFUSED",
+            6,
+            "cleo complete T2",
+        ),
+        (
+            &["update", "T2", "--status", "cancelled"],
+            "E_STATUS_REFUSED",
+            6,
+            "cleo cancel T2",
+        ),
+        (
+            &["complete", "T1"],
+            "E_HAS_CHILDREN",
+            16,
+            "cleo complete T1 --force",
+        ),
+        (
+            &["delete", "T1"],
+            "E_HAS_CHILDREN",
+            16,
+            "cleo delete T1 --cascade",
+        ),
+        (
+            &["delete", "T2"],
+            "E_HAS_CHILDREN",
+            16,
+            "cleo delete T2 --force",
+        ),
+        (
+            &["delete", "T2", "-n"],
+            "E_HAS_CHILDREN",
+            16,
+            "cleo delete T2 --force --dry-run",
+        ),
+        (
+            &["delete", "T1", "-n"],
+            "E_HAS_CHILDREN",
+            16,
+            "cleo delete T1 --cascade --dry-run",
+        ),
+    ]);
+    let done = TestWorkspace::planned();
+    done.ok("complete T2");
+    check(
+        &done,
+        &["start", "T2"],
+        "E_STATUS_REFUSED",
+        6,
+        "cleo reopen T2",
+    );
+    done.ok("complete T2");
+    check(
+        &done,
+        &["cancel", "T2"],
+        "E_STATUS_REFUSED",
+        6,
+        "cleo reopen T2",
+    );
+    done.ok("cancel T3");
+    check(
+        &done,
+        &["complete", "T3"],
+        "E_STATUS_REFUSED",
+        6,
+        "cleo reopen T3",
+    );
+    done.ok("cancel T3");
+    check(
+        &done,
+        &["update", "T3", "--status", "active"],
+        "E_STATUS_REFUSED",
+        6,
+        "cleo reopen T3",
+    );
+}
+
+#[test]
+fn values_that_a_field_cannot_have_are_refused() {
+    let long = "x".repeat(501);
+    let short = format!("cleo add {}", "x".repeat(60));
+    let short_title = format!("cleo update T2 --title {}", "x".repeat(60));
+    let long_label = "y".repeat(2_001);
+    let short_label = format!("cleo add x --label {}", "y".repeat(60));
+    check_all(&[
+        (
+            &["add", ""],
+            "E_TASK_INVALID",
+            6,
+            "cleo add 'Describe the work in one line'",
+        ),
+        (
+            &["add", " \t "],
+            "E_TASK_INVALID",
+            6,
+            "cleo add 'Describe the work in one line'",
+        ),
+        (&["add", &long], "E_TEXT_TOO_LONG", 6, &short),
+        (
+            &["update", "T2", "--title", &long],
+            "E_TEXT_TOO_LONG",
+            6,
+            &short_title,
+        ),
+        (
+            &["add", "x", "--label", &long_label],
+            "E_TEXT_TOO_LONG",
+            6,
+            &short_label,
+        ),
+        (
+            &["add", "a\u{1b}[31mb\u{7}"],
+            "E_TEXT_CONTROL",
+            6,
+            "cleo add 'a [31mb'",
+        ),
+        (&["add", "a\nb"], "E_TEXT_CONTROL", 6, "cleo add 'a b'"),
+        (
+            &["add", "x", "--description=a\u{9b}b"],
+            "E_TEXT_CONTROL",
+            6,
+            "cleo add x --description=ab",
+        ),
+        (
+            &["add", "x", "--label", "a\u{1}b"],
+            "E_TEXT_CONTROL",
+            6,
+            "cleo add x --label 'a b'",
+        ),
+        (
+            &["update", "T2", "--note", "a\u{8}b"],
+            "E_TEXT_CONTROL",
+            6,
+            "cleo update T2 --note ab",
+        ),
+        (
+            &["add", "x", "--due", "tomorrow"],
+            "E_TASK_INVALID",
+            6,
+            "cleo add x --due 2026-12-31",
+        ),
+        (
+            &["add", "x", "--due", "2026-02-30"],
+            "E_TASK_INVALID",
+            6,
+            "cleo add x --due 2026-12-31",
+        ),
+        (
+            &["add", "x", "--estimate=-3"],
+            "E_TASK_INVALID",
+            6,
+            "cleo add x --estimate=1",
+        ),
+        (
+            &["update", "T2", "--estimate", "1000"],
+            "E_TASK_INVALID",
+            6,
+            "cleo update T2 --estimate 1",
+        ),
+        (
+            &["add", "x", "--phase", ""],
+            "E_TASK_INVALID",
+            6,
+            "cleo add --help",
+        ),
+        (
+            &["find", "(", "--regex"],
+            "E_INPUT_INVALID",
+            2,
+            "cleo find '\\(' --regex",
+        ),
+    ]);
+}
+
+#[test]
+fn command_lines_that_mean_something_else_are_corrected() {
+    check_all(&[
+        (&["lst"], "E_USAGE", 2, "cleo list"),
+        (
+            &["orchestrator", "redy"],
+            "E_USAGE",
+            2,
+            "cleo orchestrator ready",
+        ),
+        (
+            &["list", "--statu", "pending"],
+            "E_USAGE",
+            2,
+            "cleo list --status pending",
+        ),
+        (
+            &["add", "it's", "--labl=x y"],
+            "E_USAGE",
+            2,
+            r"cleo add 'it'\''s' '--label=x y'",
+        ),
+        (
+            &["list", "--status", "pending,activ"],
+            "E_USAGE",
+            2,
+            "cleo list --status pending,active",
+        ),
+        (
+            &["list", "--status=actve"],
+            "E_USAGE",
+            2,
+            "cleo list --status=active",
+        ),
+        (
+            &["add", "x", "-p", "hihg"],
+            "E_USAGE",
+            2,
+            "cleo add x -p high",
+        ),
+        (
+            &["add", "x", "--size", "smal"],
+            "E_USAGE",
+            2,
+            "cleo add x --size small",
+        ),
+        (&["show", "2"], "E_USAGE", 2, "cleo show T2"),
+        (
+            &["add", "x", "--depends", "T2,#3"],
+            "E_USAGE",
+            2,
+            "cleo add x --depends T2,T3",
+        ),
+        (
+            &["add", "Fix", "the", "door", "--label", "x"],
+            "E_USAGE",
+            2,
+            "cleo add 'Fix the door' --label x",
+        ),
+        (&["help", "ad"], "E_USAGE", 2, "cleo help add"),
+    ]);
+}
+
+#[test]
+fn command_lines_that_mean_nothing_lead_to_the_help() {
+    check_all(&[
+        (&["zzz"], "E_USAGE", 2, "cleo --help"),
+        (&["-x"], "E_USAGE", 2, "cleo --help"),
+        (&["add"], "E_USAGE", 2, "cleo add --help"),
+        (&["show"], "E_USAGE", 2, "cleo show --help"),
+        (&["show", "T1", "T2"], "E_USAGE", 2, "cleo show --help"),
+        (&["show", "nonsense"], "E_USAGE", 2, "cleo show --help"),
+        (&["show", "T0"], "E_USAGE", 2, "cleo show --help"),
+        (&["show", "T99999999999"], "E_USAGE", 2, "cleo show --help"),
+        (&["update", "T1"], "E_USAGE", 2, "cleo update --help"),
+        (
+            &["update", "T1", "--clear", "title"],
+            "E_USAGE",
+            2,
+            "cleo update --help",
+        ),
+        (
+            &["add", "x", "--type", "Ä b"],
+            "E_USAGE",
+            2,
+            "cleo add --help",
+        ),
+        (
+            &["add", "x", "--batch", "y"],
+            "E_USAGE",
+            2,
+            "cleo add --help",
+        ),
+        (
+            &["add", "--batch", "y", "--label", "x"],
+            "E_USAGE",
+            2,
+            "cleo add --help",
+        ),
+        (
+            &["list", "--limit", "many"],
+            "E_USAGE",
+            2,
+            "cleo list --help",
+        ),
+        (
+            &["list", "--tree", "--limit", "1"],
+            "E_USAGE",
+            2,
+            "cleo list --help",
+        ),
+        (&["find"], "E_USAGE", 2, "cleo find --help"),
+        (&["help", "zzz"], "E_USAGE", 2, "cleo --help"),
+    ]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_no_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let workspace = TestWorkspace::new();
+    let mut command = workspace.command(&["add"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"a\xff"));
+    let refused = document(&workspace.finish(command, ""));
+    assert_eq!(refused["error"]["code"], "E_USAGE");
+}
+
+#[test]
+fn a_command_line_without_a_command_is_answered_with_the_help() {
+    let workspace = TestWorkspace::new();
+    for (line, shown) in [
+        ("", "Usage: cleo [OPTIONS] <COMMAND>"),
+        ("orchestrator", "Usage: cleo orchestrator"),
+    ] {
+        let reply = workspace.text(line, "");
+        assert_eq!((reply.exit, reply.stdout.as_str()), (2, ""), "{reply}");
+        assert!(
+            reply.stderr.contains(shown) && !reply.stderr.contains("\\n"),
+            "{reply}"
+        );
+    }
+    let refused = workspace.json::<&str>(&[]);
+    assert_eq!(refused["error"]["message"], "`cleo` needs a command");
+    let refused = workspace.json(&["orchestrator"]);
+    assert_eq!(
+        refused["error"]["message"],
+        "`cleo orchestrator` needs a command"
+    );
+    assert_eq!(refused["error"]["fix"], "cleo orchestrator --help");
+}
+
+#[test]
+fn a_fix_goes_to_the_workspace_that_was_named() {
+    let workspace = TestWorkspace::planned();
+    let root = workspace.root().to_str().unwrap().to_string();
+    let elsewhere = TestWorkspace::bare();
+    let run = |words: &[&str]| {
+        let all: Vec<&str> = ["--root", &root].iter().chain(words).copied().collect();
+        elsewhere.json(&all)["error"]["fix"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
+    for (words, fix) in [
+        (&["show", "T99"][..], format!("cleo --root {root} list")),
+        (
+            &["delete", "T1"],
+            format!("cleo --root {root} delete T1 --cascade"),
+        ),
+        (&["add", "a\nb"], format!("cleo --root {root} add 'a b'")),
+    ] {
+        assert_eq!(run(words), fix);
+        assert_eq!(elsewhere.shell(&fix).exit, 0, "{fix}");
+    }
+}
+
+#[test]
+fn a_setting_that_cannot_be_is_named() {
+    for (name, value, line) in [("CLEO_NOW", "now", "list"), ("CLEO_FORMAT", "xml", "list")] {
+        let workspace = TestWorkspace::new().env(name, value);
+        let refused = workspace.json(&[line]);
+        assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID", "{name}");
+        assert_eq!(refused["error"]["exitCode"], 8, "{name}");
+        assert_eq!(refused["error"]["fix"], format!("unset {name}"));
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.starts_with(&format!("{name} is `{value}`")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_setting_is_no_setting() {
+    let workspace = TestWorkspace::new()
+        .env("CLEO_FORMAT", "")
+        .env("CLEO_ROOT", "")
+        .env("CLEO_AGENT", "");
+    assert_eq!(workspace.json(&["list"])["success"], true);
+}

@@ -1,0 +1,263 @@
+//! The workspace and its database, when they are where they should be and when they are not.
+
+use std::fs;
+use std::process::Command;
+
+use rusqlite::Connection;
+
+#[cfg(target_os = "linux")]
+use crate::world::{Reply, left_out};
+use crate::world::{TestWorkspace, document};
+
+#[test]
+fn without_a_workspace_every_command_says_how_to_make_one() {
+    for words in [
+        &["list"][..],
+        &["add", "x"],
+        &["show", "T1"],
+        &["find", "x"],
+        &["complete", "T1"],
+        &["orchestrator", "ready"],
+    ] {
+        let workspace = TestWorkspace::bare();
+        let refused = workspace.json(words);
+        assert_eq!(
+            refused["error"]["code"], "E_WORKSPACE_NOT_FOUND",
+            "{words:?}"
+        );
+        assert_eq!(refused["error"]["exitCode"], 4);
+        assert_eq!(refused["error"]["fix"], "cleo init");
+        assert_eq!(workspace.shell("cleo init && cleo list").exit, 0);
+    }
+    insta::assert_snapshot!(TestWorkspace::bare().cleo("list"));
+}
+
+#[test]
+fn a_workspace_is_found_from_below() {
+    let workspace = TestWorkspace::planned().with("src/deep/down/file", "");
+    let mut command = workspace.command(&["show", "T1"]);
+    command.current_dir(workspace.path("src/deep/down"));
+    assert_eq!(
+        document(&workspace.finish(command, ""))["result"]["task"]["id"],
+        "T1"
+    );
+}
+
+#[test]
+fn root_is_named_by_option_before_environment_before_folder() {
+    let (one, two, three) = (
+        TestWorkspace::new(),
+        TestWorkspace::new(),
+        TestWorkspace::new(),
+    );
+    one.ok("add 'in one'");
+    two.ok("add 'in two'");
+    three.ok("add 'in three'");
+    let title = |variable: Option<&TestWorkspace>, option: Option<&TestWorkspace>| {
+        let mut command = one.command(&["show", "T1"]);
+        command.envs(variable.map(|root| ("CLEO_ROOT", root.root())));
+        if let Some(root) = option {
+            command.arg("--root").arg(root.root());
+        }
+        document(&one.finish(command, ""))["result"]["task"]["title"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(title(None, None), "in one");
+    assert_eq!(title(Some(&two), None), "in two");
+    assert_eq!(title(None, Some(&three)), "in three");
+    assert_eq!(title(Some(&two), Some(&three)), "in three");
+}
+
+#[test]
+fn a_root_that_is_no_workspace_is_refused_with_the_command_that_makes_it_one() {
+    let workspace = TestWorkspace::bare();
+    for root in ["it's new", "no/such/folder"] {
+        let refused = workspace.json(&["--root", root, "list"]);
+        assert_eq!(refused["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+        assert!(
+            workspace.path(root).join(".cleo/cleo.db").is_file(),
+            "{fix}"
+        );
+        assert_eq!(workspace.json(&["--root", root, "list"])["success"], true);
+    }
+}
+
+#[test]
+fn init_of_a_root_leaves_this_folder_alone() {
+    let workspace = TestWorkspace::bare();
+    workspace.ok("--root other init");
+    assert!(workspace.path("other/.cleo/cleo.db").is_file());
+    assert!(!workspace.path(".cleo").exists());
+}
+
+/// Breaks the database of a workspace in a folder whose name needs quotes, and follows the fix.
+#[track_caller]
+fn check_broken(break_it: impl Fn(&TestWorkspace, &str), what: &str) {
+    let workspace = TestWorkspace::bare();
+    let root = "it's a folder";
+    workspace.ok(&format!("--root \"{root}\" init"));
+    workspace.ok(&format!("--root \"{root}\" add 'from the old database'"));
+    break_it(&workspace, &format!("{root}/.cleo/cleo.db"));
+    for words in [&["list"][..], &["add", "x"], &["show", "T1"]] {
+        let all: Vec<&str> = ["--root", root].iter().chain(words).copied().collect();
+        let refused = workspace.json(&all);
+        assert_eq!(
+            refused["error"]["code"], "E_STORE_CORRUPT",
+            "{what}: {words:?} {refused}"
+        );
+        assert_eq!(refused["error"]["exitCode"], 3);
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        if words[0] == "show" {
+            let pasted = workspace.shell(fix);
+            assert_eq!(pasted.exit, 0, "{what}: {fix}\n{pasted}");
+        }
+    }
+    assert!(!workspace.path(".cleo").exists(), "{what}");
+    assert!(
+        workspace.path(&format!("{root}/.cleo/broken")).is_dir(),
+        "{what}"
+    );
+    let listed = workspace.json(&["--root", root, "list"]);
+    assert_eq!(
+        listed["result"]["total"], 0,
+        "{what}: nothing of the old is in the new"
+    );
+}
+
+#[test]
+fn a_broken_database_is_named_and_the_fix_moves_it_away() {
+    check_broken(
+        |workspace, file| workspace.write(file, "no database ".repeat(99)),
+        "foreign bytes",
+    );
+    check_broken(|workspace, file| workspace.write(file, ""), "empty");
+    check_broken(
+        |workspace, file| {
+            let connection = Connection::open(workspace.path(file)).unwrap();
+            connection.pragma_update(None, "user_version", 0).unwrap();
+        },
+        "somebody else's",
+    );
+    check_broken(
+        |workspace, file| fs::remove_file(workspace.path(file)).unwrap(),
+        "only its log",
+    );
+}
+
+#[test]
+fn a_missing_database_is_made_again_by_the_fix() {
+    let workspace = TestWorkspace::bare();
+    fs::create_dir(workspace.path(".cleo")).unwrap();
+    let refused = workspace.json(&["list"]);
+    assert_eq!(refused["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+    assert_eq!(
+        workspace
+            .shell(refused["error"]["fix"].as_str().unwrap())
+            .exit,
+        0
+    );
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+}
+
+#[test]
+fn a_newer_database_is_left_alone() {
+    let workspace = TestWorkspace::planned();
+    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let before = workspace.state();
+    for words in [&["list"][..], &["add", "x"], &["delete", "T5"]] {
+        let refused = workspace.json(words);
+        assert_eq!(refused["error"]["code"], "E_STORE_NEWER");
+        assert_eq!(refused["error"]["exitCode"], 8);
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    }
+    assert_eq!(workspace.state(), before);
+}
+
+/// Runs commands where the workspace is on a read-only disk; none where this machine allows no
+/// mount of its own.
+#[cfg(target_os = "linux")]
+fn on_read_only_disk(workspace: &TestWorkspace, line: &str) -> Option<Reply> {
+    let mounted = "mount --bind . . && mount -o remount,bind,ro . && cd \"$PWD\" && ! touch x 2>&-";
+    for unshare in ["unshare -m", "unshare -rm"] {
+        let can = format!("{unshare} sh -c '{mounted}' 2>/dev/null");
+        if workspace.shell(&can).exit == 0 {
+            return Some(workspace.shell(&format!("{unshare} sh -c '{mounted} && {line}'")));
+        }
+    }
+    left_out("a read-only disk: this machine allows no mount to make one");
+    None
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_read_only_disk_tasks_can_be_read_and_changes_are_refused() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.state();
+    for line in ["cleo add x", "cleo update T2 --title x", "cleo delete T5"] {
+        let Some(refused) = on_read_only_disk(&workspace, line) else {
+            return;
+        };
+        assert_eq!(refused.exit, 3, "{line}\n{refused}");
+        assert!(
+            refused.stderr.starts_with("error[E_STORE_READ_ONLY]"),
+            "{refused}"
+        );
+        assert!(
+            refused
+                .stderr
+                .contains("\n  try: ls -ld [WORKSPACE]/.cleo\n"),
+            "{refused}"
+        );
+    }
+    assert_eq!(workspace.state(), before);
+    for line in [
+        "cleo list",
+        "cleo show T2",
+        "cleo orchestrator ready",
+        "cleo init",
+    ] {
+        let read = on_read_only_disk(&workspace, line).unwrap();
+        assert_eq!(read.exit, 0, "{line}\n{read}");
+    }
+    let fresh = TestWorkspace::new();
+    let read = on_read_only_disk(&fresh, "cleo list").unwrap();
+    assert_eq!(
+        read.stdout, "no tasks\n",
+        "without a log beside the database: {read}"
+    );
+    let refused = on_read_only_disk(&fresh, "cleo add x").unwrap();
+    assert!(
+        refused.stderr.starts_with("error[E_STORE_READ_ONLY]"),
+        "{refused}"
+    );
+    let bare = TestWorkspace::bare();
+    let refused = on_read_only_disk(&bare, "cleo init").unwrap();
+    assert_eq!(refused.exit, 3, "{refused}");
+    assert!(
+        refused.stderr.starts_with("error[E_FILE_UNWRITABLE]"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_working_directory_that_is_gone_is_named() {
+    let workspace = TestWorkspace::bare();
+    let mut shell = workspace.surround(Command::new("sh"));
+    shell.args([
+        "-c",
+        "mkdir gone && cd gone && rmdir ../gone && cleo list --format text",
+    ]);
+    let refused = workspace.finish(shell, "");
+    assert_eq!(refused.exit, 3, "{refused}");
+    assert!(
+        refused.stderr.starts_with("error[E_FILE_UNREADABLE]"),
+        "{refused}"
+    );
+}
