@@ -92,7 +92,8 @@ impl Bindings {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             !text.is_empty() && text.chars().all(fits)
         };
-        let checks: [(&str, fn(&str) -> bool, &str); 3] = [
+        type Check = (&'static str, fn(&str) -> bool, &'static str);
+        let checks: [Check; 3] = [
             (
                 "TASK_ID",
                 |text| text.parse::<TaskId>().is_ok(),

@@ -40,6 +40,10 @@ impl std::fmt::Display for Faulty {
 }
 
 /// What stands in a line.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, on the stack, and nearly always the large one"
+)]
 pub(super) enum Item<'a> {
     /// Fields of a whole and valid entry.
     Entry(Fields<'a>),

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::error::nearest;
+use crate::skill::Skill;
 
 /// Kinds of work, as they start the sentence.
 pub const KINDS: [&str; 9] = [
@@ -17,6 +18,14 @@ pub const KINDS: [&str; 9] = [
     "Release",
     "Task",
 ];
+
+/// Returns the kind that an agent with this skill reports; a word that is no kind counts as Task.
+pub fn kind_of(skill: &Skill) -> &str {
+    KINDS
+        .into_iter()
+        .find(|kind| *kind == skill.result_kind)
+        .unwrap_or("Task")
+}
 
 /// How far the work came, as the agent says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

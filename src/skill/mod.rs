@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::error::nearest;
 use crate::id::digest;
-use front_matter::{Document, Fault};
+use front_matter::Fault;
 
 /// The skill that does what no other is chosen for.
 pub const DEFAULT: &str = "ct-task-executor";
@@ -97,7 +97,9 @@ impl Skill {
             types: list("cleo-types"),
             keywords: list("cleo-keywords"),
             chains: list("cleo-chains"),
-            result_kind: result_kind(&document),
+            result_kind: document
+                .metadata("cleo-result")
+                .unwrap_or_else(|| "Task".to_string()),
             active: document.metadata("cleo-status").as_deref() != Some("inactive"),
             own_protocol: document.metadata("cleo-protocol").as_deref() == Some("own"),
             source,
@@ -134,13 +136,6 @@ pub fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
     let full = nearest(wanted, skills.iter().map(|skill| skill.name.as_str()));
     let prefixed = format!("ct-{wanted}");
     full.or_else(|| nearest(&prefixed, skills.iter().map(|skill| skill.name.as_str())))
-}
-
-/// The word of the return message; a word that the protocol does not know counts as Task.
-fn result_kind(document: &Document<'_>) -> String {
-    let kind = document.metadata("cleo-result").unwrap_or_default();
-    let known = crate::protocol::message::KINDS.contains(&kind.as_str());
-    if known { kind } else { "Task".to_string() }
 }
 
 fn split(list: &str) -> Vec<String> {

@@ -9,6 +9,10 @@ use crate::manifest::fields::Fields;
 use crate::manifest::line::{self, Faulty, Item};
 
 /// What [`scan`] found at one place.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, on the stack, and nearly always the large one"
+)]
 pub enum Line<'a> {
     /// An entry that counts, in the line of this number.
     Entry(usize, Fields<'a>),

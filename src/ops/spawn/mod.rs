@@ -12,6 +12,7 @@ use crate::dispatch::{Decision, Strategy, Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::protocol::Situation;
+use crate::protocol::message::kind_of;
 use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, prepare};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
@@ -138,7 +139,7 @@ impl Assembly<'_> {
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.skill)?;
         let mut bindings = gather::bindings(self.transaction, self.workspace, task, place)?;
-        bindings.set("RESULT_KIND", skill.result_kind.as_str());
+        bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task,
             skill,
@@ -260,7 +261,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
         let decision = dispatch(&Subject::from(&task), skills, matrix, None)?;
         let skill = catalogue.skill(&decision.skill)?;
         let mut bindings: Bindings = gather::bindings(transaction, &workspace, &task, &place)?;
-        bindings.set("RESULT_KIND", skill.result_kind.as_str());
+        bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task: &task,
             skill,
