@@ -51,6 +51,13 @@ impl Workspace {
         Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
     }
 
+    /// Lists what [`Workspace::create`] would make in `root`.
+    pub fn missing(root: &Path) -> Vec<String> {
+        let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
+        let missing = parts.iter().filter(|part| !root.join(part).exists());
+        missing.map(|part| part.to_string()).collect()
+    }
+
     /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
     /// there already.
     pub fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
@@ -203,7 +210,9 @@ mod tests {
     #[test]
     fn a_workspace_is_found_from_below_and_made_once() {
         let folder = tempfile::tempdir().unwrap();
+        let missing = Workspace::missing(folder.path());
         let (workspace, made) = Workspace::create(folder.path()).unwrap();
+        assert_eq!(made, missing);
         assert_eq!(
             made,
             [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"]

@@ -10,6 +10,7 @@ mod world;
 mod attempts;
 mod batch;
 mod graph;
+mod init_agents;
 mod listing;
 mod output;
 mod processes;
