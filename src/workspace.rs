@@ -1,10 +1,10 @@
 //! The workspace on disk: where it is, what is in it, and which paths stay inside.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
+use crate::file::unwritable;
 use crate::store::sqlite::{self, SqliteStore};
 
 /// Folder of outputs, relative to the root.
@@ -161,46 +161,6 @@ impl Workspace {
             Err(outside())
         }
     }
-}
-
-/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
-pub fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        let permissions = fs::metadata(path).map(|there| there.permissions());
-        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        draft
-            .as_file()
-            .set_permissions(permissions.unwrap_or(plain))?;
-        draft.as_file().sync_all()?;
-        draft.persist(path)?;
-        fs::File::open(folder)?.sync_all()
-    };
-    write().map_err(|cause| unwritable(path, cause))
-}
-
-/// The error for a place that cannot be written.
-pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
-    let message = format!("{} cannot be written: {cause}", path.display());
-    let folder = path.parent().unwrap_or(path).to_string_lossy();
-    Error::new(Code::FileUnwritable, message)
-        .fix(format!("ls -ld {}", quote(&folder)))
-        .because(cause)
-}
-
-/// The error for a file that cannot be read.
-pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    let message = format!("{} cannot be read: {cause}", path.display());
-    let mut nearest = path.ancestors().filter(|path| path.exists());
-    let nearest = nearest.next().unwrap_or(Path::new("."));
-    Error::new(Code::FileUnreadable, message)
-        .fix(format!("ls -ld {}", quote(&nearest.to_string_lossy())))
-        .because(cause)
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use super::Surroundings;
 use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
-use crate::workspace::{Workspace, unreadable, unwritable, write_whole};
+use crate::file::{unreadable, unwritable, write_whole};
+use crate::workspace::Workspace;
 
 /// What to make.
 #[derive(Clone, Debug, Default)]
