@@ -9,6 +9,8 @@ mod world;
 
 mod attempts;
 mod batch;
+mod dispatch;
+mod dispatch_titles;
 mod graph;
 mod init_agents;
 mod listing;
@@ -17,6 +19,7 @@ mod processes;
 mod prompts;
 mod properties;
 mod refusals;
+mod skills;
 mod skills_corpus;
 mod spawn;
 mod spawn_refusals;

@@ -105,7 +105,7 @@ fn answer(line: &Line<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Resu
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(refused(": a task is a JSON object".to_string()));
     }
-    let subject: Subject = serde_json::from_slice(bytes).map_err(|cause| {
+    let subject: Subject = serde_json::from_slice(bytes.trim_ascii_end()).map_err(|cause| {
         // The parser sees only this line, so its number is not the one that is meant.
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();

@@ -1,0 +1,202 @@
+//! Dispatch on the command line.
+
+use serde_json::{Value, json};
+
+use crate::spawn::add;
+use crate::world::{Reply, TestWorkspace};
+
+/// Asks for many tasks at once, outside of any workspace.
+pub(crate) fn stream(tasks: &[Value], more: &str) -> (Reply, Vec<Value>) {
+    let lines: String = tasks.iter().map(|task| format!("{task}\n")).collect();
+    let world = TestWorkspace::bare();
+    let reply = world.text(&format!("skills dispatch --stdin {more}"), &lines);
+    let answers = reply
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    (reply, answers)
+}
+
+#[test]
+fn every_line_gets_one_answer_and_a_bad_one_does_not_stop_the_others() {
+    let long = "x".repeat(5 << 20);
+    let input = format!(
+        "{{\"id\":\"A\",\"title\":\"Plan it\"}}\n\n  \nnonsense\n[]\n{{\"title\":5}}\n{{\"id\":\"B\",\"title\":\"Test it\"\n{{\"title\":\"{long}\"}}\n{{\"labels\":\"audit\"}}\n\u{feff}{{}}\nnull\n{{\"id\":\"C\"}}"
+    );
+    let reply = TestWorkspace::bare().text("skills dispatch --stdin", &input);
+    let answers: Vec<Value> = reply
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<String> = answers
+        .iter()
+        .map(|answer| {
+            assert_eq!(answer["command"], "skills.dispatch");
+            assert_eq!(answer["success"], answer.get("error").is_none());
+            let error = answer["error"]["message"].as_str().map(|message| {
+                assert_eq!(answer["error"]["code"], "E_INPUT_INVALID");
+                message.split(':').next().unwrap().to_string()
+            });
+            let result = &answer["result"];
+            error.unwrap_or_else(|| {
+                format!(
+                    "{} {}",
+                    result["taskId"].as_str().unwrap(),
+                    result["skill"].as_str().unwrap()
+                )
+            })
+        })
+        .collect();
+    let expected = [
+        "A ct-epic-architect",
+        "line 4",
+        "line 5",
+        "line 6, column 10",
+        "line 7, column 27",
+        "line 8 has more than 4194304 bytes",
+        "line 9, column 17",
+        "line 10",
+        "line 11",
+        "C ct-task-executor",
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(reply.exit, 2, "the first fault decides");
+    assert_eq!(
+        TestWorkspace::bare()
+            .text("skills dispatch --stdin", "")
+            .exit,
+        0
+    );
+}
+
+#[test]
+fn an_override_wins_over_everything_in_any_spelling() {
+    let task = [json!({"labels": ["audit"], "type": "epic", "title": "Plan"})];
+    for name in ["ct-docs-write", "docs-write", "CT-DOCS-WRITE", "Docs_Write"] {
+        let (_, answers) = stream(&task, &format!("--template {name}"));
+        assert_eq!(answers[0]["result"]["skill"], "ct-docs-write");
+        assert_eq!(answers[0]["result"]["strategy"], "override");
+        assert_eq!(answers[0]["result"]["runnerUp"]["skill"], "ct-validator");
+    }
+    let world = TestWorkspace::bare();
+    let document = world.json_with(
+        &["skills", "dispatch", "--stdin", "--template", "docs-wirte"],
+        "{}\n",
+    );
+    let error = &document["error"];
+    assert_eq!(
+        (&error["code"], &error["exitCode"]),
+        (&json!("E_SKILL_NOT_FOUND"), &json!(4))
+    );
+    assert_eq!(
+        error["fix"],
+        "cleo skills dispatch --stdin --template ct-docs-write"
+    );
+}
+
+#[test]
+fn a_task_of_the_workspace_is_explained() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Plan the docs", "labels": ["audit", "review"]})],
+    );
+    let document = workspace.json(&["skills", "dispatch", "T1", "--explain"]);
+    let result = &document["result"];
+    assert_eq!(
+        (&result["taskId"], &result["skill"], &result["strategy"]),
+        (&json!("T1"), &json!("ct-docs-review"), &json!("label"))
+    );
+    assert_eq!(result["matched"], json!(["review"]));
+    let names = |list: &str| -> Vec<String> {
+        result[list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|other| {
+                assert!(!other["reason"].as_str().unwrap().is_empty());
+                other["skill"].as_str().unwrap().to_string()
+            })
+            .collect()
+    };
+    let candidates = [
+        "ct-docs-review",
+        "ct-validator",
+        "ct-epic-architect",
+        "ct-documentor",
+        "ct-task-executor",
+    ];
+    assert_eq!(names("candidates"), candidates);
+    assert_eq!(result["runnerUp"]["skill"], "ct-validator");
+    let mut all = [names("candidates"), names("rejected")].concat();
+    all.sort();
+    all.dedup();
+    assert_eq!(
+        (all.len(), names("rejected").len()),
+        (15, 10),
+        "each skill once"
+    );
+    let shown = workspace.cleo("skills dispatch T1 --explain");
+    assert!(all.iter().all(|skill| shown.contains(skill)), "{shown}");
+    assert_eq!(
+        workspace.json(&["skills", "dispatch", "T9"])["error"]["code"],
+        "E_TASK_NOT_FOUND"
+    );
+}
+
+#[test]
+fn a_project_brings_rows_and_skills_of_its_own() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[
+            json!({"title": "Research the paint"}),
+            json!({"title": "Varnish it"}),
+            json!({"title": "x", "labels": ["gloss"]}),
+        ],
+    );
+    let chosen = |id: &str| workspace.json(&["skills", "dispatch", id])["result"]["skill"].clone();
+    assert_eq!(chosen("T1"), "ct-research-agent");
+    let skill = |name: &str, more: &str| {
+        format!(
+            "---\nname: {name}\ndescription: x\nmetadata:\n  cleo-tags: gloss\n{more}---\nBody\n"
+        )
+    };
+    workspace.write(
+        ".claude/skills/painter/SKILL.md",
+        skill("painter", "  cleo-keywords: varnish\n"),
+    );
+    assert_eq!(
+        (chosen("T2"), chosen("T3")),
+        (json!("painter"), json!("painter")),
+        "no manifest is needed"
+    );
+    let rows = json!({"skills": [{"name": "painter"}], "dispatch_matrix": {"by_keyword": {"research": "painter"}}});
+    workspace.write("skills/manifest.json", rows.to_string());
+    assert_eq!(chosen("T1"), "painter", "its rows come first");
+    let off = json!({"skills": [{"name": "painter", "status": "inactive"}]});
+    workspace.write("skills/manifest.json", off.to_string());
+    assert_eq!(
+        (chosen("T1"), chosen("T2"), chosen("T3")),
+        (
+            json!("ct-research-agent"),
+            json!("ct-task-executor"),
+            json!("ct-task-executor")
+        )
+    );
+    workspace.write("skills/manifest.json", "{\"skills\": [\n  oops\n]}");
+    let error = &workspace.json(&["skills", "dispatch", "T1"])["error"];
+    assert_eq!(
+        (&error["code"], &error["exitCode"]),
+        (&json!("E_CATALOGUE_INVALID"), &json!(6))
+    );
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("skills/manifest.json:2:3: "),
+        "{error}"
+    );
+}

@@ -1,0 +1,328 @@
+//! Listing, showing, validating and exporting skills.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::spawn::{add, spawn};
+use crate::world::TestWorkspace;
+
+fn skill(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
+}
+
+fn shipped(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("skills")
+        .join(name)
+}
+
+/// Names of the shipped skills in catalogue order.
+fn names() -> Vec<String> {
+    let manifest = fs::read_to_string(shipped("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    manifest["skills"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|skill| skill["name"].as_str().unwrap().to_string())
+        .collect()
+}
+
+fn listed(workspace: &TestWorkspace, more: &[&str]) -> Value {
+    workspace.json(&[&["skills", "list"], more].concat())["result"].clone()
+}
+
+#[test]
+fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
+    let bare = TestWorkspace::bare();
+    let all = listed(&bare, &[]);
+    let found: Vec<&str> = all["skills"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|skill| skill["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(found, names());
+    assert_eq!((&all["total"], &all["shadowed"]), (&json!(15), &json!([])));
+    for (tier, total) in [("0", 1), ("1", 1), ("2", 7), ("3", 6), ("4", 0)] {
+        assert_eq!(
+            listed(&bare, &["--tier", tier])["total"],
+            total,
+            "tier {tier}"
+        );
+    }
+    let shown = bare.json(&["skills", "show", "Research_Agent"])["result"].clone();
+    assert_eq!(shown["skill"]["name"], "ct-research-agent");
+    assert!(
+        shown["body"]
+            .as_str()
+            .unwrap()
+            .starts_with("\n# Research\n")
+            || shown["body"].as_str().unwrap().starts_with("# Research\n")
+    );
+    let refused = bare.json(&["skills", "show", "reserch-agent"]);
+    assert_eq!(
+        refused["error"]["fix"],
+        "cleo skills show ct-research-agent"
+    );
+}
+
+#[test]
+fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "Research it"})]);
+    let places = [
+        ("named/ct-research-agent/SKILL.md", "named"),
+        ("skills/ct-research-agent/SKILL.md", "project"),
+        (".cleo/skills/ct-research-agent/SKILL.md", "project"),
+        (".agents/skills/ct-research-agent/SKILL.md", "project"),
+        (
+            ".claude/skills/deep/er/ct-research-agent/skill.md",
+            "project",
+        ),
+        ("../home/.agents/skills/ct-research-agent/SKILL.md", "user"),
+        ("../home/.claude/skills/ct-research-agent/SKILL.md", "user"),
+        ("../home/.codex/skills/ct-research-agent/SKILL.md", "user"),
+        (
+            "../home/.local/share/cleo/skills/ct-research-agent/SKILL.md",
+            "user",
+        ),
+    ];
+    for (place, _) in places {
+        workspace.write(place, skill("ct-research-agent", place));
+    }
+    for (at, (place, source)) in places.iter().enumerate() {
+        let all = listed(&workspace, &["--skills-dir", "named"]);
+        let one = all["skills"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|skill| skill["name"] == "ct-research-agent")
+            .unwrap()
+            .clone();
+        assert_eq!(
+            (&one["description"], &one["source"]),
+            (&json!(place), &json!(source))
+        );
+        assert_eq!(one["shadows"].as_array().unwrap().len(), places.len() - at);
+        let shadowed = all["shadowed"].as_array().unwrap();
+        assert_eq!(shadowed.len(), places.len() - at);
+        assert!(
+            shadowed
+                .iter()
+                .all(|other| other["shadowedBy"] == one["path"]),
+            "{shadowed:?}"
+        );
+        assert_eq!(shadowed.last().unwrap()["source"], "built-in");
+        let shown = workspace.cleo("skills list --skills-dir named");
+        assert!(
+            shown.contains(&format!(
+                "shadowed {} stands before ",
+                one["path"].as_str().unwrap()
+            )),
+            "{shown}"
+        );
+        let prompt = spawn(&workspace, &["T1", "--skills-dir", "named"]);
+        assert_eq!(
+            prompt["receipt"]["inputs"]["skill"], one["digest"],
+            "the one that counts is used"
+        );
+        fs::remove_file(workspace.path(place)).unwrap();
+    }
+    assert_eq!(listed(&workspace, &[])["shadowed"], json!([]));
+}
+
+#[test]
+fn a_skill_that_cannot_be_read_is_left_out_and_named_by_line_and_column() {
+    let workspace = TestWorkspace::new();
+    workspace.write("skills/good/SKILL.md", skill("good", "x"));
+    for (text, place) in [
+        (
+            "---\nname: bad\ndescription: Use when: x\n---\n",
+            "skills/bad/SKILL.md:3:22: ",
+        ),
+        ("name: bad\n", "skills/bad/SKILL.md:1:1: "),
+        ("---\nname: bad\n", "skills/bad/SKILL.md:"),
+        ("---\nname: bad\n---\n", "skills/bad/SKILL.md:1:1: "),
+        ("---\nname: \"bad\n---\n", "skills/bad/SKILL.md:"),
+    ] {
+        workspace.write("skills/bad/SKILL.md", text);
+        let document = workspace.json(&["skills", "list"]);
+        assert_eq!(
+            (
+                document["success"].clone(),
+                document["result"]["total"].clone()
+            ),
+            (json!(true), json!(16))
+        );
+        let warning = document["warnings"][0].as_str().unwrap();
+        assert!(
+            warning.starts_with(place) && warning.ends_with("; the skill is left out"),
+            "{warning}"
+        );
+        let refused = workspace.json(&["skills", "validate"]);
+        assert_eq!(
+            (&refused["error"]["code"], &refused["result"]["invalid"]),
+            (&json!("E_SKILL_INVALID"), &json!(1)),
+            "{text}"
+        );
+        let refused = workspace.json(&["skills", "validate", "skills/bad"]);
+        let fault = &refused["result"]["skills"][0]["faults"][0];
+        assert!(
+            fault["line"].as_u64().unwrap() >= 1 && fault["column"].as_u64().unwrap() >= 1,
+            "{refused}"
+        );
+        let message = refused["error"]["message"].as_str().unwrap();
+        let place = format!(
+            "skills/bad/SKILL.md:{}:{}: ",
+            fault["line"], fault["column"]
+        );
+        assert!(message.contains(&place), "{message}");
+    }
+}
+
+#[test]
+fn validate_ends_with_0_for_valid_skills_6_for_others_and_3_for_none() {
+    let workspace = TestWorkspace::bare();
+    workspace.write("all/good/SKILL.md", skill("good", "x"));
+    workspace.write("all/fine/SKILL.md", skill("fine", "x"));
+    workspace.write("broken/good/SKILL.md", skill("good", "x"));
+    workspace.write("broken/other/SKILL.md", skill("Other", "x"));
+    workspace.write("empty/x.md", "");
+    for (line, exit, total) in [
+        ("", 0, 15),
+        ("--strict", 0, 15),
+        ("all", 0, 2),
+        ("all/good", 0, 1),
+        ("all/good/SKILL.md all/fine", 0, 2),
+        ("broken", 6, 2),
+        ("broken/good broken/other", 6, 2),
+        ("empty", 6, 1),
+    ] {
+        let arguments: Vec<&str> = ["skills", "validate"]
+            .into_iter()
+            .chain(line.split_whitespace())
+            .collect();
+        let document = workspace.json(&arguments);
+        let result = &document["result"];
+        assert_eq!(result["total"], total, "{line}");
+        assert_eq!(result["verdict"], if exit == 0 { "pass" } else { "fail" });
+        assert_eq!(
+            document["error"]["exitCode"].as_i64().unwrap_or(0),
+            exit,
+            "{document}"
+        );
+        assert_eq!(
+            workspace.text(&format!("skills validate {line}"), "").exit,
+            i32::try_from(exit).unwrap()
+        );
+    }
+    assert_eq!(
+        workspace.json(&["skills", "validate", "gone"])["error"]["exitCode"],
+        3
+    );
+}
+
+/// Ways to break a shipped skill: each is refused here and by the reference validator.
+const BREAKS: &[(&str, &str)] = &[
+    ("license: MIT", "license: MIT\ntags: research"),
+    ("name: ct-research-agent", "name: CT-Research-Agent"),
+    ("name: ct-research-agent", "name: ct-other"),
+    ("description: >-", "summary: >-"),
+    ("metadata:", "metadata: x\nmore:"),
+    ("compatibility: Needs", "compatibility: needs: Needs"),
+];
+
+#[test]
+fn the_reference_validator_says_the_same_of_the_shipped_skills_and_of_broken_copies() {
+    let workspace = TestWorkspace::bare();
+    let program = std::env::var("CLEO_AGENTSKILLS").ok();
+    let check = |folder: &Path, valid: bool| {
+        let ours = workspace.json(&["skills".as_ref(), "validate".as_ref(), folder.as_os_str()]);
+        assert_eq!(ours["success"], valid, "{ours}");
+        if let Some(program) = &program {
+            let mut reference = Command::new(program);
+            reference
+                .arg("validate")
+                .arg(folder)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            assert_eq!(
+                reference.status().unwrap().success(),
+                valid,
+                "{}",
+                folder.display()
+            );
+        }
+    };
+    names().iter().for_each(|name| check(&shipped(name), true));
+    let text = fs::read_to_string(shipped("ct-research-agent/SKILL.md")).unwrap();
+    for (from, to) in BREAKS {
+        let broken = text.replacen(from, to, 1);
+        assert_ne!(broken, text);
+        workspace.write("ct-research-agent/SKILL.md", broken);
+        check(&workspace.path("ct-research-agent"), false);
+    }
+}
+
+#[test]
+fn exported_skills_hold_no_raw_token_and_are_valid() {
+    let workspace = TestWorkspace::new();
+    let dry = workspace.json(&["skills", "export", "--to", "out/a b", "--dry-run"]);
+    assert_eq!(dry["result"]["files"].as_array().unwrap().len(), 15);
+    assert!(!workspace.path("out").exists());
+    workspace.ok("skills export --to 'out/a b'");
+    for name in names() {
+        let text = workspace.read(&format!("out/a b/{name}/SKILL.md"));
+        assert!(
+            !text.contains("{{") && !text.contains("## Task\n"),
+            "{name}"
+        );
+        let (head, body) = text.split_once("\n---\n").unwrap();
+        let own = fs::read_to_string(shipped(&name).join("SKILL.md")).unwrap();
+        assert!(
+            own.starts_with(head) && body.contains("## Follow-ups"),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        workspace.json(&["skills", "validate", "out/a b"])["result"]["total"],
+        15
+    );
+    workspace.ok("skills export docs-write --to one");
+    assert_eq!(fs::read_dir(workspace.path("one")).unwrap().count(), 1);
+    assert_eq!(
+        workspace.json(&["skills", "export", "docs-wirte", "--to", "one"])["error"]["code"],
+        "E_SKILL_NOT_FOUND"
+    );
+}
+
+#[test]
+fn export_never_writes_over_a_changed_file_without_force() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("skills export --to out");
+    let file = "out/ct-docs-write/SKILL.md";
+    let own = workspace.read(file);
+    workspace.ok("skills export --to out");
+    workspace.write(file, "mine\n");
+    fs::remove_file(workspace.path("out/ct-orchestrator/SKILL.md")).unwrap();
+    for more in [&[][..], &["--dry-run"]] {
+        let refused = workspace.json(&[&["skills", "export", "--to", "out"], more].concat());
+        assert_eq!(
+            (&refused["error"]["code"], &refused["error"]["exitCode"]),
+            (&json!("E_FILE_CHANGED"), &json!(3))
+        );
+        assert!(refused["error"]["message"].as_str().unwrap().contains(file));
+    }
+    assert_eq!(workspace.read(file), "mine\n");
+    assert!(
+        !workspace.path("out/ct-orchestrator/SKILL.md").exists(),
+        "all or nothing"
+    );
+    workspace.ok("skills export --to out --force");
+    assert_eq!(workspace.read(file), own);
+    assert!(workspace.path("out/ct-orchestrator/SKILL.md").exists());
+}
