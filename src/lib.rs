@@ -3,11 +3,13 @@
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
 
+pub mod agent_files;
 pub mod catalogue;
 mod cli;
 pub mod clock;
 pub mod dispatch;
 pub mod error;
+pub mod file;
 pub mod gate;
 pub mod id;
 pub mod manifest;

@@ -1,10 +1,10 @@
 //! The workspace on disk: where it is, what is in it, and which paths stay inside.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
+use crate::file::unwritable;
 use crate::store::sqlite::{self, SqliteStore};
 
 /// Folder of outputs, relative to the root.
@@ -49,6 +49,13 @@ impl Workspace {
         let message = format!("there is no .cleo in {}", root.display());
         let fix = format!("cleo --root {} init", quote(&root.to_string_lossy()));
         Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
+    }
+
+    /// Lists what [`Workspace::create`] would make in `root`.
+    pub fn missing(root: &Path) -> Vec<String> {
+        let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
+        let missing = parts.iter().filter(|part| !root.join(part).exists());
+        missing.map(|part| part.to_string()).collect()
     }
 
     /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
@@ -156,46 +163,6 @@ impl Workspace {
     }
 }
 
-/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
-pub fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        let permissions = fs::metadata(path).map(|there| there.permissions());
-        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        draft
-            .as_file()
-            .set_permissions(permissions.unwrap_or(plain))?;
-        draft.as_file().sync_all()?;
-        draft.persist(path)?;
-        fs::File::open(folder)?.sync_all()
-    };
-    write().map_err(|cause| unwritable(path, cause))
-}
-
-/// The error for a place that cannot be written.
-pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
-    let message = format!("{} cannot be written: {cause}", path.display());
-    let folder = path.parent().unwrap_or(path).to_string_lossy();
-    Error::new(Code::FileUnwritable, message)
-        .fix(format!("ls -ld {}", quote(&folder)))
-        .because(cause)
-}
-
-/// The error for a file that cannot be read.
-pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    let message = format!("{} cannot be read: {cause}", path.display());
-    let mut nearest = path.ancestors().filter(|path| path.exists());
-    let nearest = nearest.next().unwrap_or(Path::new("."));
-    Error::new(Code::FileUnreadable, message)
-        .fix(format!("ls -ld {}", quote(&nearest.to_string_lossy())))
-        .because(cause)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +170,9 @@ mod tests {
     #[test]
     fn a_workspace_is_found_from_below_and_made_once() {
         let folder = tempfile::tempdir().unwrap();
+        let missing = Workspace::missing(folder.path());
         let (workspace, made) = Workspace::create(folder.path()).unwrap();
+        assert_eq!(made, missing);
         assert_eq!(
             made,
             [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"]

@@ -5,7 +5,6 @@ mod embedded;
 mod places;
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -13,9 +12,9 @@ use serde::Serialize;
 use crate::dispatch::Matrix;
 use crate::dispatch::matrix::Manifest;
 use crate::error::{Code, Error, Result};
+use crate::file::read;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source};
-use crate::workspace::unreadable;
 use embedded::Embedded;
 pub use places::Places;
 
@@ -189,17 +188,10 @@ fn folder_name(file: &Path) -> String {
 }
 
 fn read_text(file: &Path) -> Result<String> {
-    let size = fs::metadata(file)
-        .map_err(|cause| unreadable(file, cause))?
-        .len();
-    if size > FILE_MAX {
-        let message = format!(
-            "{} has {size} bytes; {FILE_MAX} are allowed",
-            file.display()
-        );
-        return Err(Error::new(Code::CatalogueInvalid, message));
-    }
-    fs::read_to_string(file).map_err(|cause| unreadable(file, cause))
+    String::from_utf8(read(file, FILE_MAX)?).map_err(|cause| {
+        let message = format!("{} is no UTF-8 text", file.display());
+        Error::new(Code::CatalogueInvalid, message).because(cause)
+    })
 }
 
 /// Reads a file that belongs to the skills: the first of the places that has it, else the

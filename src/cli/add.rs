@@ -12,10 +12,10 @@ use super::Face;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
+use crate::file::unreadable;
 use crate::ops::tasks::{self, Added};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
-use crate::workspace::unreadable;
 
 /// Add a task, or many from a file
 #[derive(Args)]

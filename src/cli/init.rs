@@ -2,50 +2,126 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
-use serde::Serialize;
+use clap::{Args, ValueEnum};
 
 use super::Face;
-use super::screen::Tone;
+use super::screen::{Screen, Tone};
+use crate::agent_files::Client;
 use crate::error::Result;
-use crate::workspace::Workspace;
+use crate::ops::init::{self, Initialized, Options};
 
-/// Make a workspace in this folder
+/// Make a workspace in this folder, and the files that tell agents about it
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo init\n  cleo --root ../project init")]
-pub(super) struct Arguments {}
+#[command(after_help = "\
+Examples:
+  cleo init
+  cleo init --agents claude,codex --dry-run
+  cleo --root ../project init --agents all
 
-#[derive(Serialize)]
-struct Initialized {
-    root: String,
-    created: Vec<String>,
+For claude: .claude/agents/cleo-subagent.md and an import in CLAUDE.md. For codex:
+.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. What somebody
+changed since cleo wrote it is left alone; in AGENTS.md and CLAUDE.md only the text
+between the markers is cleo's.")]
+pub(super) struct Arguments {
+    /// Also write files for these agents, separated by commas
+    #[arg(long, value_name = "AGENT", value_delimiter = ',')]
+    agents: Vec<Agents>,
+
+    /// Write over agent files that somebody changed
+    #[arg(long, requires = "agents")]
+    force: bool,
+
+    /// Show what would be written
+    #[arg(long, short = 'n')]
+    dry_run: bool,
 }
 
-pub(super) fn run(face: &mut Face<'_>, _arguments: Arguments) -> Result<ExitCode> {
-    let surroundings = face.surroundings()?;
-    let root = match &surroundings.root {
-        Some(root) => surroundings.directory.join(root),
-        None => surroundings.directory.clone(),
-    };
-    let (workspace, created) = Workspace::create(&root)?;
-    let result = Initialized {
-        root: workspace.root.to_string_lossy().into_owned(),
-        created,
-    };
-    face.reply(&result, &[], |screen| {
-        if result.created.is_empty() {
-            screen.line(
-                Tone::Plain,
-                format!("{} is a workspace already", result.root),
-            );
-            return;
+/// A client, or all.
+#[derive(Clone, Copy, ValueEnum)]
+enum Agents {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// All of them
+    All,
+}
+
+impl Agents {
+    fn clients(self) -> &'static [Client] {
+        match self {
+            Agents::Claude => &[Client::Claude],
+            Agents::Codex => &[Client::Codex],
+            Agents::All => &Client::ALL,
         }
-        screen.line(Tone::Good, format!("Made a workspace in {}", result.root));
-        result.created.iter().for_each(|path| {
-            screen.line(Tone::Plain, format!("  {path}"));
-        });
+    }
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let wanted = |client: &Client| {
+        let mut asked = arguments.agents.iter();
+        asked.any(|agents| agents.clients().contains(client))
+    };
+    let options = Options {
+        agents: Client::ALL.into_iter().filter(wanted).collect(),
+        force: arguments.force,
+        dry_run: arguments.dry_run,
+    };
+    let done = init::init(&face.surroundings()?, &options)?;
+    let refusal = done.refusal.as_ref();
+    Ok(face.output.reply(face.name, &done, refusal, &[], |screen| {
+        render(screen, &done)
+    }))
+}
+
+fn render(screen: &mut Screen, done: &Initialized) {
+    headline(screen, done);
+    for (word, paths) in [("created", &done.created), ("updated", &done.updated)] {
+        let word = if done.dry_run {
+            format!("would be {word}")
+        } else {
+            word.to_string()
+        };
+        for path in paths {
+            screen
+                .say(Tone::Good, format!("  {word}  "))
+                .line(Tone::Plain, path);
+            preview(screen, done, path);
+        }
+    }
+    for path in &done.unchanged {
+        screen
+            .say(Tone::Dim, "  unchanged  ")
+            .line(Tone::Plain, path);
+    }
+    if !done.dry_run && !done.created.is_empty() {
         screen
             .say(Tone::Dim, "next: ")
             .line(Tone::Accent, "cleo add 'Describe the work in one line'");
-    })
+    }
+}
+
+fn headline(screen: &mut Screen, done: &Initialized) {
+    let is_new = done.created.iter().any(|path| path == ".cleo");
+    let text = match (is_new, done.dry_run) {
+        (true, true) => format!("Would make a workspace in {}", done.root),
+        (true, false) => format!("Made a workspace in {}", done.root),
+        (false, _) => format!("{} is a workspace already", done.root),
+    };
+    let tone = if is_new { Tone::Good } else { Tone::Plain };
+    screen.line(tone, text);
+}
+
+fn preview(screen: &mut Screen, done: &Initialized, path: &str) {
+    let Some(preview) = done.preview.iter().find(|preview| preview.path == path) else {
+        return;
+    };
+    for line in preview.diff.lines() {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Good,
+            Some(b'-') => Tone::Bad,
+            _ => Tone::Dim,
+        };
+        screen.say(Tone::Plain, "    ").line(tone, line);
+    }
 }

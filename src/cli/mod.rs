@@ -174,3 +174,13 @@ impl Face<'_> {
         Ok(self.output.reply(self.name, result, None, warnings, text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_one_that_clap_can_build() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -12,6 +12,31 @@ use super::environment::{self, setting};
 use super::screen::{Screen, Tone, steers};
 use crate::error::{Code, Error};
 use crate::reply::Envelope;
+
+/// A stream of envelopes, one a line.
+pub(super) struct Stream {
+    stdout: BufWriter<io::StdoutLock<'static>>,
+    broken: Option<io::Error>,
+    failed: Option<Code>,
+}
+
+impl Stream {
+    /// Adds an answer to the stream; false when nobody can read it any more.
+    pub(super) fn send<T: Serialize>(
+        &mut self,
+        command: &str,
+        answer: &crate::error::Result<T>,
+    ) -> bool {
+        let (result, error) = match answer {
+            Ok(result) => (Some(result), None),
+            Err(error) => (None, Some(error)),
+        };
+        self.failed = self.failed.or(error.map(|error| error.code));
+        let line = json(&Envelope::new(command, result, error, &[]));
+        self.broken = writeln!(self.stdout, "{line}").err();
+        self.broken.is_none()
+    }
+}
 
 /// Where and how answers go.
 pub(super) struct Output {
@@ -83,19 +108,50 @@ impl Output {
         exit(&error)
     }
 
+    /// Begins a stream of envelopes, one a line.
+    pub(super) fn stream(&self) -> Stream {
+        Stream {
+            stdout: BufWriter::new(io::stdout().lock()),
+            broken: None,
+            failed: None,
+        }
+    }
+
+    /// Ends a stream and says how the command ends: with the first error that was streamed.
+    pub(super) fn end(&self, mut stream: Stream) -> ExitCode {
+        let written = stream
+            .broken
+            .take()
+            .map_or_else(|| stream.stdout.flush(), Err);
+        match self.written(written) {
+            Ok(()) => stream
+                .failed
+                .map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code())),
+            Err(lost) => lost,
+        }
+    }
+
     /// Prints text as it is and says how the command ends, for one that has nothing else to say.
     pub(super) fn print(&self, text: &str) -> ExitCode {
         let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(text.as_bytes());
-        match written.and_then(|()| stdout.flush()) {
-            Ok(()) => ExitCode::SUCCESS,
+        let written = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+        self.written(written)
+            .map_or_else(|lost| lost, |()| ExitCode::SUCCESS)
+    }
+
+    /// Judges a write to standard output.
+    fn written(&self, written: io::Result<()>) -> Result<(), ExitCode> {
+        match written {
+            Ok(()) => Ok(()),
             // Whoever closed the pipe has read enough: that is no error.
-            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Err(cause) => {
                 let message = format!("the answer could not be written: {cause}");
                 let error = Error::new(Code::AnswerLost, message);
                 self.explain(&error);
-                exit(&error)
+                Err(exit(&error))
             }
         }
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use super::entry::LINE_MAX;
 use crate::error::{Error, Result};
-use crate::workspace::unreadable;
+use crate::file::unreadable;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 18;

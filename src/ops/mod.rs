@@ -2,6 +2,7 @@
 
 pub mod complete;
 pub mod gates;
+pub mod init;
 pub mod skills;
 pub mod spawn;
 pub mod tasks;

@@ -9,11 +9,11 @@ use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, Shadowed};
 use crate::dispatch::{Decision, Subject, dispatch, explain};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::{unreadable, unwritable};
 use crate::id::TaskId;
 use crate::skill::front_matter::Fault;
 use crate::skill::validate::validate_bytes;
 use crate::skill::{Skill, Source};
-use crate::workspace::{unreadable, unwritable};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
@@ -277,7 +277,7 @@ pub fn export(
     for (file, text) in planned.iter().filter(|_| !dry_run) {
         let parent = file.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(|cause| unwritable(parent, cause))?;
-        crate::workspace::write_whole(file, text)?;
+        crate::file::write_whole(file, text)?;
     }
     let files = planned
         .iter()

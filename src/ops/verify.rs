@@ -2,7 +2,6 @@
 //! nothing: only the entry and the file count.
 
 use std::fs;
-use std::path::Path;
 use std::time::SystemTime;
 
 use chrono::DateTime;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
+use crate::file::unreadable;
 use crate::id::{TaskId, digest};
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
@@ -18,7 +18,7 @@ use crate::protocol::block;
 use crate::protocol::headings::sections;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
-use crate::workspace::{OUTPUT_DIR, Workspace, unreadable};
+use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Largest output file or prompt that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
@@ -346,20 +346,4 @@ fn is_older(modified: Option<SystemTime>, spawned_at: &str) -> bool {
         return false;
     };
     DateTime::<chrono::Utc>::from(modified).timestamp_millis() < spawned.timestamp_millis()
-}
-
-/// Reads a text to be checked, within bounds.
-pub fn read_text(path: &Path) -> Result<String> {
-    let size = fs::metadata(path)
-        .map_err(|cause| unreadable(path, cause))?
-        .len();
-    if size > FILE_MAX {
-        let message = format!(
-            "{} has {size} bytes; {FILE_MAX} are allowed",
-            path.display()
-        );
-        return Err(Error::new(Code::InputInvalid, message));
-    }
-    let bytes = fs::read(path).map_err(|cause| unreadable(path, cause))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -120,3 +120,26 @@ fn an_empty_workspace_has_nothing_to_do() {
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
 }
+
+#[test]
+fn a_part_never_waits_for_its_whole() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Whole --type epic");
+    workspace.ok("add Part --parent T1");
+    workspace.ok("add Piece --parent T2");
+    let before = workspace.state();
+    for line in [
+        "add Other --parent T2 --depends T1",
+        "update T3 --depends T1",
+        "update T3 --depends T2",
+    ] {
+        let shown = workspace.cleo(line);
+        assert!(shown.contains("exit: 14"), "{line}: {shown}");
+        assert!(
+            shown.contains("a part that waits for its whole"),
+            "{line}: {shown}"
+        );
+    }
+    assert_eq!(workspace.state(), before);
+    workspace.ok("update T1 --depends T3");
+}

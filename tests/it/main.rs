@@ -12,6 +12,7 @@ mod batch;
 mod dispatch;
 mod dispatch_titles;
 mod graph;
+mod init_agents;
 mod listing;
 mod output;
 mod processes;

@@ -1,6 +1,6 @@
 //! `cleo skills dispatch`
 
-use std::io::{BufRead, BufWriter, Read, Write};
+use std::io::stdin;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,9 +10,9 @@ use crate::cli::Face;
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::dispatch::{Decision, Subject};
 use crate::error::{Code, Error, Result};
+use crate::file::{Line, Lines};
 use crate::id::TaskId;
 use crate::ops::skills;
-use crate::reply::Envelope;
 
 /// Longest line that is read, in bytes.
 const LINE_MAX: u64 = 4 << 20;
@@ -78,55 +78,34 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(name) = &arguments.template {
         catalogue.skill(name)?;
     }
-    let mut input = std::io::stdin().lock();
-    let mut output = BufWriter::new(std::io::stdout().lock());
-    let mut line = Vec::new();
-    let mut failed = None;
-    for number in 1.. {
-        if read_line(&mut input, &mut line).map_err(|cause| unreadable(number, cause))? == 0 {
-            break;
-        }
-        if line.trim_ascii().is_empty() {
+    let mut lines = Lines::new(stdin().lock(), LINE_MAX);
+    let mut answers = face.output.stream();
+    while let Some(line) = lines.next_line().map_err(unreadable)? {
+        if line
+            .bytes
+            .is_some_and(|bytes| bytes.trim_ascii().is_empty())
+        {
             continue;
         }
-        let answer = answer(&line, number, &catalogue, arguments);
-        if write(&mut output, &answer).is_err() {
+        if !answers.send("skills.dispatch", &answer(&line, &catalogue, arguments)) {
             break;
         }
-        failed = failed.or(answer.err().map(|error| error.code));
     }
-    // Whoever closed the pipe has read enough.
-    let _ = output.flush();
-    Ok(failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code())))
+    Ok(face.output.end(answers))
 }
 
-/// Reads a line with its end. Of one that is too long, the start is kept and the rest skipped.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<usize> {
-    line.clear();
-    let read = input.by_ref().take(LINE_MAX + 1).read_until(b'\n', line)?;
-    if line.len() as u64 > LINE_MAX && !line.ends_with(b"\n") {
-        input.skip_until(b'\n')?;
-    }
-    Ok(read)
-}
-
-fn answer(
-    line: &[u8],
-    number: usize,
-    catalogue: &Catalogue,
-    arguments: &Arguments,
-) -> Result<Decision> {
+fn answer(line: &Line<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Result<Decision> {
     let refused = |what: String| {
-        let error = Error::new(Code::InputInvalid, format!("line {number}{what}"));
+        let error = Error::new(Code::InputInvalid, format!("line {}{what}", line.number));
         error.fix("cleo skills dispatch --help")
     };
-    if line.len() as u64 > LINE_MAX {
+    let Some(bytes) = line.bytes else {
         return Err(refused(format!(" has more than {LINE_MAX} bytes")));
-    }
-    if !line.trim_ascii_start().starts_with(b"{") {
+    };
+    if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(refused(": a task is a JSON object".to_string()));
     }
-    let subject: Subject = serde_json::from_slice(line.trim_ascii_end()).map_err(|cause| {
+    let subject: Subject = serde_json::from_slice(bytes.trim_ascii_end()).map_err(|cause| {
         // The parser sees only this line, so its number is not the one that is meant.
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
@@ -136,19 +115,6 @@ fn answer(
     skills::dispatch_subject(catalogue, &subject, template, arguments.explain)
 }
 
-fn write(output: &mut impl Write, answer: &Result<Decision>) -> std::io::Result<()> {
-    let (result, error) = match answer {
-        Ok(decision) => (Some(decision), None),
-        Err(error) => (None, Some(error)),
-    };
-    serde_json::to_writer(
-        &mut *output,
-        &Envelope::new("skills.dispatch", result, error, &[]),
-    )?;
-    output.write_all(b"\n")
-}
-
-fn unreadable(number: usize, cause: std::io::Error) -> Error {
-    let message = format!("line {number} of standard input cannot be read: {cause}");
-    Error::new(Code::FileUnreadable, message).because(cause)
+fn unreadable(cause: std::io::Error) -> Error {
+    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
 }

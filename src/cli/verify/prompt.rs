@@ -1,6 +1,5 @@
 //! `cleo verify prompt`
 
-use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,11 +7,12 @@ use clap::Args;
 
 use super::answer;
 use crate::cli::Face;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Result, quote};
+use crate::file::{read, read_stdin};
 use crate::ops::verify;
 
-/// Largest prompt that is read from standard input, in bytes.
-const INPUT_MAX: u64 = 16 << 20;
+/// Largest prompt that is read, in bytes.
+const PROMPT_MAX: u64 = 16 << 20;
 
 /// Check that a prompt carries the subagent protocol (exit 60)
 #[derive(Args)]
@@ -31,46 +31,21 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let shown = arguments.file.to_string_lossy().into_owned();
-    let text = if shown == "-" {
-        read_stdin()?
-    } else {
-        verify::read_text(&arguments.file)?
+    let bytes = match shown.as_str() {
+        "-" => read_stdin(PROMPT_MAX)?,
+        _ => read(&arguments.file, PROMPT_MAX)?,
     };
+    let text = String::from_utf8_lossy(&bytes);
     let verdict = verify::prompt(&face.surroundings()?, &text, arguments.strict)?;
+    let fix = match shown.as_str() {
+        "-" => "cleo research inject --format text".to_string(),
+        file => format!("cleo research inject --format text >> {}", quote(file)),
+    };
     answer(
         face,
         &format!("prompt {shown}"),
         &verdict,
         &verdict,
-        |error| {
-            if shown == "-" {
-                return error.fix("cleo research inject");
-            }
-            error
-                .fix(format!(
-                    "cleo research inject --format text >> {}",
-                    quote(&shown)
-                ))
-                .or(
-                    "prepare the prompt again",
-                    "cleo spawn TASK --force-inject --format text",
-                )
-        },
+        |error| error.fix(fix),
     )
-}
-
-fn read_stdin() -> Result<String> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin()
-        .lock()
-        .take(INPUT_MAX + 1)
-        .read_to_end(&mut bytes);
-    read.map_err(|cause| {
-        Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
-    })?;
-    if bytes.len() as u64 > INPUT_MAX {
-        let message = format!("the prompt has more than {INPUT_MAX} bytes");
-        return Err(Error::new(Code::InputInvalid, message));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

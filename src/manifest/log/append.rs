@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::{find, no_file};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::unwritable;
 use crate::manifest::entry::Entry;
-use crate::workspace::unwritable;
 
 /// How long an append waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -151,11 +151,18 @@ impl Assembly<'_> {
             session_open: false,
             required_gates: false,
         };
+        // Only needed to compare with and to add from, and not free to read.
+        let needs_known = options.strict || options.force_inject;
+        let known = if needs_known {
+            known_protocols()?
+        } else {
+            Vec::new()
+        };
         let prepared = prepare(&Input {
             situation,
             base: &self.catalogue.base,
             protocols: &self.catalogue.protocols,
-            known: &known_protocols()?,
+            known: &known,
             task_context: &self.catalogue.task_context,
             bindings: &bindings,
             force_inject: options.force_inject,

@@ -1,21 +1,17 @@
-//! Adding tasks, one or many: all of them or none.
+//! Adding tasks, one or many: all of them or none. Files of tasks are read in `batch`.
 
 use std::collections::HashMap;
-use std::io::BufRead;
 
 use serde::Serialize;
 
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep};
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, refuse_ancestor, too_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
-use crate::task::draft::{Draft, Reference, TEXT_MAX};
+use crate::task::draft::{Draft, Reference};
 use crate::task::graph::circle;
 use crate::task::{Note, Priority, Status, Task};
-
-/// Most faulty lines that one message names.
-const FAULTS_SHOWN: usize = 10;
 
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
@@ -32,81 +28,6 @@ pub fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
     context.write(|transaction| Batch::plan(transaction, drafts)?.put(transaction, &now, &by))
-}
-
-/// Reads drafts from JSON lines. Every faulty line is named; one is enough to refuse all.
-pub fn read_batch(mut lines: impl BufRead) -> Result<Vec<Draft>> {
-    let mut drafts = Vec::new();
-    let mut faults = Vec::new();
-    let mut bytes = Vec::new();
-    for number in 1.. {
-        bytes.clear();
-        let limit = (4 * TEXT_MAX) as u64;
-        let read = std::io::Read::take(&mut lines, limit).read_until(b'\n', &mut bytes);
-        let read = read.map_err(|cause| {
-            Error::new(Code::FileUnreadable, format!("line {number}: {cause}")).because(cause)
-        })?;
-        if read == 0 {
-            break;
-        }
-        let line = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-        match read_line(line) {
-            Ok(draft) => drafts.extend(draft.map(|draft| (number, draft))),
-            Err(error) => faults.push((number, error)),
-        }
-    }
-    refuse(faults)?;
-    if drafts.is_empty() {
-        return Err(Error::new(Code::BatchInvalid, "the batch holds no tasks"));
-    }
-    let (drafts, faults) = check_all(drafts);
-    refuse(faults)?;
-    Ok(drafts)
-}
-
-fn read_line(line: &[u8]) -> Result<Option<Draft>> {
-    let line = line.trim_ascii();
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let value = serde_json::from_slice(line).map_err(|cause| {
-        Error::new(
-            Code::BatchInvalid,
-            format!("no JSON at column {}: {cause}", cause.column()),
-        )
-    })?;
-    Draft::from_json(value).map(Some)
-}
-
-type Faults = Vec<(usize, Error)>;
-
-fn check_all(drafts: Vec<(usize, Draft)>) -> (Vec<Draft>, Faults) {
-    let (mut good, mut faults) = (Vec::new(), Vec::new());
-    for (number, draft) in drafts {
-        match draft.checked() {
-            Ok(draft) => good.push(draft),
-            Err(error) => faults.push((number, error)),
-        }
-    }
-    (good, faults)
-}
-
-/// Makes one error of all faults; its code is that of the first.
-fn refuse(faults: Faults) -> Result<()> {
-    let Some((_, first)) = faults.first() else {
-        return Ok(());
-    };
-    let code = first.code;
-    let mut lines: Vec<String> = faults
-        .iter()
-        .map(|(number, error)| format!("line {number}: {}", error.message))
-        .collect();
-    if lines.len() > FAULTS_SHOWN {
-        let more = lines.len() - FAULTS_SHOWN;
-        lines.truncate(FAULTS_SHOWN);
-        lines.push(format!("and {more} more"));
-    }
-    Err(Error::new(code, lines.join("; ")))
 }
 
 /// Drafts with the ids that they will have.
@@ -134,7 +55,7 @@ impl Batch {
         }
         batch.resolve(transaction)?;
         batch.refuse_circles()?;
-        batch.refuse_depth(transaction)?;
+        batch.refuse_nesting(transaction)?;
         Ok(batch)
     }
 
@@ -236,22 +157,21 @@ impl Batch {
             .collect()
     }
 
-    fn refuse_depth(&self, tasks: &dyn Tasks) -> Result<()> {
-        let parents: HashMap<TaskId, Option<TaskId>> = self
-            .drafts
-            .iter()
-            .filter(|p| p.is_new)
-            .map(|p| (p.id, p.parent))
-            .collect();
-        for id in parents.keys() {
-            let above = |id| {
-                parents
-                    .get(&id)
-                    .map_or_else(|| tasks.parent(id), |above| Ok(*above))
-            };
-            if depth(*id, above)? > DEPTH_MAX {
-                return Err(too_deep(&self.names(&[*id]).join("")));
+    /// Refuses what is nested too deep, and parts that wait for their whole.
+    fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
+        let new = || self.drafts.iter().filter(|planned| planned.is_new);
+        let parents: HashMap<TaskId, Option<TaskId>> =
+            new().map(|planned| (planned.id, planned.parent)).collect();
+        let above = |id| {
+            parents
+                .get(&id)
+                .map_or_else(|| tasks.parent(id), |above| Ok(*above))
+        };
+        for planned in new() {
+            if depth(planned.id, above)? > DEPTH_MAX {
+                return Err(too_deep(&self.names(&[planned.id]).join("")));
             }
+            refuse_ancestor(planned.id, &planned.depends, |way| self.names(way), above)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Changing the fields of a task.
 
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep};
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, refuse_ancestor, too_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
@@ -195,7 +195,15 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
             task.depends.push(*id);
         }
     }
-    Ok(())
+    let (id, parent) = (task.id, task.parent);
+    let parent_of = |task| {
+        if task == id {
+            Ok(parent)
+        } else {
+            tasks.parent(task)
+        }
+    };
+    refuse_ancestor(id, &task.depends, plain_names, parent_of)
 }
 
 fn check_dependency(tasks: &dyn Tasks, task: TaskId, needs: TaskId) -> Result<()> {
@@ -264,8 +272,11 @@ fn parent_circle(task: TaskId, way: &[TaskId]) -> Error {
 }
 
 fn names(task: TaskId, way: &[TaskId]) -> Vec<String> {
-    std::iter::once(&task)
-        .chain(way)
-        .map(TaskId::to_string)
-        .collect()
+    let mut ids = vec![task];
+    ids.extend(way);
+    plain_names(&ids)
+}
+
+fn plain_names(ids: &[TaskId]) -> Vec<String> {
+    ids.iter().map(TaskId::to_string).collect()
 }

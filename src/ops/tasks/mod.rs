@@ -1,13 +1,15 @@
 //! Tasks: add, change, move, read, delete.
 
 mod add;
+mod batch;
 mod change;
 mod delete;
 mod graph;
 mod moves;
 mod read;
 
-pub use add::{Added, add, read_batch};
+pub use add::{Added, add};
+pub use batch::read_batch;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{Next, Ready, Waves, next, ready, waves};
@@ -49,6 +51,27 @@ fn too_deep(id: &str) -> Error {
 fn cycle(what: &str, way: &[String]) -> Error {
     let message = format!("{what} would go in a circle: {}", way.join(" → "));
     Error::new(Code::Cycle, message)
+}
+
+/// Refuses a dependency on a task that `task` is a part of: it is done only when its parts are, so
+/// both would wait for ever. `parent_of` may know more than the store.
+fn refuse_ancestor(
+    task: TaskId,
+    depends: &[TaskId],
+    names: impl Fn(&[TaskId]) -> Vec<String>,
+    parent_of: impl Fn(TaskId) -> Result<Option<TaskId>>,
+) -> Result<()> {
+    let mut way = vec![task];
+    let mut above = parent_of(task)?;
+    while let Some(parent) = above.filter(|_| way.len() <= DEPTH_MAX) {
+        way.push(parent);
+        if depends.contains(&parent) {
+            way.push(task);
+            return Err(cycle("a part that waits for its whole", &names(&way)));
+        }
+        above = parent_of(parent)?;
+    }
+    Ok(())
 }
 
 /// The error for a dependency that is no task.

@@ -56,6 +56,13 @@ pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Resu
             text,
         }));
         let mut moved = put(transaction, task, Status::Cancelled, &now)?;
+        let open = open_children(transaction, id)?;
+        if !open.is_empty() {
+            let open = id::list(&open);
+            moved
+                .warnings
+                .push(format!("its children stay open: {open}"));
+        }
         let stuck = transaction.dependents(id)?;
         if !stuck.is_empty() {
             let stuck = id::list(&stuck);

@@ -1,0 +1,246 @@
+//! The files that tell other programs about cleo: which there are for each client, what stands in
+//! them, and which part of a file is ours. Pure; [`crate::ops::init`] reads and writes them.
+
+mod diff;
+mod ownership;
+mod render;
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+pub use diff::diff;
+pub use ownership::Outcome;
+use render::render;
+
+/// The one kind of agent that works on tasks. Skills make the difference, not agents.
+const NAME: &str = "cleo-subagent";
+
+/// A program that runs agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+}
+
+impl Client {
+    /// All clients.
+    pub const ALL: [Client; 2] = [Client::Claude, Client::Codex];
+
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::Claude => "claude",
+            Client::Codex => "codex",
+        }
+    }
+}
+
+/// A file as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentFile {
+    /// Where it belongs, relative to the root.
+    pub path: &'static str,
+    part: Part,
+    text: String,
+}
+
+/// Which part of the file is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// All of it.
+    Whole,
+    /// A block between markers.
+    Block,
+    /// A block with a line that the file may also hold outside of it.
+    Line,
+}
+
+impl AgentFile {
+    /// Says what becomes of the file when `there` is what it holds now.
+    pub fn over(&self, there: &str) -> Outcome {
+        let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
+        match self.part {
+            Part::Whole => ownership::replace(there, &self.text),
+            Part::Line if !ownership::has_marker(there) && has_line() => Outcome {
+                text: there.to_string(),
+                holds_changes: false,
+            },
+            Part::Block | Part::Line => ownership::put_block(there, &self.text),
+        }
+    }
+}
+
+/// What the templates are filled with.
+#[derive(Serialize)]
+struct Values<'a> {
+    name: &'a str,
+    description: &'a [&'a str],
+    tools: &'a [Tools],
+    instructions: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tools {
+    r#for: &'static str,
+    names: &'static [&'static str],
+}
+
+const DESCRIPTION: &[&str] = &[
+    "Carries out one cleo task and leaves proof of it.",
+    "Use it with the prompt that `cleo spawn TASK` prints, unchanged.",
+    "Writes the output file, appends the manifest entry, answers with one fixed sentence.",
+];
+
+/// Only names that clients know: they drop others in silence. MCP tools count where their server is
+/// set up.
+const TOOLS: &[Tools] = &[
+    Tools {
+        r#for: "Files and commands",
+        names: &["Read", "Write", "Edit", "Bash"],
+    },
+    Tools {
+        r#for: "Web access",
+        names: &["WebFetch", "WebSearch"],
+    },
+    Tools {
+        r#for: "Browser automation (claude-in-chrome MCP)",
+        names: &[
+            "mcp__claude-in-chrome__tabs_context_mcp",
+            "mcp__claude-in-chrome__tabs_create_mcp",
+            "mcp__claude-in-chrome__navigate",
+            "mcp__claude-in-chrome__computer",
+            "mcp__claude-in-chrome__read_page",
+            "mcp__claude-in-chrome__find",
+            "mcp__claude-in-chrome__form_input",
+            "mcp__claude-in-chrome__javascript_tool",
+            "mcp__claude-in-chrome__get_page_text",
+            "mcp__claude-in-chrome__read_console_messages",
+            "mcp__claude-in-chrome__read_network_requests",
+        ],
+    },
+    Tools {
+        r#for: "Documentation lookup (context7 MCP)",
+        names: &[
+            "mcp__context7__resolve-library-id",
+            "mcp__context7__query-docs",
+        ],
+    },
+    Tools {
+        r#for: "Web research (tavily MCP)",
+        names: &["mcp__tavily__tavily-search", "mcp__tavily__tavily-extract"],
+    },
+];
+
+/// Returns the files for some clients. `base` is the base protocol, whose first paragraph is all
+/// that an agent file repeats: everything else comes with each prompt.
+pub fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
+    let values = Values {
+        name: NAME,
+        description: DESCRIPTION,
+        tools: TOOLS,
+        instructions: first_paragraph(base)?,
+    };
+    let mut files = Vec::new();
+    if clients.contains(&Client::Claude) {
+        let text = render(include_str!("templates/claude-agent.md.hbs"), &values)?;
+        // Front matter has to begin in the first line, so the marker is its second.
+        files.push(whole(".claude/agents/cleo-subagent.md", &text, 1));
+    }
+    if clients.contains(&Client::Codex) {
+        let text = render(include_str!("templates/codex-agent.toml.hbs"), &values)?;
+        files.push(whole(".codex/agents/cleo-subagent.toml", &text, 0));
+    }
+    if !clients.is_empty() {
+        let text = render(include_str!("templates/agents-block.md.hbs"), &values)?;
+        files.push(part("AGENTS.md", Part::Block, text));
+    }
+    if clients.contains(&Client::Claude) {
+        let text = render(include_str!("templates/claude-block.md.hbs"), &values)?;
+        files.push(part("CLAUDE.md", Part::Line, text));
+    }
+    Ok(files)
+}
+
+fn whole(path: &'static str, text: &str, marker_line: usize) -> AgentFile {
+    part(path, Part::Whole, ownership::sign(text, marker_line))
+}
+
+fn part(path: &'static str, part: Part, text: String) -> AgentFile {
+    AgentFile { path, part, text }
+}
+
+fn first_paragraph(base: &str) -> Result<&str> {
+    let mut paragraphs = base.split("\n\n").map(str::trim);
+    paragraphs
+        .find(|text| !text.is_empty() && !text.starts_with('#'))
+        .ok_or_else(|| Error::new(Code::Internal, "the base protocol has no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::known_protocols;
+
+    fn text_of(path: &str) -> String {
+        let base = known_protocols().unwrap().remove(0);
+        let files = files(&Client::ALL, &base.text).unwrap();
+        let file = files.into_iter().find(|file| file.path == path).unwrap();
+        file.over("").text
+    }
+
+    #[test]
+    fn the_agent_for_claude_repeats_why_and_no_rule() {
+        let text = text_of(".claude/agents/cleo-subagent.md");
+        let (front, body) = text
+            .strip_prefix("---\n")
+            .unwrap()
+            .split_once("---\n")
+            .unwrap();
+        let front: serde_json::Value = serde_yaml::from_str(front).unwrap();
+        assert_eq!(front["name"], NAME);
+        assert_eq!(front["model"], "sonnet");
+        assert_eq!(front["tools"].as_array().unwrap().len(), 21);
+        assert_eq!(front["description"].as_str().unwrap().lines().count(), 3);
+        assert!(body.contains("nobody reads the chat"), "{body}");
+        assert!(
+            !body.contains("OUT-0") && body.trim().lines().count() == 1,
+            "{body}"
+        );
+    }
+
+    #[test]
+    fn the_agent_for_codex_has_the_keys_that_codex_reads() {
+        let text = text_of(".codex/agents/cleo-subagent.toml");
+        for start in [
+            "# cleo:digest ",
+            "name = \"cleo-subagent\"",
+            "description = \"",
+            "developer_instructions = '''",
+        ] {
+            assert!(
+                text.lines().any(|line| line.starts_with(start)),
+                "{start}\n{text}"
+            );
+        }
+        assert_eq!(text.matches("'''").count(), 2);
+        assert!(
+            !text
+                .lines()
+                .any(|line| line.starts_with("description") && line.matches('"').count() != 2)
+        );
+    }
+
+    #[test]
+    fn an_import_that_is_there_is_left_alone() {
+        let base = known_protocols().unwrap().remove(0);
+        let files = files(&[Client::Claude], &base.text).unwrap();
+        let claude = files.iter().find(|file| file.path == "CLAUDE.md").unwrap();
+        assert_eq!(
+            claude.over("# Mine\n@AGENTS.md\n").text,
+            "# Mine\n@AGENTS.md\n"
+        );
+        assert!(claude.over("# Mine\n").text.contains("\n@AGENTS.md\n"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Telling our text from everybody else's: a marker with a digest says what we wrote, and the
+//! digest whether somebody changed it since.
+
+use std::ops::Range;
+
+use crate::id::digest;
+
+/// Stands in the marker line of a file that is ours as a whole.
+const SIGN: &str = "cleo:digest ";
+const BEGIN: &str = "<!-- cleo:begin ";
+const END: &str = "<!-- cleo:end -->";
+/// Digits of a digest in a marker: enough to notice an edit, short enough for a prompt.
+const DIGITS: usize = 16;
+
+/// What a file becomes, and whether it holds changes that would be lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The text of the whole file.
+    pub text: String,
+    /// True when somebody changed what we wrote.
+    pub holds_changes: bool,
+}
+
+/// Adds the marker line to a file that is ours as a whole, as its line number `line`.
+pub(super) fn sign(text: &str, line: usize) -> String {
+    let marker = format!(
+        "# {SIGN}{} (cleo init --agents writes this file)",
+        short(text)
+    );
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.insert(line.min(lines.len()), &marker);
+    lines.join("\n") + "\n"
+}
+
+/// Puts a signed file in the place of what is there.
+pub(super) fn replace(there: &str, signed: &str) -> Outcome {
+    if plain(there) == signed {
+        return kept(there);
+    }
+    Outcome {
+        text: signed.to_string(),
+        holds_changes: !there.trim().is_empty() && !is_untouched(there),
+    }
+}
+
+fn is_untouched(text: &str) -> bool {
+    let text = plain(text);
+    let (markers, others): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.contains(SIGN));
+    let body = others.join("\n") + "\n";
+    matches!(markers[..], [marker] if marker.contains(&format!("{SIGN}{}", short(&body))))
+}
+
+/// Puts our block into a file that belongs to the project: in the place of the one that is there,
+/// else at the end. Everything outside stays byte for byte.
+pub(super) fn put_block(there: &str, content: &str) -> Outcome {
+    let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
+    let block = block(content).replace('\n', end_of_line);
+    match find(there) {
+        Found::Block(range) if is_block_of(&there[range.clone()], content) => kept(there),
+        Found::Block(range) => Outcome {
+            holds_changes: !is_untouched_block(&there[range.clone()]),
+            text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
+        },
+        Found::Nothing => append(there, &block, end_of_line, false),
+        // What is ours cannot be told any more: only the markers go, the rest is the project's.
+        Found::Broken => append(&without_markers(there), &block, end_of_line, true),
+    }
+}
+
+/// Says whether a file holds any of our markers.
+pub(super) fn has_marker(text: &str) -> bool {
+    !matches!(find(text), Found::Nothing)
+}
+
+fn kept(there: &str) -> Outcome {
+    Outcome {
+        text: there.to_string(),
+        holds_changes: false,
+    }
+}
+
+fn append(there: &str, block: &str, end_of_line: &str, holds_changes: bool) -> Outcome {
+    let mut text = there.to_string();
+    if !text.is_empty() {
+        if !text.ends_with('\n') {
+            text.push_str(end_of_line);
+        }
+        text.push_str(end_of_line);
+    }
+    text.push_str(block);
+    Outcome {
+        text,
+        holds_changes,
+    }
+}
+
+fn block(content: &str) -> String {
+    let begin = format!(
+        "{BEGIN}{} (cleo init --agents writes this block) -->",
+        short(content)
+    );
+    format!("{begin}\n{content}{END}\n")
+}
+
+enum Found {
+    Nothing,
+    Block(Range<usize>),
+    Broken,
+}
+
+/// Finds the block: one marker that begins, then one that ends, each alone on its line.
+fn find(text: &str) -> Found {
+    let mut begins = Vec::new();
+    let mut ends = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if is_begin(line) {
+            begins.push(at);
+        } else if is_end(line) {
+            ends.push(at + line.len());
+        }
+        at += line.len();
+    }
+    match (&begins[..], &ends[..]) {
+        ([], []) => Found::Nothing,
+        ([begin], [end]) if begin < end => Found::Block(*begin..*end),
+        _ => Found::Broken,
+    }
+}
+
+fn is_begin(line: &str) -> bool {
+    line.starts_with(BEGIN)
+}
+
+fn is_end(line: &str) -> bool {
+    line.trim_end() == END
+}
+
+fn without_markers(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines
+        .filter(|line| !is_begin(line) && !is_end(line))
+        .collect()
+}
+
+fn is_block_of(there: &str, content: &str) -> bool {
+    plain(there).trim_end() == block(content).trim_end()
+}
+
+fn is_untouched_block(there: &str) -> bool {
+    let there = plain(there);
+    let Some((begin, rest)) = there.split_once('\n') else {
+        return false;
+    };
+    let content = rest.trim_end().strip_suffix(END).unwrap_or(rest);
+    begin.starts_with(&format!("{BEGIN}{} ", short(content)))
+}
+
+/// Reads text as it was before a checkout changed its line ends.
+fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+fn short(text: &str) -> String {
+    let digest = digest(text);
+    let digits = digest.trim_start_matches("sha256:");
+    digits.chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signed_file_is_replaced_as_long_as_nobody_changed_it() {
+        let old = sign("---\nname: a\n---\nold\n", 1);
+        let new = sign("---\nname: a\n---\nnew\n", 1);
+        for (there, holds_changes) in [
+            (old.clone(), false),
+            (old.replace('\n', "\r\n"), false),
+            (String::new(), false),
+            (old.replace("old", "mine"), true),
+            (old.replace("cleo:digest ", ""), true),
+            ("somebody's".to_string(), true),
+        ] {
+            let outcome = replace(&there, &new);
+            assert_eq!(
+                (outcome.text, outcome.holds_changes),
+                (new.clone(), holds_changes),
+                "{there}"
+            );
+        }
+        assert_eq!(replace(&new, &new).text, new);
+    }
+
+    #[test]
+    fn a_block_changes_nothing_around_it() {
+        let first = put_block("# Mine\nno end", "one\n");
+        assert!(!first.holds_changes);
+        assert_eq!(put_block(&first.text, "one\n").text, first.text);
+        let around = first.text.replace("# Mine", "# \u{feff}Mine\r") + "\nmore, no end";
+        let second = put_block(&around, "two\n");
+        assert!(!second.holds_changes, "{}", second.text);
+        assert_eq!(second.text.replace("two\r\n", "one\n").len(), {
+            let crlf = block("one\n").replace('\n', "\r\n").len() - block("one\n").len() - 1;
+            around.len() + crlf
+        });
+        assert!(second.text.ends_with("\nmore, no end"));
+        assert!(second.text.starts_with("# \u{feff}Mine\r\n"));
+    }
+
+    #[test]
+    fn an_edited_block_is_noticed() {
+        let ours = put_block("", "one\n").text;
+        assert!(put_block(&ours.replace("one", "mine"), "two\n").holds_changes);
+        assert!(!put_block(&ours, "two\n").holds_changes);
+    }
+
+    #[test]
+    fn broken_markers_lose_no_text() {
+        let ours = put_block("before\n", "one\n").text;
+        for broken in [
+            ours.replace(END, ""),
+            format!("{ours}{ours}"),
+            format!("{END}\n{}", ours.replace(END, "")),
+        ] {
+            let outcome = put_block(&broken, "two\n");
+            assert!(outcome.holds_changes, "{broken}");
+            assert!(outcome.text.contains("before\n") && outcome.text.contains("one\n"));
+            assert!(matches!(find(&outcome.text), Found::Block(_)));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reading and writing files within bounds, and saying what went wrong.
+
+use std::fs;
+use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+
+use crate::error::{Code, Error, Result, quote};
+
+/// Reads a file of at most `max` bytes.
+pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
+    let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+    let mut bytes = Vec::new();
+    file.take(max + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|cause| unreadable(path, cause))?;
+    if bytes.len() as u64 > max {
+        let message = format!("{} has more than {max} bytes", path.display());
+        return Err(Error::new(Code::InputInvalid, message)
+            .fix(format!("ls -l {}", quote(&path.to_string_lossy()))));
+    }
+    Ok(bytes)
+}
+
+/// Reads standard input of at most `max` bytes.
+pub fn read_stdin(max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(max + 1).read_to_end(&mut bytes);
+    read.map_err(|cause| {
+        Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
+    })?;
+    if bytes.len() as u64 > max {
+        let message = format!("standard input has more than {max} bytes");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    Ok(bytes)
+}
+
+/// Lines of an input, one after the other, each within bounds.
+pub struct Lines<R> {
+    input: R,
+    max: u64,
+    number: usize,
+    line: Vec<u8>,
+}
+
+/// A line of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The line without its end; none when it is longer than is allowed.
+    pub bytes: Option<&'a [u8]>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads lines of at most `max` bytes.
+    pub fn new(input: R, max: u64) -> Lines<R> {
+        Lines {
+            input,
+            max,
+            number: 0,
+            line: Vec::new(),
+        }
+    }
+
+    /// Reads the next line; none at the end.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let mut part = self.input.by_ref().take(self.max + 1);
+        if part.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let ended = self.line.pop_if(|last| *last == b'\n').is_some();
+        let fits = self.line.len() as u64 <= self.max;
+        if !fits && !ended {
+            self.input.skip_until(b'\n')?;
+        }
+        Ok(Some(Line {
+            number: self.number,
+            bytes: fits.then_some(&self.line),
+        }))
+    }
+}
+
+/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
+pub fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let mut draft = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempfile_in(folder)?;
+        draft.write_all(text.as_bytes())?;
+        let permissions = fs::metadata(path).map(|there| there.permissions());
+        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        draft
+            .as_file()
+            .set_permissions(permissions.unwrap_or(plain))?;
+        draft.as_file().sync_all()?;
+        draft.persist(path)?;
+        fs::File::open(folder)?.sync_all()
+    };
+    write().map_err(|cause| unwritable(path, cause))
+}
+
+/// The error for a place that cannot be written.
+pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
+    let message = format!("{} cannot be written: {cause}", path.display());
+    let folder = path.parent().unwrap_or(path).to_string_lossy();
+    Error::new(Code::FileUnwritable, message)
+        .fix(format!("ls -ld {}", quote(&folder)))
+        .because(cause)
+}
+
+/// The error for a file that cannot be read.
+pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
+    let message = format!("{} cannot be read: {cause}", path.display());
+    let mut nearest = path.ancestors().filter(|path| path.exists());
+    let nearest = nearest.next().unwrap_or(Path::new("."));
+    Error::new(Code::FileUnreadable, message)
+        .fix(format!("ls -ld {}", quote(&nearest.to_string_lossy())))
+        .because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_too_long_do_not_hide_the_next() {
+        let mut lines = Lines::new(&b"ab\nabcdef\n\nabc\r\nxyz"[..], 4);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            found.push((line.number, line.bytes.map(<[u8]>::to_vec)));
+        }
+        let some = |text: &str| Some(text.as_bytes().to_vec());
+        let expected = [
+            (1, some("ab")),
+            (2, None),
+            (3, some("")),
+            (4, some("abc\r")),
+            (5, some("xyz")),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_file_is_read_within_bounds_and_written_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/file");
+        write_whole(&path, "1234").unwrap();
+        write_whole(&path, "12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert_eq!(read(&path, 4).unwrap_err().code, Code::InputInvalid);
+        assert_eq!(
+            read(&folder.path().join("none"), 4).unwrap_err().code,
+            Code::FileUnreadable
+        );
+        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,240 @@
+//! Making a workspace, and the files that tell agents about it: all of them or none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Surroundings;
+use crate::agent_files::{self, Client, diff};
+use crate::catalogue::known_protocols;
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{unreadable, unwritable, write_whole};
+use crate::workspace::Workspace;
+
+/// What to make.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Clients to write files for.
+    pub agents: Vec<Client>,
+    /// Write over what somebody changed.
+    pub force: bool,
+    /// Write nothing.
+    pub dry_run: bool,
+}
+
+/// What was made, or would be.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialized {
+    /// The folder.
+    pub root: String,
+    /// What was not there before, relative to the folder.
+    pub created: Vec<String>,
+    /// Files that were there and are changed.
+    pub updated: Vec<String>,
+    /// Agent files that are as they should be.
+    pub unchanged: Vec<String>,
+    /// True when nothing was written.
+    pub dry_run: bool,
+    /// What would change in each file, in a dry run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preview: Vec<Preview>,
+    /// Why the same without `dry_run` would be refused.
+    #[serde(skip)]
+    pub refusal: Option<Error>,
+}
+
+/// What would change in a file.
+#[derive(Debug, Serialize)]
+pub struct Preview {
+    /// The file, relative to the folder.
+    pub path: String,
+    /// The lines that go (`-`) and come (`+`).
+    pub diff: String,
+}
+
+/// Makes a workspace, or what is missing of it, and the files for agents.
+pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialized> {
+    let root = match &surroundings.root {
+        Some(root) => surroundings.directory.join(root),
+        None => surroundings.directory.clone(),
+    };
+    let planned = plan(&root, &options.agents)?;
+    let refusal = refusal(&planned, surroundings, options);
+    let made = match (options.dry_run, refusal) {
+        (true, refusal) => (Workspace::missing(&root), refusal),
+        (false, Some(refusal)) => return Err(refusal),
+        (false, None) => {
+            let (_, created) = Workspace::create(&root)?;
+            write_all(&planned)?;
+            (created, None)
+        }
+    };
+    Ok(report(&root, options.dry_run, planned, made))
+}
+
+/// A file and what becomes of it.
+struct Planned {
+    path: &'static str,
+    target: PathBuf,
+    there: Option<String>,
+    text: String,
+    holds_changes: bool,
+}
+
+impl Planned {
+    fn changes(&self) -> bool {
+        self.there.as_deref() != Some(&self.text)
+    }
+}
+
+fn plan(root: &Path, clients: &[Client]) -> Result<Vec<Planned>> {
+    if clients.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(base) = known_protocols()?.into_iter().next() else {
+        return Err(Error::new(
+            Code::Internal,
+            "the program carries no base protocol",
+        ));
+    };
+    let mut planned: Vec<Planned> = Vec::new();
+    for file in agent_files::files(clients, &base.text)? {
+        let target = target(root, file.path)?;
+        let there = read(&target)?;
+        // One of AGENTS.md and CLAUDE.md may be a link to the other: then it has it all already.
+        let is_known = planned.iter().any(|other| other.target == target);
+        let outcome = file.over(there.as_deref().unwrap_or_default());
+        let text = if is_known { there.clone() } else { None };
+        planned.push(Planned {
+            path: file.path,
+            target,
+            text: text.unwrap_or(outcome.text),
+            holds_changes: outcome.holds_changes && !is_known,
+            there,
+        });
+    }
+    Ok(planned)
+}
+
+/// Finds the file to write: behind a link that stays inside, so that the link itself stays.
+fn target(root: &Path, relative: &str) -> Result<PathBuf> {
+    if !root.exists() {
+        return Ok(root.join(relative));
+    }
+    let workspace = Workspace {
+        root: root.to_path_buf(),
+    };
+    let path = workspace.confine(relative).map_err(|error| {
+        let shown = root.join(relative);
+        error.fix(format!("ls -ld {}", quote(&shown.to_string_lossy())))
+    })?;
+    Ok(fs::canonicalize(&path).unwrap_or(path))
+}
+
+fn read(path: &Path) -> Result<Option<String>> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(unreadable(path, cause)),
+    };
+    String::from_utf8(bytes).map(Some).map_err(|cause| {
+        let message = format!("{} is no text in UTF-8: {cause}", path.display());
+        let shown = path.to_string_lossy();
+        Error::new(Code::FileUnreadable, message).fix(format!("file {}", quote(&shown)))
+    })
+}
+
+fn refusal(planned: &[Planned], surroundings: &Surroundings, options: &Options) -> Option<Error> {
+    let changed = planned.iter().filter(|file| file.holds_changes);
+    let changed: Vec<&str> = changed.map(|file| file.path).collect();
+    if options.force || changed.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = options.agents.iter().map(|client| client.name()).collect();
+    let root = surroundings.root.as_ref();
+    let root = root.map_or(String::new(), |root| {
+        format!("--root {} ", quote(&root.to_string_lossy()))
+    });
+    let command = format!("cleo {root}init --agents {}", names.join(","));
+    let message = format!(
+        "somebody else's text stands where cleo writes, in {}; nothing was written",
+        changed.join(", ")
+    );
+    Some(
+        Error::new(Code::FileChanged, message)
+            .fix(format!("{command} --force"))
+            .or("see what would be lost", format!("{command} --dry-run")),
+    )
+}
+
+/// Writes the files; when one cannot be written, those before it become what they were.
+fn write_all(planned: &[Planned]) -> Result<()> {
+    let mut done: Vec<(&Planned, Vec<PathBuf>)> = Vec::new();
+    for file in planned.iter().filter(|file| file.changes()) {
+        let folders = missing_folders(&file.target);
+        let written = write_whole(&file.target, &file.text);
+        done.push((file, folders));
+        if let Err(error) = written {
+            done.iter()
+                .rev()
+                .for_each(|(file, folders)| undo(file, folders));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Lists the folders that a file needs and that are not there, the innermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    above
+        .take_while(|folder| !folder.exists())
+        .map(Path::to_path_buf)
+        .collect()
+}
+
+/// Undoes as much as can be; the error that led here is the one to report.
+fn undo(file: &Planned, folders: &[PathBuf]) {
+    let _ = match &file.there {
+        Some(text) => write_whole(&file.target, text),
+        None => fs::remove_file(&file.target).map_err(|cause| unwritable(&file.target, cause)),
+    };
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+fn report(
+    root: &Path,
+    dry_run: bool,
+    planned: Vec<Planned>,
+    (mut created, refusal): (Vec<String>, Option<Error>),
+) -> Initialized {
+    let (mut updated, mut unchanged, mut preview) = (Vec::new(), Vec::new(), Vec::new());
+    for file in planned {
+        let path = file.path.to_string();
+        if dry_run && file.changes() {
+            let old = file.there.as_deref().unwrap_or_default();
+            preview.push(Preview {
+                path: path.clone(),
+                diff: diff(old, &file.text),
+            });
+        }
+        match &file.there {
+            None => created.push(path),
+            Some(_) if file.changes() => updated.push(path),
+            Some(_) => unchanged.push(path),
+        }
+    }
+    Initialized {
+        root: root.to_string_lossy().into_owned(),
+        created,
+        updated,
+        unchanged,
+        dry_run,
+        preview,
+        refusal,
+    }
+}
