@@ -1,10 +1,15 @@
 //! How the shipped protocols are written, and that each rule has one owner.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use cleo::catalogue::known_protocols;
+use serde_json::json;
 
 use crate::skills_content::{pattern, shipped, texts};
+use crate::spawn::{add, spawn};
+use crate::world::TestWorkspace;
 
 /// Longest texts of protocols with their tokens replaced, in bytes.
 const LIMITS: [(&str, usize); 8] = [
@@ -107,4 +112,96 @@ fn no_eight_words_stand_in_two_texts() {
             assert_eq!(*first, name, "both say: {}", run.join(" "));
         }
     }
+}
+
+/// Each line of the base and of what is always there has this test as its last owner.
+#[test]
+fn the_usual_block_reads_like_this() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Paint it", "labels": ["Red & blue"]})],
+    );
+    insta::assert_snapshot!(workspace.ok("research inject T1").stdout);
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    assert!(prompt.ends_with(&workspace.ok("research inject T1").stdout));
+}
+
+/// The here-document of OUT-002, as an agent fills it in.
+fn here_document(prompt: &str) -> String {
+    let (_, rest) = prompt.split_once("```sh\n").unwrap();
+    let block = rest.split_once("```").unwrap().0;
+    let filled = block
+        .replace("<complete|partial|blocked>", "complete")
+        .replace("<true|false>", "true");
+    let text = json!("It's \"$HOME\" `x` \\ & é").to_string();
+    let fact = pattern("\"<(title|fact)>\"");
+    fact.replace_all(&filled, regex::NoExpand(&text))
+        .into_owned()
+}
+
+#[test]
+fn the_line_of_out_002_survives_every_shell() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Paint it", "labels": ["Red & blue"]})],
+    );
+    let prompt = spawn(&workspace, &["T1"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    let block = here_document(&prompt);
+    let line = block.lines().nth(1).unwrap();
+    let entry = cleo::manifest::entry::Entry::read(line).unwrap();
+    assert_eq!(
+        (entry.id.as_str(), entry.file.as_str()),
+        ("paint-it-2026-01-26", "2026-01-26_paint-it.md")
+    );
+    assert_eq!(
+        (entry.topics, entry.linked_tasks.len()),
+        (vec!["red-blue".to_string()], 1)
+    );
+    workspace.write("stub/cleo", "#!/bin/sh\necho \"$@\" > told\ncat >> told\n");
+    let stub = workspace.path("stub/cleo");
+    std::fs::set_permissions(&stub, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let instead = "cat >> \"claudedocs/agent-outputs/MANIFEST.jsonl\"";
+    assert!(prompt.contains(&format!("`{instead}`")));
+    for shell in ["sh", "bash", "dash"] {
+        let run = |script: &str| {
+            let path = format!("{}:/usr/bin:/bin", stub.parent().unwrap().display());
+            let mut command = Command::new(shell);
+            command
+                .args(["-c", script])
+                .current_dir(workspace.root())
+                .env("PATH", path);
+            command
+                .status()
+                .map(|status| assert!(status.success(), "{shell}"))
+        };
+        if run(&block).is_err() {
+            continue; // This machine does not have that shell.
+        }
+        assert_eq!(
+            workspace.read("told"),
+            format!("manifest append\n{line}\n"),
+            "{shell}"
+        );
+        workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "");
+        run(&block.replace("cleo manifest append", instead)).unwrap();
+        assert_eq!(
+            workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl"),
+            format!("{line}\n"),
+            "{shell}"
+        );
+    }
+    workspace.write(
+        "claudedocs/agent-outputs/2026-01-26_paint-it.md",
+        "# Paint\n\n## Summary\n\nRed.\n",
+    );
+    workspace.ok("verify output T1");
+    workspace.ok("complete T1");
 }

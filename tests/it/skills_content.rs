@@ -314,11 +314,10 @@ fn texts_hold_known_tokens_plain_words_and_no_foreign_paths() {
         );
         let word = empty.captures(&plain).map(|found| found[2].to_string());
         assert_eq!(word, None, "{name}: a word that nobody can check");
-        for path in
-            pattern(r"(^|[\s`(])(/[A-Za-z][\w.-]*)").captures_iter(&plain.replace("#!/bin/sh", ""))
-        {
-            panic!("{name}: the absolute path {}", &path[2]);
-        }
+        let shown = plain.replace("#!/bin/sh", "");
+        let path = pattern(r"(^|[\s`(])(/[A-Za-z][\w.-]*)").captures(&shown);
+        let path = path.map(|found| found[2].to_string());
+        assert_eq!(path, None, "{name}: an absolute path");
         for link in pattern(r"\]\(([^)]*)\)").captures_iter(&plain) {
             assert!(
                 link[1].starts_with("https://"),
