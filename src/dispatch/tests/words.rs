@@ -118,6 +118,7 @@ fn in_a_text_the_first_keyword_wins() {
         ("Document the build", "ct-documentor"),
         ("Build the documentation", "ct-task-executor"),
         ("Verify the release plan", "ct-validator"),
+        ("Plan a test of the plan", "ct-epic-architect"),
         ("Plan the release", "ct-epic-architect"),
         ("Coordinate testing", "ct-orchestrator"),
     ] {
