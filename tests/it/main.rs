@@ -12,6 +12,7 @@ mod batch;
 mod graph;
 mod init_agents;
 mod listing;
+mod manifest;
 mod output;
 mod processes;
 mod prompts;
