@@ -15,6 +15,7 @@ mod explain;
 mod find;
 mod init;
 mod list;
+mod manifest;
 mod orchestrator;
 mod reopen;
 mod research;
@@ -80,6 +81,8 @@ enum Command {
     #[command(subcommand)]
     Skills(skills::Command),
     #[command(subcommand)]
+    Manifest(manifest::Command),
+    #[command(subcommand)]
     Research(research::Command),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
@@ -128,6 +131,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Why(arguments) => face.run("why", arguments, why::run),
         Command::Verify(arguments) => verify::dispatch(face, arguments),
         Command::Skills(command) => skills::dispatch(face, command),
+        Command::Manifest(command) => manifest::dispatch(face, command),
         Command::Research(command) => research::dispatch(face, command),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),

@@ -3,6 +3,8 @@
 pub mod complete;
 pub mod gates;
 pub mod init;
+pub mod manifest;
+pub mod research;
 pub mod skills;
 pub mod spawn;
 pub mod tasks;

@@ -14,6 +14,7 @@ mod dispatch_titles;
 mod graph;
 mod init_agents;
 mod listing;
+mod manifest;
 mod output;
 mod processes;
 mod prompts;
