@@ -9,6 +9,7 @@ mod world;
 
 mod attempts;
 mod batch;
+mod demo;
 mod dispatch;
 mod dispatch_titles;
 mod graph;
