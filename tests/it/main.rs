@@ -20,6 +20,7 @@ mod output;
 mod processes;
 mod prompts;
 mod properties;
+mod readme;
 mod refusals;
 mod skills;
 mod skills_corpus;
