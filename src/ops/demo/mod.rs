@@ -1,6 +1,6 @@
 //! The main job on real input, in a folder of its own: tasks, dispatch, prompts, agents, checks.
 //! Every step is the `ops` function that the command of that name calls. Only the agents are
-//! played, by a script: see [`agent`].
+//! played, by a script.
 
 mod agent;
 mod folder;
