@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::screen::{Screen, Tone};
+use crate::cli::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::manifest::{self, Validated};
 
@@ -29,18 +29,15 @@ pub(super) fn run(face: &mut Face<'_>, _: Arguments) -> Result<ExitCode> {
 }
 
 fn render(screen: &mut Screen, found: &Validated) {
-    let entries = match found.entries {
-        1 => "1 entry".to_string(),
-        n => format!("{n} entries"),
-    };
+    let entries = count(found.entries, "entry", "entries");
     if found.valid {
         screen.say(Tone::Good, "valid ").line(Tone::Plain, entries);
         return;
     }
-    let faults = found.faults.len();
+    let faults = count(found.faults.len(), "fault", "faults");
     screen
         .say(Tone::Bad, "faulty ")
-        .line(Tone::Plain, format!("{entries}, {faults} faults"));
+        .line(Tone::Plain, format!("{entries}, {faults}"));
     for fault in &found.faults {
         screen
             .say(
