@@ -29,18 +29,15 @@ pub(super) fn run(face: &mut Face<'_>, _: Arguments) -> Result<ExitCode> {
 }
 
 fn render(screen: &mut Screen, found: &Validated) {
-    let entries = match found.entries {
-        1 => "1 entry".to_string(),
-        n => format!("{n} entries"),
-    };
+    let entries = counted(found.entries, "entry", "entries");
     if found.valid {
         screen.say(Tone::Good, "valid ").line(Tone::Plain, entries);
         return;
     }
-    let faults = found.faults.len();
+    let faults = counted(found.faults.len(), "fault", "faults");
     screen
         .say(Tone::Bad, "faulty ")
-        .line(Tone::Plain, format!("{entries}, {faults} faults"));
+        .line(Tone::Plain, format!("{entries}, {faults}"));
     for fault in &found.faults {
         screen
             .say(
@@ -49,4 +46,8 @@ fn render(screen: &mut Screen, found: &Validated) {
             )
             .line(Tone::Plain, &fault.message);
     }
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
