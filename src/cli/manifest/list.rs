@@ -80,7 +80,7 @@ fn table(screen: &mut Screen, listed: &Listed) {
         ]
     };
     let rows = listed.entries.iter().map(row).collect();
-    screen.table(&["Id", "Status", "Tasks", "Title"], rows);
+    screen.table(&["ID", "STATUS", "TASKS", "TITLE"], rows);
     if listed.total > listed.entries.len() {
         let (shown, total) = (listed.entries.len(), listed.total);
         screen.line(Tone::Dim, format!("the newest {shown} of {total}"));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::screen::{Screen, Tone};
+use crate::cli::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::manifest::{self, Validated};
 
@@ -29,12 +29,12 @@ pub(super) fn run(face: &mut Face<'_>, _: Arguments) -> Result<ExitCode> {
 }
 
 fn render(screen: &mut Screen, found: &Validated) {
-    let entries = counted(found.entries, "entry", "entries");
+    let entries = count(found.entries, "entry", "entries");
     if found.valid {
         screen.say(Tone::Good, "valid ").line(Tone::Plain, entries);
         return;
     }
-    let faults = counted(found.faults.len(), "fault", "faults");
+    let faults = count(found.faults.len(), "fault", "faults");
     screen
         .say(Tone::Bad, "faulty ")
         .line(Tone::Plain, format!("{entries}, {faults}"));
@@ -46,8 +46,4 @@ fn render(screen: &mut Screen, found: &Validated) {
             )
             .line(Tone::Plain, &fault.message);
     }
-}
-
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -43,7 +43,7 @@ fn table(screen: &mut Screen, links: &Links) {
         ]
     };
     let rows = links.links.iter().map(row).collect();
-    screen.table(&["Id", "Status", "Linked by", "Title"], rows);
+    screen.table(&["ID", "STATUS", "LINKED BY", "TITLE"], rows);
 }
 
 fn sources(sources: &[Source]) -> String {
