@@ -1,6 +1,6 @@
 //! `cleo manifest append`
 
-use std::io::{IsTerminal, Read, stdin};
+use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
+use crate::file;
 use crate::id::{self, TaskId};
 use crate::ops::manifest::{self, Appended};
 
@@ -123,22 +124,12 @@ fn read_stdin() -> Result<String> {
     let refused = |message: String| {
         Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
     };
-    let input = stdin();
-    if input.is_terminal() {
+    if stdin().is_terminal() {
         return Err(refused(
             "no entry is given: put it on standard input".into(),
         ));
     }
-    let mut bytes = Vec::new();
-    let read = input.lock().take(INPUT_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|cause| {
-        Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
-    })?;
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(refused(format!(
-            "the entry has more than {INPUT_MAX} bytes"
-        )));
-    }
+    let bytes = file::read_stdin(INPUT_MAX)?;
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     let text = std::str::from_utf8(bytes);
     text.map(str::to_string).map_err(|cause| {
