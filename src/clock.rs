@@ -63,7 +63,16 @@ pub fn is_date(text: &str) -> bool {
         _ => byte.is_ascii_digit(),
     };
     let shaped = text.len() == 10 && text.bytes().enumerate().all(shape);
-    shaped && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+    // Asked for each line of a manifest, so not left to the general parser of formats.
+    let number = |digits: &str| digits.parse().unwrap_or(0);
+    let real =
+        |year| NaiveDate::from_ymd_opt(year, number(&text[5..7]), number(&text[8..])).is_some();
+    shaped && text[..4].parse().is_ok_and(real)
+}
+
+/// Says whether `text` is a date or an RFC 3339 time.
+pub fn is_moment(text: &str) -> bool {
+    is_date(text) || DateTime::parse_from_rfc3339(text).is_ok()
 }
 
 /// Reads a date or an RFC 3339 time and returns it as RFC 3339 in UTC; a bare date is its midnight.

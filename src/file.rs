@@ -38,9 +38,12 @@ pub fn read_stdin(max: u64) -> Result<Vec<u8>> {
 /// Lines of an input, one after the other, each within bounds.
 pub struct Lines<R> {
     input: R,
-    max: u64,
+    max: usize,
     number: usize,
-    line: Vec<u8>,
+    /// What of the line stood in earlier chunks of the input.
+    start: Vec<u8>,
+    /// How much of the chunk at hand is the line that was handed out.
+    used: usize,
 }
 
 /// A line of an input.
@@ -54,33 +57,47 @@ pub struct Line<'a> {
 
 impl<R: BufRead> Lines<R> {
     /// Reads lines of at most `max` bytes.
-    pub fn new(input: R, max: u64) -> Lines<R> {
+    pub fn new(input: R, max: usize) -> Lines<R> {
         Lines {
             input,
             max,
             number: 0,
-            line: Vec::new(),
+            start: Vec::new(),
+            used: 0,
         }
     }
 
-    /// Reads the next line; none at the end.
+    /// Reads the next line; none at the end. A line that stands whole in a chunk is not copied.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
-        self.line.clear();
-        let mut part = self.input.by_ref().take(self.max + 1);
-        if part.read_until(b'\n', &mut self.line)? == 0 {
-            return Ok(None);
-        }
+        self.input.consume(std::mem::take(&mut self.used));
+        self.start.clear();
         self.number += 1;
-        let ended = self.line.pop_if(|last| *last == b'\n').is_some();
-        let fits = self.line.len() as u64 <= self.max;
-        if !fits && !ended {
-            self.input.skip_until(b'\n')?;
-        }
-        Ok(Some(Line {
-            number: self.number,
-            bytes: fits.then_some(&self.line),
-        }))
+        let end = loop {
+            let chunk = self.input.fill_buf()?;
+            let end = memchr::memchr(b'\n', chunk);
+            if let Some(end) = end.filter(|_| self.start.is_empty()) {
+                break end;
+            }
+            let part = &chunk[..end.unwrap_or(chunk.len())];
+            // One byte more than is allowed shows that the line is too long.
+            let room = (self.max + 1).saturating_sub(self.start.len());
+            self.start.extend_from_slice(&part[..part.len().min(room)]);
+            let read = part.len() + usize::from(end.is_some());
+            self.input.consume(read);
+            if end.is_some() || read == 0 {
+                let is_line = end.is_some() || !self.start.is_empty();
+                return Ok(is_line.then(|| line(self.number, &self.start, self.max)));
+            }
+        };
+        self.used = end + 1;
+        let chunk = self.input.fill_buf()?;
+        Ok(Some(line(self.number, &chunk[..end], self.max)))
     }
+}
+
+fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
+    let bytes = (bytes.len() <= max).then_some(bytes);
+    Line { number, bytes }
 }
 
 /// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
@@ -143,6 +160,21 @@ mod tests {
             (5, some("xyz")),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_come_whole_however_the_input_is_cut() {
+        let text = b"ab\n\nabcde\nabcd\n\nxy";
+        for chunk in 1..=text.len() {
+            let mut lines = Lines::new(io::BufReader::with_capacity(chunk, &text[..]), 4);
+            let mut found = Vec::new();
+            while let Some(line) = lines.next_line().unwrap() {
+                found.push(line.bytes.map(<[u8]>::to_vec));
+            }
+            let expected = ["ab", "", "-", "abcd", "", "xy"];
+            let expected = expected.map(|text| (text != "-").then(|| text.as_bytes().to_vec()));
+            assert_eq!(found, expected, "{chunk}");
+        }
     }
 
     #[test]

@@ -10,11 +10,13 @@ mod add;
 mod cancel;
 mod complete;
 mod delete;
+mod demo;
 mod deps;
 mod explain;
 mod find;
 mod init;
 mod list;
+mod manifest;
 mod orchestrator;
 mod reopen;
 mod research;
@@ -80,7 +82,10 @@ enum Command {
     #[command(subcommand)]
     Skills(skills::Command),
     #[command(subcommand)]
+    Manifest(manifest::Command),
+    #[command(subcommand)]
     Research(research::Command),
+    Demo(demo::Arguments),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
@@ -128,7 +133,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Why(arguments) => face.run("why", arguments, why::run),
         Command::Verify(arguments) => verify::dispatch(face, arguments),
         Command::Skills(command) => skills::dispatch(face, command),
+        Command::Manifest(command) => manifest::dispatch(face, command),
         Command::Research(command) => research::dispatch(face, command),
+        Command::Demo(arguments) => face.run("demo", arguments, demo::run),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
         Command::Util(command) => util::dispatch(face, command),

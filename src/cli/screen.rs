@@ -36,6 +36,11 @@ impl Tone {
 /// A cell of a table.
 pub(super) type Cell = (Tone, String);
 
+/// Counts things in words: `1 entry`, `2 entries`.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Text that is being put together.
 pub(super) struct Screen {
     text: String,

@@ -1,14 +1,16 @@
 //! One entry of the manifest. Start at [`Entry::read`]; the rules are in [`super::rules`].
 
-use std::fmt;
-
 use indexmap::IndexMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::fields::{Fields, Slot};
-use super::rules;
+use super::fields::Fields;
+use super::slot::Slot;
+use super::{rules, syntax};
 use crate::id::TaskId;
+
+pub use super::fault::Fault;
+pub use super::words::{Followup, Status};
 
 /// Longest line of the manifest, in bytes, without its end.
 pub const LINE_MAX: usize = 1 << 20;
@@ -59,115 +61,25 @@ pub struct Entry {
     pub extra: IndexMap<String, Value>,
 }
 
-/// How far the work of an entry came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// All of it.
-    Complete,
-    /// Some of it.
-    Partial,
-    /// None that holds.
-    Blocked,
-    /// It counts no longer.
-    Archived,
-}
-
-impl Status {
-    /// All statuses, in the order in which messages name them.
-    pub const ALL: [Status; 4] = [
-        Status::Complete,
-        Status::Partial,
-        Status::Blocked,
-        Status::Archived,
-    ];
-
-    /// Returns the word as it stands in the manifest.
-    pub fn word(self) -> &'static str {
-        match self {
-            Status::Complete => "complete",
-            Status::Partial => "partial",
-            Status::Blocked => "blocked",
-            Status::Archived => "archived",
-        }
-    }
-}
-
-impl std::str::FromStr for Status {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Status, String> {
-        let found = Status::ALL.into_iter().find(|status| status.word() == text);
-        found.ok_or_else(|| {
-            let words = Status::ALL.map(Status::word).join(", ");
-            format!("{} is no status; use one of {words}", rules::shown(text))
-        })
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
-}
-
-/// What has to follow an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followup {
-    /// Work on a task.
-    Task(TaskId),
-    /// `BLOCKED:` and the reason.
-    Blocked(String),
-}
-
-impl fmt::Display for Followup {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Followup::Task(id) => id.fmt(formatter),
-            Followup::Blocked(reason) => write!(formatter, "{}{reason}", rules::BLOCKED),
-        }
-    }
-}
-
-impl Serialize for Followup {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// One thing that is wrong with an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
-    /// The field.
-    pub field: String,
-    /// What is wrong with it, to be read after the field's name.
-    pub message: String,
-}
-
-impl Fault {
-    /// Makes a fault.
-    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
-        let (field, message) = (field.into(), message.into());
-        Fault { field, message }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.field, self.message)
-    }
-}
-
 impl Entry {
     /// Reads an entry from a JSON object, on one line or on several, and names every fault.
     pub fn read(text: &str) -> Result<Entry, Vec<Fault>> {
-        let fields = Fields::read(text).map_err(|cause| vec![rules::syntax(text, &cause)])?;
+        let fields = Fields::read(text).map_err(|cause| vec![syntax::fault(text, &cause)])?;
         fields.entry()
     }
 
     /// Checks a value from somewhere else than a text and names every fault.
     pub fn check(value: &Value) -> Result<Entry, Vec<Fault>> {
         Entry::read(&value.to_string())
+    }
+
+    /// Returns the tasks that the entry names: follow-ups, then those that it is linked to.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        let followups = self.needs_followup.iter().filter_map(|one| match one {
+            Followup::Task(id) => Some(*id),
+            Followup::Blocked(_) => None,
+        });
+        followups.chain(self.linked_tasks.iter().copied())
     }
 
     /// Writes the entry as its line, without the line's end.
@@ -194,6 +106,11 @@ impl Fields<'_> {
             .flat_map(named)
     }
 
+    /// Says whether the entry has this status.
+    pub fn has_status(&self, status: Status) -> bool {
+        self.slot("status").text() == Some(status.word())
+    }
+
     /// Says whether the entry would be linked to a task.
     pub fn is_linked_to(&self, task: TaskId) -> bool {
         self.texts("linked_tasks")
@@ -201,7 +118,7 @@ impl Fields<'_> {
     }
 
     /// Makes the entry, if nothing is wrong with the fields.
-    pub fn entry(self) -> Result<Entry, Vec<Fault>> {
+    pub fn entry(&self) -> Result<Entry, Vec<Fault>> {
         let faults = self.faults();
         if !faults.is_empty() {
             return Err(faults);
@@ -229,7 +146,7 @@ impl Fields<'_> {
             skill: optional("skill"),
             run: optional("run"),
             output_digest: optional("output_digest"),
-            extra: self.extra,
+            extra: self.extra.clone(),
         })
     }
 }

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+
+use super::slot::{Name, Slot};
 
 /// Names of the fields that an entry must have, as the document spells them.
 pub(super) const REQUIRED: usize = 10;
@@ -31,51 +33,6 @@ pub(super) const NAMES: [&str; 16] = [
     "output_digest",
 ];
 
-/// What stands in a field.
-#[derive(Debug, Default, PartialEq)]
-pub(super) enum Slot<'a> {
-    #[default]
-    Missing,
-    Null,
-    Flag(bool),
-    Number,
-    Text(Cow<'a, str>),
-    List(Vec<Slot<'a>>),
-    Object,
-}
-
-impl Slot<'_> {
-    /// Names the kind of value for a message.
-    pub(super) fn kind(&self) -> &'static str {
-        match self {
-            Slot::Missing => "missing",
-            Slot::Null => "null",
-            Slot::Flag(_) => "true or false",
-            Slot::Number => "a number",
-            Slot::Text(_) => "a text",
-            Slot::List(_) => "a list",
-            Slot::Object => "an object",
-        }
-    }
-
-    /// Returns the text of a field that holds one.
-    pub(super) fn text(&self) -> Option<&str> {
-        match self {
-            Slot::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Returns the texts of a list; what is no text is left out.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        let items = match self {
-            Slot::List(items) => items.as_slice(),
-            _ => &[],
-        };
-        items.iter().filter_map(Slot::text)
-    }
-}
-
 /// One object, field by field.
 #[derive(Debug, Default)]
 pub struct Fields<'a> {
@@ -94,8 +51,7 @@ impl<'a> Fields<'a> {
     /// Returns what stands in a field that cleo knows.
     pub(super) fn slot(&self, name: &str) -> &Slot<'a> {
         const MISSING: &Slot<'static> = &Slot::Missing;
-        let position = NAMES.iter().position(|known| *known == name);
-        position.map_or(MISSING, |position| &self.known[position])
+        position(name, 0).map_or(MISSING, |position| &self.known[position])
     }
 
     /// Returns the id, if there is one that is a text.
@@ -108,12 +64,9 @@ impl<'a> Fields<'a> {
         self.slot(name).texts()
     }
 
-    fn put(&mut self, name: Cow<'_, str>, value: Slot<'a>) {
-        let Some(position) = NAMES.iter().position(|known| *known == name) else {
-            return;
-        };
+    fn put(&mut self, position: usize, value: Slot<'a>) {
         if self.known[position] != Slot::Missing {
-            self.twice.push(name.into_owned());
+            self.twice.push(NAMES[position].to_string());
         }
         self.known[position] = value;
     }
@@ -143,82 +96,25 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
         let mut fields = Fields::default();
+        let mut next = 0;
         while let Some(Name(name)) = map.next_key()? {
-            if NAMES.contains(&&*name) {
-                fields.put(name, map.next_value()?);
-            } else {
-                fields.put_extra(name, map.next_value()?);
+            match position(&name, next) {
+                Some(position) => {
+                    fields.put(position, map.next_value()?);
+                    next = position + 1;
+                }
+                None => fields.put_extra(name, map.next_value()?),
             }
         }
         Ok(fields)
     }
 }
 
-/// The name of a field, borrowed where it holds no escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_str(SlotVisitor)? {
-            Slot::Text(name) => Ok(Name(name)),
-            other => Err(serde::de::Error::custom(other.kind())),
-        }
+/// Finds a field by its name. Most writers keep the document's order, so the field that is `next`
+/// in it is tried first.
+fn position(name: &str, next: usize) -> Option<usize> {
+    if NAMES.get(next) == Some(&name) {
+        return Some(next);
     }
-}
-
-impl<'de> Deserialize<'de> for Slot<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SlotVisitor)
-    }
-}
-
-struct SlotVisitor;
-
-impl<'de> Visitor<'de> for SlotVisitor {
-    type Value = Slot<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Slot<'de>, E> {
-        Ok(Slot::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Slot<'de>, E> {
-        Ok(Slot::Flag(value))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Number)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Number)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Slot<'de>, E> {
-        Ok(Slot::Number)
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Slot<'de>, E> {
-        Ok(Slot::Text(Cow::Borrowed(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Slot<'de>, E> {
-        Ok(Slot::Text(Cow::Owned(value.to_string())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Slot<'de>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element()? {
-            items.push(item);
-        }
-        Ok(Slot::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Slot<'de>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Slot::Object)
-    }
+    NAMES.iter().position(|known| *known == name)
 }

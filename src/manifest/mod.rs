@@ -1,15 +1,25 @@
 //! The manifest: one line of JSON for each piece of work that an agent reports (OUT-002).
 //!
 //! [`entry`] says what an entry is, [`fields`] reads what somebody wrote, [`rules`] finds what is
-//! wrong with it, [`mod@line`] takes one line of the file apart; all four are pure. [`log`] is the file.
+//! wrong with it, [`mod@line`] takes one line of the file apart, [`glance`] looks whether that is
+//! needed; all of that is pure. [`log`] is the file.
 //! Rules come from section 5 of the notes on two-tier-subagents.
 
 pub mod entry;
+mod fault;
 mod fields;
+mod glance;
 mod line;
 pub mod log;
 mod rules;
+mod slot;
+mod syntax;
+mod text;
+mod words;
 
 pub use entry::{Entry, Fault, Followup, Status};
 pub use fields::Fields;
 pub use line::Faulty;
+
+#[cfg(test)]
+mod tests;

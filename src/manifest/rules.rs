@@ -4,7 +4,9 @@
 use std::path::{Component, Path};
 
 use super::entry::{Fault, LINE_MAX, Status};
-use super::fields::{Fields, NAMES, REQUIRED, Slot};
+use super::fields::{Fields, NAMES, REQUIRED};
+use super::slot::Slot;
+use super::text::{is_placeholder, line, paragraph, shown, unfilled};
 use crate::clock;
 use crate::id::TaskId;
 
@@ -13,8 +15,8 @@ pub(super) const BLOCKED: &str = "BLOCKED:";
 
 const ID_MAX: usize = 200;
 const TITLE_MAX: usize = 500;
-/// Longest text that a message repeats, in characters.
-const SHOWN_MAX: usize = 60;
+/// Most faults of one field that are named.
+const NAMED_MAX: usize = 20;
 
 /// Looks at one field and reports what is wrong with it.
 type Rule = fn(&Slot<'_>, &mut dyn FnMut(String));
@@ -55,7 +57,7 @@ impl Fields<'_> {
             self.count_findings()
                 .map(|message| Fault::new("key_findings", message)),
         );
-        let twice = self.twice.iter();
+        let twice = self.twice.iter().take(NAMED_MAX);
         faults.extend(twice.map(|name| Fault::new(shown(name), "stands twice")));
         faults
     }
@@ -86,35 +88,21 @@ fn list(slot: &Slot<'_>, rule: fn(&str) -> Option<String>, report: &mut dyn FnMu
     let Slot::List(items) = slot else {
         return report(format!("is {}, not a list of texts", slot.kind()));
     };
-    for item in items {
-        match item {
-            Slot::Text(text) => {
-                if let Some(message) = unfilled(text).or_else(|| rule(text)) {
-                    report(format!("holds {}, {message}", shown(text)));
-                }
-            }
-            other => report(format!("holds {}, not only texts", other.kind())),
+    let fault = |item: &Slot<'_>| match item {
+        Slot::Text(text) => {
+            let message = unfilled(text).or_else(|| rule(text))?;
+            Some(format!("holds {}, {message}", shown(text)))
         }
-    }
+        other => Some(format!("holds {}, not only texts", other.kind())),
+    };
+    let faults = items.iter().filter_map(fault);
+    faults.take(NAMED_MAX).for_each(report);
 }
 
 fn flag(slot: &Slot<'_>, report: &mut dyn FnMut(String)) {
     if !matches!(slot, Slot::Flag(_)) {
         report(format!("is {}, not true or false", slot.kind()));
     }
-}
-
-/// A value like `<title>` or `<complete|partial|blocked>` was copied and never filled in.
-fn unfilled(text: &str) -> Option<String> {
-    is_placeholder(text).then(|| "which is still to be replaced".to_string())
-}
-
-fn is_placeholder(text: &str) -> bool {
-    let inner = text
-        .trim()
-        .strip_prefix('<')
-        .and_then(|text| text.strip_suffix('>'));
-    inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']))
 }
 
 fn id(text: &str) -> Option<String> {
@@ -124,11 +112,15 @@ fn id(text: &str) -> Option<String> {
 
 /// Says whether `text` can be the id of an entry.
 pub(super) fn is_id(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     !text.is_empty() && text.len() <= ID_MAX && text.bytes().all(plain)
 }
 
 fn file(text: &str) -> Option<String> {
+    // Nearly every file is a bare name; the way through the parts of a path takes its time.
+    if is_id(text) && !text.starts_with('.') {
+        return None;
+    }
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let stays = Path::new(text).components().all(plain) && !text.contains('\\');
     let names = stays && Path::new(text).file_name().is_some() && !text.ends_with('/');
@@ -152,7 +144,7 @@ fn date(text: &str) -> Option<String> {
 }
 
 fn moment(text: &str) -> Option<String> {
-    let fits = clock::parse_moment(text).is_some();
+    let fits = clock::is_moment(text);
     (!fits).then(|| "no time like 2026-01-26T09:00:00Z".to_string())
 }
 
@@ -181,87 +173,10 @@ pub(super) fn followup(text: &str) -> Option<super::Followup> {
     fits.then(|| super::Followup::Blocked(reason.to_string()))
 }
 
-/// Reads a task id without blanks around it: [`super::line::names_task`] relies on that.
+/// Reads a task id without blanks around it: [`super::glance::TaskSearch`] relies on that.
 pub(super) fn task(text: &str) -> Option<TaskId> {
     let bare = text.starts_with(['T', 't']) && !text.ends_with(char::is_whitespace);
     bare.then(|| text.parse().ok()).flatten()
-}
-
-/// One line of text: not blank, no control characters.
-fn line(text: &str) -> Option<String> {
-    let blank = text.trim().is_empty();
-    let message = if blank {
-        "which is empty"
-    } else {
-        "not one line without control characters"
-    };
-    (blank || has_control(text, &[])).then(|| message.to_string())
-}
-
-/// Text that may have several lines.
-fn paragraph(text: &str) -> Option<String> {
-    let blank = text.trim().is_empty();
-    let message = if blank {
-        "which is empty"
-    } else {
-        "not free of control characters"
-    };
-    (blank || has_control(text, &['\n', '\r', '\t'])).then(|| message.to_string())
-}
-
-fn has_control(text: &str, allowed: &[char]) -> bool {
-    // Looks at all bytes without a branch, which is several times faster than one by one.
-    let suspect = |found, byte: u8| found | (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2);
-    let foreign = |c: char| c.is_control() && !allowed.contains(&c);
-    text.bytes().fold(false, suspect) && text.contains(foreign)
-}
-
-/// Quotes a text for a message: cut, and without what could steer a terminal.
-pub(super) fn shown(text: &str) -> String {
-    let mut short: String = text.chars().take(SHOWN_MAX).flat_map(visible).collect();
-    if text.chars().nth(SHOWN_MAX).is_some() {
-        short.push('…');
-    }
-    format!("`{short}`")
-}
-
-fn visible(c: char) -> impl Iterator<Item = char> {
-    let plain = (!c.is_control()).then_some(c);
-    let escaped = c.is_control().then(|| c.escape_default());
-    plain.into_iter().chain(escaped.into_iter().flatten())
-}
-
-/// The fault of a text that is no JSON object.
-pub(super) fn syntax(text: &str, cause: &serde_json::Error) -> Fault {
-    let place = match text.trim_end().contains('\n') {
-        true => format!("line {} column {}", cause.line(), cause.column()),
-        false => format!("column {}", cause.column()),
-    };
-    let rest = after(text, cause).unwrap_or_default();
-    let message = match cause.classify() {
-        _ if text.trim().is_empty() => "is empty; one JSON object is due".to_string(),
-        _ if rest.starts_with('<') => {
-            let word: String = rest.chars().take_while(|c| !",}\n".contains(*c)).collect();
-            format!(
-                "holds {} at {place}, which is still to be replaced",
-                shown(&word)
-            )
-        }
-        serde_json::error::Category::Data => "is JSON but no object".to_string(),
-        serde_json::error::Category::Eof => format!("ends in the middle, at {place}"),
-        _ => {
-            let why = cause.to_string();
-            let why = why.split(" at line ").next().unwrap_or_default();
-            format!("is no JSON object: {why} at {place}")
-        }
-    };
-    Fault::new("entry", message)
-}
-
-/// Returns the text from where the parser stopped.
-fn after<'a>(text: &'a str, cause: &serde_json::Error) -> Option<&'a str> {
-    let line = text.lines().nth(cause.line().checked_sub(1)?)?;
-    line.get(cause.column().checked_sub(1)?..)
 }
 
 /// The fault of an entry that makes too long a line.

@@ -1,6 +1,12 @@
 //! Checking what an agent was given and what it left behind. Its words and its exit code prove
 //! nothing: only the entry and the file count.
 
+mod manifest;
+mod message;
+
+pub use manifest::{ManifestVerdict, entry, manifest};
+pub use message::{MessageVerdict, message};
+
 use std::fs;
 use std::time::SystemTime;
 

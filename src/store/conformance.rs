@@ -381,5 +381,7 @@ fn a_link_is_new_once(store: &mut dyn Store) {
     let mut transaction = store.write().unwrap();
     assert!(transaction.link(&link).unwrap());
     assert!(!transaction.link(&link).unwrap());
-    assert_eq!(transaction.links(TaskId(1)).unwrap(), [link]);
+    assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
+    assert_eq!(transaction.linked_to("e").unwrap(), [link]);
+    assert_eq!(transaction.linked_to("other").unwrap(), []);
 }

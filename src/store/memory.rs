@@ -254,13 +254,13 @@ impl TaskGates for MemoryTransaction<'_> {
 
 impl Links for MemoryTransaction<'_> {
     fn links(&self, task: TaskId) -> Result<Vec<Link>> {
-        Ok(self
-            .state
-            .links
-            .iter()
-            .filter(|link| link.task == task)
-            .cloned()
-            .collect())
+        let links = self.state.links.iter();
+        Ok(links.filter(|link| link.task == task).cloned().collect())
+    }
+
+    fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
+        let links = self.state.links.iter();
+        Ok(links.filter(|link| link.entry == entry).cloned().collect())
     }
 
     fn link(&mut self, link: &Link) -> Result<bool> {

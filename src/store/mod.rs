@@ -92,6 +92,9 @@ pub trait Links {
     /// Reads the entries that a task is linked to, in the order of linking.
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
 
+    /// Reads the tasks that an entry is linked to, in the order of linking.
+    fn linked_to(&self, entry: &str) -> Result<Vec<Link>>;
+
     /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
 }

@@ -126,6 +126,8 @@ CREATE TABLE links (
     UNIQUE (task, entry)
 ) STRICT;
 
+CREATE INDEX links_by_entry ON links (entry);
+
 CREATE TABLE gates (
     task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     state TEXT NOT NULL

@@ -105,6 +105,20 @@ impl Model {
         children.iter().copied().chain(deeper).collect()
     }
 
+    fn above(&self, id: TaskId) -> Vec<TaskId> {
+        match self.tasks[&id].parent {
+            Some(parent) => [vec![parent], self.above(parent)].concat(),
+            None => Vec::new(),
+        }
+    }
+
+    fn waits_for(&self, id: TaskId, others: &[TaskId]) -> bool {
+        self.tasks[&id]
+            .depends
+            .iter()
+            .any(|need| others.contains(need))
+    }
+
     fn depth(&self, id: TaskId) -> usize {
         1 + self.tasks[&id]
             .parent
@@ -156,7 +170,7 @@ impl Model {
             Step::Add { depends, parent } => return self.add(depends, *parent),
             Step::Depend { task, needs } => {
                 let (task, needs) = (self.pick(*task), self.pick(*needs));
-                if self.needs(needs, task) {
+                if self.needs(needs, task) || self.above(task).contains(&needs) {
                     return Some(Code::Cycle);
                 }
                 self.tasks.get_mut(&task).unwrap().depends.insert(needs);
@@ -173,6 +187,13 @@ impl Model {
                     }
                     if self.depth(parent) + self.height(task) > DEPTH_MAX {
                         return Some(Code::TooDeep);
+                    }
+                    let mut whole = self.above(parent);
+                    whole.push(parent);
+                    let mut parts = self.below(task);
+                    parts.push(task);
+                    if parts.iter().any(|part| self.waits_for(*part, &whole)) {
+                        return Some(Code::Cycle);
                     }
                 }
                 self.tasks.get_mut(&task).unwrap().parent = parent;
@@ -220,6 +241,13 @@ impl Model {
         let (depends, parent) = self.references(depends, parent);
         if !self.tasks.is_empty() && parent.is_some_and(|parent| self.depth(parent) >= DEPTH_MAX) {
             return Some(Code::TooDeep);
+        }
+        let whole: Vec<TaskId> = parent
+            .into_iter()
+            .flat_map(|parent| [vec![parent], self.above(parent)].concat())
+            .collect();
+        if depends.iter().any(|need| whole.contains(need)) {
+            return Some(Code::Cycle);
         }
         self.handed_out += 1;
         let (status, depends) = (Status::Pending, depends.into_iter().collect());

@@ -1,6 +1,10 @@
 //! `cleo research …`
 
 mod inject;
+mod link;
+mod links;
+mod list;
+mod show;
 
 use std::process::ExitCode;
 
@@ -12,11 +16,19 @@ use crate::error::Result;
 /// Manage findings: entries of the manifest and the tasks that they belong to
 #[derive(Subcommand)]
 pub(super) enum Command {
+    List(list::Arguments),
+    Show(show::Arguments),
+    Link(link::Arguments),
+    Links(links::Arguments),
     Inject(inject::Arguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
+        Command::List(arguments) => face.run("research.list", arguments, list::run),
+        Command::Show(arguments) => face.run("research.show", arguments, show::run),
+        Command::Link(arguments) => face.run("research.link", arguments, link::run),
+        Command::Links(arguments) => face.run("research.links", arguments, links::run),
         Command::Inject(arguments) => face.run("research.inject", arguments, inject::run),
     }
 }

@@ -15,7 +15,7 @@ use crate::id::TaskId;
 use crate::ops::skills;
 
 /// Longest line that is read, in bytes.
-const LINE_MAX: u64 = 4 << 20;
+const LINE_MAX: usize = 4 << 20;
 
 /// Choose the skill for a task, with reasons
 #[derive(Args)]

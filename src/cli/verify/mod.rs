@@ -1,6 +1,8 @@
 //! `cleo verify …`
 
 mod gate;
+mod manifest;
+mod message;
 mod output;
 mod prompt;
 
@@ -34,6 +36,8 @@ pub(super) struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Prompt(prompt::Arguments),
+    Message(message::Arguments),
+    Manifest(manifest::Arguments),
     Output(output::Arguments),
 }
 
@@ -43,6 +47,8 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
     };
     match command {
         Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt::run),
+        Command::Message(arguments) => face.run("verify.message", arguments, message::run),
+        Command::Manifest(arguments) => face.run("verify.manifest", arguments, manifest::run),
         Command::Output(arguments) => face.run("verify.output", arguments, output::run),
     }
 }

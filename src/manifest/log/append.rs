@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{find, no_file};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
 use crate::manifest::entry::Entry;
 
@@ -77,7 +77,8 @@ fn sync_folders(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
+/// Refuses an id that an entry has already; says which lines have it and do not count.
+pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
     let found = find(path, id)?;
     if let Some((line, _)) = found.entry {
         let message = format!("the manifest has {id} already, in line {line}");
@@ -136,7 +137,7 @@ fn held(path: &Path) -> Error {
         "another process has held the lock on {} for too long",
         path.display()
     );
-    Error::new(Code::LockTimeout, message).fix(format!("lsof {}", quote(&path.to_string_lossy())))
+    Error::new(Code::LockTimeout, message)
 }
 
 #[cfg(unix)]

@@ -8,7 +8,8 @@ use super::{each_line, scan};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::entry::Entry;
-use crate::manifest::line::{self, Faulty, Item};
+use crate::manifest::line::{Faulty, Item};
+use crate::manifest::{glance, line};
 
 /// What the manifest holds under one id.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +35,7 @@ pub fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<String, Foun
     }
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
-        if line::plain_id(bytes).is_some_and(|id| !ids.contains(id)) {
+        if glance::plain_id(bytes).is_some_and(|id| !ids.contains(id)) {
             return;
         }
         line::items(number, bytes, &mut |item| keep(&mut all, ids, number, item));
@@ -80,9 +81,10 @@ fn candidates(path: &Path, tasks: &HashSet<TaskId>) -> Result<HashSet<String>> {
     if tasks.is_empty() {
         return Ok(ids);
     }
+    let search = glance::TaskSearch::new();
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
-        if !line::names_task(bytes, |task| tasks.contains(&task)) {
+        if !search.may_name(bytes, |task| tasks.contains(&task)) {
             return;
         }
         line::items(number, bytes, &mut |item| {
@@ -105,7 +107,7 @@ pub fn ids_in_use(path: &Path, prefix: &str) -> Result<BTreeSet<String>> {
     };
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
-        if let Some(id) = line::plain_id(bytes) {
+        if let Some(id) = glance::plain_id(bytes) {
             return keep(id);
         }
         line::items(number, bytes, &mut |item| {

@@ -9,13 +9,9 @@ use crate::manifest::fields::Fields;
 use crate::manifest::line::{self, Faulty, Item};
 
 /// What [`scan`] found at one place.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one at a time, on the stack, and nearly always the large one"
-)]
 pub enum Line<'a> {
     /// An entry that counts, in the line of this number.
-    Entry(usize, Fields<'a>),
+    Entry(usize, &'a Fields<'a>),
     /// A line, or a part of one, that is no entry or repeats one.
     Faulty(Faulty),
 }
@@ -36,7 +32,7 @@ pub fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
     })
 }
 
-fn first<'a>(seen: &mut HashMap<String, usize>, number: usize, fields: Fields<'a>) -> Line<'a> {
+fn first<'a>(seen: &mut HashMap<String, usize>, number: usize, fields: &'a Fields<'a>) -> Line<'a> {
     let id = fields.id().unwrap_or_default();
     if let Some(first) = seen.get(id) {
         return Line::Faulty(duplicate(number, id, *first));
@@ -48,11 +44,5 @@ fn first<'a>(seen: &mut HashMap<String, usize>, number: usize, fields: Fields<'a
 /// The fault of an entry whose id stands further up.
 pub(super) fn duplicate(line: usize, id: &str, first: usize) -> Faulty {
     let message = format!("the line repeats {id} of line {first}, which counts");
-    let (code, id) = (Code::LineDuplicate, Some(id.to_string()));
-    Faulty {
-        line,
-        code,
-        message,
-        id,
-    }
+    Faulty::new(line, Code::LineDuplicate, message, Some(id.to_string()))
 }

@@ -9,7 +9,7 @@ use crate::task::draft::{Draft, TEXT_MAX};
 /// Most faulty lines that one message names.
 const FAULTS_SHOWN: usize = 10;
 /// Longest line, in bytes: every long text of a task with room for escapes.
-const LINE_MAX: u64 = 4 * TEXT_MAX as u64;
+const LINE_MAX: usize = 4 * TEXT_MAX;
 
 /// Reads drafts from JSON lines. Every faulty line is named; one is enough to refuse all.
 pub fn read_batch(input: impl BufRead) -> Result<Vec<Draft>> {

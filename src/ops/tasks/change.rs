@@ -203,7 +203,13 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
             tasks.parent(task)
         }
     };
-    refuse_ancestor(id, &task.depends, plain_names, parent_of)
+    refuse_ancestor(id, &task.depends, plain_names, parent_of)?;
+    if patch.parent.is_some() {
+        for below in tasks.nodes(Some(id))? {
+            refuse_ancestor(below.id, &below.depends, plain_names, parent_of)?;
+        }
+    }
+    Ok(())
 }
 
 fn check_dependency(tasks: &dyn Tasks, task: TaskId, needs: TaskId) -> Result<()> {

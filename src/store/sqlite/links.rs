@@ -1,5 +1,7 @@
 //! SQL of links between tasks and manifest entries.
 
+use rusqlite::Row;
+
 use super::SqliteTransaction;
 use super::tasks::read_id;
 use crate::error::Result;
@@ -9,13 +11,12 @@ use crate::store::{Link, Links};
 impl Links for SqliteTransaction<'_> {
     fn links(&self, task: TaskId) -> Result<Vec<Link>> {
         let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY sequence";
-        self.all(sql, [task.0], |row| {
-            Ok(Link {
-                task: read_id(row)?,
-                entry: row.get(1)?,
-                at: row.get(2)?,
-            })
-        })
+        self.all(sql, [task.0], read)
+    }
+
+    fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
+        let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY sequence";
+        self.all(sql, [entry], read)
     }
 
     fn link(&mut self, link: &Link) -> Result<bool> {
@@ -23,4 +24,12 @@ impl Links for SqliteTransaction<'_> {
                    ON CONFLICT (task, entry) DO NOTHING";
         Ok(self.run(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Link> {
+    Ok(Link {
+        task: read_id(row)?,
+        entry: row.get(1)?,
+        at: row.get(2)?,
+    })
 }

@@ -1,0 +1,151 @@
+//! `cleo manifest append`
+
+use std::io::{IsTerminal, stdin};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Face;
+use crate::cli::screen::{Screen, Tone};
+use crate::error::{Code, Error, Result};
+use crate::file;
+use crate::id::{self, TaskId};
+use crate::ops::manifest::{self, Appended};
+
+/// Most that is read from standard input, in bytes: an entry with room for line ends and blanks.
+const INPUT_MAX: u64 = 4 << 20;
+
+/// Append one entry to the manifest: checked, whole and durable
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest append < entry.json
+  cleo manifest append <<'CLEO_ENTRY'
+  {\"id\":\"auth-2026-01-26\",\"file\":\"2026-01-26_auth.md\",\"title\":\"Token refresh\",
+   \"date\":\"2026-01-26\",\"status\":\"complete\",\"topics\":[\"auth\"],
+   \"key_findings\":[\"First fact.\",\"Second fact.\",\"Third fact.\"],
+   \"actionable\":true,\"needs_followup\":[],\"linked_tasks\":[\"T3\"]}
+  CLEO_ENTRY
+  cleo manifest append --id auth-2026-01-26 --file 2026-01-26_auth.md --title 'Token refresh' \\
+    --finding 'First fact.' --finding 'Second fact.' --finding 'Third fact.' --task T3
+
+Without options the entry is read from standard input as one JSON object, on one line or on
+several. The epic of each linked task is added. Exit 6: every fault is named and nothing is
+written. Exit 101: an entry with this id is there already.")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    entry: EntryOptions,
+
+    /// Check the entry and show it, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The fields of an entry as options; what is left out is missing or empty.
+#[derive(Args, Default, PartialEq, Serialize)]
+#[command(next_help_heading = "Entry")]
+struct EntryOptions {
+    /// Name of the entry: one word
+    #[arg(long, value_name = "ID")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+
+    /// Output file, relative to claudedocs/agent-outputs
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+
+    /// One line
+    #[arg(long, value_name = "TEXT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+
+    /// Day of the work; today unless told
+    #[arg(long, value_name = "DATE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+
+    /// complete, partial, blocked or archived; complete unless told
+    #[arg(long, value_name = "STATUS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+
+    /// What it is about; may be repeated or separated by commas
+    #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',')]
+    topics: Vec<String>,
+
+    /// One fact in one sentence; a complete entry has 3 to 7
+    #[arg(long = "finding", value_name = "TEXT")]
+    key_findings: Vec<String>,
+
+    /// Somebody can act on it now
+    #[arg(long)]
+    actionable: bool,
+
+    /// Task that has to follow, or BLOCKED:reason; may be repeated
+    #[arg(long = "followup", value_name = "TASK|BLOCKED:REASON")]
+    needs_followup: Vec<String>,
+
+    /// Task that it belongs to; may be repeated or separated by commas
+    #[arg(long = "task", value_name = "TASK", value_delimiter = ',')]
+    linked_tasks: Vec<TaskId>,
+
+    /// Skill that the work was done by
+    #[arg(long, value_name = "SKILL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill: Option<String>,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let text = if arguments.entry == EntryOptions::default() {
+        read_stdin()?
+    } else {
+        let today = context.surroundings.clock.date();
+        arguments.entry.text(today)?
+    };
+    let appended = manifest::append(&mut context, &text, arguments.dry_run)?;
+    face.reply(&appended, &appended.warnings, |screen| {
+        render(screen, &appended)
+    })
+}
+
+impl EntryOptions {
+    /// Writes the options as the object that standard input would hold.
+    fn text(mut self, today: String) -> Result<String> {
+        self.date.get_or_insert(today);
+        self.status.get_or_insert("complete".to_string());
+        serde_json::to_string(&self).map_err(|cause| Error::new(Code::Internal, cause.to_string()))
+    }
+}
+
+fn read_stdin() -> Result<String> {
+    let refused = |message: String| {
+        Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
+    };
+    if stdin().is_terminal() {
+        return Err(refused(
+            "no entry is given: put it on standard input".into(),
+        ));
+    }
+    let bytes = file::read_stdin(INPUT_MAX)?;
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    let text = std::str::from_utf8(bytes);
+    text.map(str::to_string).map_err(|cause| {
+        let place = cause.valid_up_to() + 1;
+        refused(format!("the entry is no UTF-8 from byte {place}"))
+    })
+}
+
+fn render(screen: &mut Screen, appended: &Appended) {
+    let entry = &appended.entry;
+    let done = if appended.dry_run {
+        "valid "
+    } else {
+        "appended "
+    };
+    screen.say(Tone::Good, done).say(Tone::Strong, &entry.id);
+    screen.line(Tone::Dim, format!("  {}", entry.status));
+    screen.field("linked to", id::list(&entry.linked_tasks));
+}

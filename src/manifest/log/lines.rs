@@ -1,0 +1,40 @@
+//! The lines of a file, one after the other. Memory is bounded by the longest entry.
+
+use std::fs::{self, File};
+use std::io::{BufReader, ErrorKind};
+use std::path::Path;
+
+use super::no_file;
+use crate::error::Result;
+use crate::file::{Lines, unreadable};
+use crate::manifest::entry::LINE_MAX;
+
+/// How much is read at once.
+const CHUNK: usize = 1 << 18;
+
+/// Visits each line with its number, without its end; one that is too long for an entry comes as
+/// `None`. A missing file has no lines.
+pub(super) fn each_line(path: &Path, mut visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
+    let Some(file) = open(path)? else {
+        return Ok(());
+    };
+    // The line may end as on Windows; that byte is no part of the entry.
+    let fits = |bytes: &&[u8]| bytes.len() <= LINE_MAX || bytes.ends_with(b"\r");
+    let mut lines = Lines::new(BufReader::with_capacity(CHUNK, file), LINE_MAX + 1);
+    while let Some(line) = lines.next_line().map_err(|cause| unreadable(path, cause))? {
+        visit(line.number, line.bytes.filter(fits));
+    }
+    Ok(())
+}
+
+/// Opens the file for reading; `None` when there is none.
+fn open(path: &Path) -> Result<Option<File>> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => Err(no_file(path)),
+        Ok(_) => File::open(path)
+            .map(Some)
+            .map_err(|cause| unreadable(path, cause)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(unreadable(path, cause)),
+    }
+}

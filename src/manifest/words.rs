@@ -1,0 +1,85 @@
+//! The words of an entry: its status, and what has to follow.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::rules;
+use super::text::shown;
+use crate::id::TaskId;
+
+/// How far the work of an entry came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// All of it.
+    Complete,
+    /// Some of it.
+    Partial,
+    /// None that holds.
+    Blocked,
+    /// It counts no longer.
+    Archived,
+}
+
+impl Status {
+    /// All statuses, in the order in which messages name them.
+    pub const ALL: [Status; 4] = [
+        Status::Complete,
+        Status::Partial,
+        Status::Blocked,
+        Status::Archived,
+    ];
+
+    /// Returns the word as it stands in the manifest.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Partial => "partial",
+            Status::Blocked => "blocked",
+            Status::Archived => "archived",
+        }
+    }
+}
+
+impl std::str::FromStr for Status {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Status, String> {
+        let found = Status::ALL.into_iter().find(|status| status.word() == text);
+        found.ok_or_else(|| {
+            let words = Status::ALL.map(Status::word).join(", ");
+            format!("{} is no status; use one of {words}", shown(text))
+        })
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+/// What has to follow an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Followup {
+    /// Work on a task.
+    Task(TaskId),
+    /// `BLOCKED:` and the reason.
+    Blocked(String),
+}
+
+impl fmt::Display for Followup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Followup::Task(id) => id.fmt(formatter),
+            Followup::Blocked(reason) => write!(formatter, "{}{reason}", rules::BLOCKED),
+        }
+    }
+}
+
+impl Serialize for Followup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

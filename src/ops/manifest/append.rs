@@ -1,0 +1,99 @@
+//! Appending an entry.
+
+use serde::Serialize;
+
+use super::path;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::manifest::{Entry, Fault, Fields, log};
+use crate::ops::Context;
+use crate::store::Tasks;
+
+/// What an append did.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Appended {
+    /// The entry as it stands in the manifest.
+    pub entry: Entry,
+    /// True when nothing was written.
+    pub dry_run: bool,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Appends the entry that `text` holds as one JSON object. Every fault is named and nothing is
+/// written if there is one. The epic of each linked task is linked too.
+pub fn append(context: &mut Context, text: &str, dry_run: bool) -> Result<Appended> {
+    let fields = Fields::read(text).map_err(|cause| refused(&[Fault::syntax(text, &cause)]))?;
+    let (faults, epics) = context.read(|tasks| check(tasks, &fields))?;
+    if !faults.is_empty() {
+        return Err(refused(&faults));
+    }
+    let mut entry = fields.entry().map_err(|faults| refused(&faults))?;
+    complete(&mut entry, epics, context);
+    entry.line().map_err(|fault| refused(&[fault]))?;
+    let path = path(context)?;
+    let warnings = match dry_run {
+        true => log::refuse_duplicate(&path, &entry.id)?,
+        false => log::append(&path, &entry)?,
+    };
+    Ok(Appended {
+        entry,
+        dry_run,
+        warnings,
+    })
+}
+
+/// Finds all faults, and the epics of the linked tasks.
+fn check(tasks: &dyn Tasks, fields: &Fields<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
+    let (mut faults, mut epics) = (fields.faults(), Vec::new());
+    for (field, id) in fields.tasks() {
+        if tasks.status(id)?.is_none() {
+            faults.push(Fault::new(field, format!("holds {id}, which is no task")));
+        } else if field == "linked_tasks" {
+            epics.extend(epic_of(tasks, id)?);
+        }
+    }
+    Ok((faults, epics))
+}
+
+/// Finds the nearest epic that a task is a part of; an epic itself needs no other.
+fn epic_of(tasks: &dyn Tasks, id: TaskId) -> Result<Option<TaskId>> {
+    let mut next = Some(id);
+    while let Some(id) = next {
+        let Some(task) = tasks.task(id)? else { break };
+        if task.kind.is_epic() {
+            return Ok(Some(id));
+        }
+        next = task.parent;
+    }
+    Ok(None)
+}
+
+/// Adds what the caller need not write: epics (first, as the document shows it), time and author.
+fn complete(entry: &mut Entry, epics: Vec<TaskId>, context: &Context) {
+    let given = std::mem::take(&mut entry.linked_tasks);
+    let missing = epics.into_iter().filter(|epic| !given.contains(epic));
+    for id in missing.chain(given.iter().copied()) {
+        if !entry.linked_tasks.contains(&id) {
+            entry.linked_tasks.push(id);
+        }
+    }
+    entry.created_at.get_or_insert_with(|| context.now());
+    let actor = || context.surroundings.actor.clone();
+    entry.created_by.get_or_insert_with(actor);
+}
+
+fn refused(faults: &[Fault]) -> Error {
+    let count = match faults.len() {
+        1 => "a fault".to_string(),
+        n => format!("{n} faults"),
+    };
+    let list = faults.iter().map(Fault::to_string).collect::<Vec<_>>();
+    let message = format!(
+        "the entry has {count} and was not written: {}",
+        list.join("; ")
+    );
+    Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
+}

@@ -1,0 +1,159 @@
+//! Reading entries: many, or one.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::path;
+use crate::error::{Code, Error, Result, nearest, quote};
+use crate::id::TaskId;
+use crate::manifest::log::{self, Found, Line};
+use crate::manifest::{Entry, Faulty, Fields, Status};
+use crate::ops::Context;
+use crate::score::normalize;
+
+/// Most faulty lines that warnings name.
+const FAULTS_SHOWN: usize = 5;
+
+/// Which entries to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Linked to this task.
+    pub task: Option<TaskId>,
+    /// Of this status.
+    pub status: Option<Status>,
+    /// With this topic, compared after normalization.
+    pub topic: Option<String>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+/// Entries and how many there are in all.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The entries, newest last.
+    pub entries: Vec<Entry>,
+    /// How many fit, without limit.
+    pub total: usize,
+    /// Lines that are no entries.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// One entry.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The entry.
+    pub entry: Entry,
+    /// Number of its line in the manifest.
+    pub line: usize,
+    /// Other lines with its id.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Lists the entries that pass the filter, newest last.
+pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
+    let path = path(context)?;
+    let limit = filter.limit.unwrap_or(usize::MAX);
+    let (mut ids, mut total, mut faulty) = (VecDeque::new(), 0, Vec::new());
+    log::scan(&path, |line| match line {
+        Line::Faulty(fault) => faulty.push(fault),
+        Line::Entry(_, fields) if filter.fits(fields) => {
+            total += 1;
+            ids.extend(fields.id().map(str::to_string));
+            if ids.len() > limit {
+                ids.pop_front();
+            }
+        }
+        Line::Entry(..) => {}
+    })?;
+    let entries = entries(&path, &ids)?;
+    let warnings = warnings_of(&faulty);
+    Ok(Listed {
+        entries,
+        total,
+        warnings,
+    })
+}
+
+/// Reads the entries of these ids, in their order. Only what is shown is copied out of the file.
+fn entries(path: &Path, ids: &VecDeque<String>) -> Result<Vec<Entry>> {
+    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
+    let mut found = log::find_all(path, &wanted)?;
+    let entry = |id: &String| Some(found.remove(id)?.entry?.1);
+    Ok(ids.iter().filter_map(entry).collect())
+}
+
+impl Filter {
+    fn fits(&self, fields: &Fields<'_>) -> bool {
+        let topic = |wanted: &String| {
+            let wanted = normalize(wanted.trim());
+            let mut topics = fields.texts("topics");
+            topics.any(|topic| normalize(topic.trim()) == wanted)
+        };
+        self.task.is_none_or(|task| fields.is_linked_to(task))
+            && (self.status).is_none_or(|status| fields.has_status(status))
+            && self.topic.as_ref().is_none_or(topic)
+    }
+}
+
+/// Reads one entry.
+pub fn show(context: &Context, id: &str) -> Result<Shown> {
+    let ((line, entry), faulty) = require_entry(context, id)?;
+    let warnings = warnings_of(&faulty);
+    Ok(Shown {
+        entry,
+        line,
+        warnings,
+    })
+}
+
+/// Reads an entry that must be there, and the lines of its id that do not count.
+pub(in crate::ops) fn require_entry(
+    context: &Context,
+    id: &str,
+) -> Result<((usize, Entry), Vec<Faulty>)> {
+    let path = path(context)?;
+    let Found { entry, faulty } = log::find(&path, id)?;
+    match (entry, faulty.first()) {
+        (Some(entry), _) => Ok((entry, faulty)),
+        (None, Some(first)) => Err(only_faulty(&path, id, first)),
+        (None, None) => Err(no_entry(&path, id)?),
+    }
+}
+
+fn only_faulty(path: &Path, id: &str, first: &Faulty) -> Error {
+    let message = format!("the manifest holds {id} only in a faulty line; {first}");
+    let place = quote(&path.to_string_lossy());
+    Error::new(Code::EntryNotFound, message).fix(format!("sed -n {}p {place}", first.line))
+}
+
+fn no_entry(path: &Path, id: &str) -> Result<Error> {
+    let known = log::ids_in_use(path, "")?;
+    let error = |hint: String| {
+        let message = format!("the manifest has no entry `{id}`{hint}");
+        Error::new(Code::EntryNotFound, message)
+    };
+    Ok(match nearest(id, known.iter().map(String::as_str)) {
+        Some(near) => error(format!("; did you mean {near}?")).instead(id, near),
+        None => error(String::new()).fix("cleo manifest list"),
+    })
+}
+
+/// Tells of lines that do not count, the first few by number.
+pub(in crate::ops) fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
+    let mut warnings: Vec<String> = faulty
+        .iter()
+        .take(FAULTS_SHOWN)
+        .map(|fault| format!("manifest {fault}"))
+        .collect();
+    if faulty.len() > FAULTS_SHOWN {
+        let more = faulty.len() - FAULTS_SHOWN;
+        warnings.push(format!(
+            "and {more} more faulty lines: see `cleo manifest validate`"
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,197 @@
+//! Research: what earlier work found, and which tasks it belongs to. Entries come from the
+//! manifest; links are in the entries themselves and, added later, in the store.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::manifest::{self, require_entry, warnings_of};
+use super::{Context, require};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::manifest::{Entry, Status, log};
+use crate::store::{Link, Transaction};
+use crate::task;
+
+pub use super::manifest::{Filter, Listed};
+
+/// An entry with its tasks.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The entry.
+    pub entry: Entry,
+    /// The tasks that it is linked to.
+    pub tasks: Vec<LinkedTask>,
+    /// Lines with its id that do not count.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// A task that an entry is linked to.
+#[derive(Debug, Serialize)]
+pub struct LinkedTask {
+    /// The task.
+    pub id: TaskId,
+    /// Its title; none when there is no such task.
+    pub title: Option<String>,
+    /// Where it stands.
+    pub status: Option<task::Status>,
+    /// Where the link stands.
+    pub sources: Vec<Source>,
+}
+
+/// An entry that a task is linked to.
+#[derive(Debug, Serialize)]
+pub struct LinkedEntry {
+    /// Id of the entry.
+    pub entry: String,
+    /// Its title; none when the manifest has no such entry any more.
+    pub title: Option<String>,
+    /// How far its work came.
+    pub status: Option<Status>,
+    /// Where the link stands.
+    pub sources: Vec<Source>,
+}
+
+/// Where a link stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// In the entry's `linked_tasks`.
+    Entry,
+    /// In the store, by `cleo research link`.
+    Store,
+}
+
+/// What a link did.
+#[derive(Debug, Serialize)]
+pub struct Linked {
+    /// The task.
+    pub task: TaskId,
+    /// Id of the entry.
+    pub entry: String,
+    /// False when they were linked by `link` before.
+    pub created: bool,
+}
+
+/// Links of a task.
+#[derive(Debug, Serialize)]
+pub struct Links {
+    /// The task.
+    pub task: TaskId,
+    /// Its entries: those that name it, in the manifest's order, then those linked later.
+    pub links: Vec<LinkedEntry>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// Lists the entries that pass the filter, newest last.
+pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
+    manifest::list(context, filter)
+}
+
+/// Reads an entry with the tasks that it is linked to.
+pub fn show(context: &mut Context, id: &str) -> Result<Shown> {
+    let ((_, entry), faulty) = require_entry(context, id)?;
+    let tasks = context.read(|transaction| tasks_of(transaction, &entry))?;
+    Ok(Shown {
+        entry,
+        tasks,
+        warnings: warnings_of(&faulty),
+    })
+}
+
+fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTask>> {
+    let stored = transaction.linked_to(&entry.id)?;
+    let later = stored.iter().map(|link| link.task);
+    let mut ids: Vec<TaskId> = Vec::new();
+    for id in entry.linked_tasks.iter().copied().chain(later) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let linked = |id: TaskId| -> Result<LinkedTask> {
+        let task = transaction.task(id)?;
+        let in_store = stored.iter().any(|link| link.task == id);
+        Ok(LinkedTask {
+            id,
+            status: task.as_ref().map(|task| task.status),
+            title: task.map(|task| task.title),
+            sources: sources(entry.linked_tasks.contains(&id), in_store),
+        })
+    };
+    ids.into_iter().map(linked).collect()
+}
+
+fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
+    let entry = in_entry.then_some(Source::Entry);
+    entry
+        .into_iter()
+        .chain(in_store.then_some(Source::Store))
+        .collect()
+}
+
+/// Links a task and an entry, which must both be there. Doing it again changes nothing.
+pub fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Linked> {
+    context.read(|tasks| require(tasks, task))?;
+    require_entry(context, id)?;
+    let link = Link {
+        task,
+        entry: id.to_string(),
+        at: context.now(),
+    };
+    let created = context.write(|transaction| {
+        require(transaction, task)?;
+        transaction.link(&link)
+    })?;
+    Ok(Linked {
+        task,
+        entry: link.entry,
+        created,
+    })
+}
+
+/// Lists the entries that a task is linked to.
+pub fn links(context: &mut Context, task: TaskId) -> Result<Links> {
+    let stored = context.read(|transaction| {
+        require(transaction, task)?;
+        transaction.links(task)
+    })?;
+    let path = manifest::path(context)?;
+    let stored_ids: Vec<&str> = stored.iter().map(|link| link.entry.as_str()).collect();
+    let naming = log::for_tasks(&path, &[task])?;
+    let mut links: Vec<LinkedEntry> = naming
+        .iter()
+        .map(|entry| linked(entry, true, stored_ids.contains(&entry.id.as_str())))
+        .collect();
+    let is_later = |id: &&str| !naming.iter().any(|entry| entry.id == *id);
+    let later: Vec<&str> = stored_ids.into_iter().filter(is_later).collect();
+    let mut found = log::find_all(&path, &later.iter().copied().collect::<HashSet<_>>())?;
+    for id in later {
+        let entry = found.remove(id).and_then(|found| found.entry);
+        links.push(match entry {
+            Some((_, entry)) => linked(&entry, false, true),
+            None => lost(id),
+        });
+    }
+    let total = links.len();
+    Ok(Links { task, links, total })
+}
+
+fn linked(entry: &Entry, in_entry: bool, in_store: bool) -> LinkedEntry {
+    LinkedEntry {
+        entry: entry.id.clone(),
+        title: Some(entry.title.clone()),
+        status: Some(entry.status),
+        sources: sources(in_entry, in_store),
+    }
+}
+
+fn lost(id: &str) -> LinkedEntry {
+    LinkedEntry {
+        entry: id.to_string(),
+        title: None,
+        status: None,
+        sources: vec![Source::Store],
+    }
+}

@@ -1,0 +1,94 @@
+//! Checking the manifest, or one entry of it.
+
+use serde::Serialize;
+
+use super::{Verdict, violation};
+use crate::error::{Code, Error, Result, quote};
+use crate::id::{self, TaskId};
+use crate::manifest::log::{self, Found};
+use crate::manifest::{Entry, Faulty};
+use crate::ops::{Context, manifest};
+
+/// What a check of the manifest found.
+#[derive(Debug, Serialize)]
+pub struct ManifestVerdict {
+    /// Verdict and violations.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The entry that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<Entry>,
+    /// Lines that do not count.
+    pub faults: Vec<Faulty>,
+    /// The verdict as an error, when it failed.
+    #[serde(skip)]
+    pub error: Option<Error>,
+}
+
+/// Checks every line of the manifest.
+pub fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
+    let found = manifest::validate(context)?;
+    let told = found.faults.iter();
+    let told = told.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
+    Ok(ManifestVerdict {
+        verdict: Verdict::of(told.collect()),
+        entry: None,
+        faults: found.faults,
+        error: found.error,
+    })
+}
+
+/// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
+pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
+    let path = manifest::path(context)?;
+    let Found { entry, faulty } = log::find(&path, id)?;
+    let entry = entry.map(|(_, entry)| entry);
+    let verdict = match (&entry, faulty.is_empty()) {
+        (Some(entry), _) => Verdict::of(unknown_tasks(context, entry)?),
+        (None, true) => {
+            let message = format!("the manifest has no entry {id}");
+            Verdict::of(vec![violation(Code::EntryMissing, "OUT-002", message)])
+        }
+        (None, false) => {
+            let told = faulty.iter();
+            let told = told.map(|one| violation(Code::EntryInvalid, "OUT-002", one.to_string()));
+            Verdict::of(told.collect())
+        }
+    };
+    let error = verdict.error(&format!("entry {id}"));
+    let place = quote(&path.to_string_lossy());
+    let look = faulty
+        .first()
+        .map(|first| format!("sed -n {}p {place}", first.line));
+    let fix = look.unwrap_or("cleo manifest append --help".to_string());
+    let error = error.map(|error| error.fix(fix).or("see what is there", "cleo manifest list"));
+    Ok(ManifestVerdict {
+        verdict,
+        entry,
+        faults: faulty,
+        error,
+    })
+}
+
+fn unknown_tasks(context: &mut Context, entry: &Entry) -> Result<Vec<super::Violation>> {
+    let unknown = context.read(|tasks| {
+        let mut unknown: Vec<TaskId> = Vec::new();
+        for id in entry.tasks() {
+            if tasks.status(id)?.is_none() && !unknown.contains(&id) {
+                unknown.push(id);
+            }
+        }
+        Ok(unknown)
+    })?;
+    let message = format!(
+        "{} names tasks that do not exist: {}",
+        entry.id,
+        id::list(&unknown)
+    );
+    let told = violation(Code::EntryInvalid, "OUT-002", message);
+    Ok(if unknown.is_empty() {
+        Vec::new()
+    } else {
+        vec![told]
+    })
+}
