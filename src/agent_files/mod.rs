@@ -1,5 +1,5 @@
 //! The files that tell other programs about cleo: which there are for each client, what stands in
-//! them, and which part of a file is ours. Pure; [`crate::ops::init`] reads and writes them.
+//! them, and which part of a file is ours. Pure: `ops::init` reads and writes them.
 
 mod diff;
 mod ownership;

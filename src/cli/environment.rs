@@ -46,6 +46,19 @@ pub(super) fn format() -> Result<Option<Format>> {
     })
 }
 
+/// Finds this very program, and says whether it is on the PATH.
+pub(super) fn program() -> Result<(PathBuf, bool)> {
+    let program = env::current_exe().map_err(|cause| {
+        let message = format!("cleo cannot find its own program: {cause}");
+        Error::new(Code::Internal, message)
+            .fix("command -v cleo")
+            .because(cause)
+    })?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_on_path = env::split_paths(&path).any(|folder| Some(&*folder) == program.parent());
+    Ok((program, is_on_path))
+}
+
 /// Reads a variable; an empty one counts as unset.
 pub(super) fn setting(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())

@@ -10,6 +10,7 @@ mod add;
 mod cancel;
 mod complete;
 mod delete;
+mod demo;
 mod deps;
 mod explain;
 mod find;
@@ -84,6 +85,7 @@ enum Command {
     Manifest(manifest::Command),
     #[command(subcommand)]
     Research(research::Command),
+    Demo(demo::Arguments),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
@@ -133,6 +135,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(command) => skills::dispatch(face, command),
         Command::Manifest(command) => manifest::dispatch(face, command),
         Command::Research(command) => research::dispatch(face, command),
+        Command::Demo(arguments) => face.run("demo", arguments, demo::run),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
         Command::Util(command) => util::dispatch(face, command),

@@ -1,5 +1,7 @@
 //! Making a workspace, and the files that tell agents about it: all of them or none.
 
+mod write;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,8 +11,12 @@ use super::Surroundings;
 use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{unreadable, unwritable, write_whole};
+use crate::file;
 use crate::workspace::Workspace;
+use write::write_all;
+
+/// Largest file of a project that is read, in bytes.
+const FILE_MAX: u64 = 16 << 20;
 
 /// What to make.
 #[derive(Clone, Debug, Default)]
@@ -134,11 +140,10 @@ fn target(root: &Path, relative: &str) -> Result<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<Option<String>> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(unreadable(path, cause)),
-    };
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = file::read(path, FILE_MAX)?;
     String::from_utf8(bytes).map(Some).map_err(|cause| {
         let message = format!("{} is no text in UTF-8: {cause}", path.display());
         let shown = path.to_string_lossy();
@@ -167,43 +172,6 @@ fn refusal(planned: &[Planned], surroundings: &Surroundings, options: &Options) 
             .fix(format!("{command} --force"))
             .or("see what would be lost", format!("{command} --dry-run")),
     )
-}
-
-/// Writes the files; when one cannot be written, those before it become what they were.
-fn write_all(planned: &[Planned]) -> Result<()> {
-    let mut done: Vec<(&Planned, Vec<PathBuf>)> = Vec::new();
-    for file in planned.iter().filter(|file| file.changes()) {
-        let folders = missing_folders(&file.target);
-        let written = write_whole(&file.target, &file.text);
-        done.push((file, folders));
-        if let Err(error) = written {
-            done.iter()
-                .rev()
-                .for_each(|(file, folders)| undo(file, folders));
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-/// Lists the folders that a file needs and that are not there, the innermost first.
-fn missing_folders(path: &Path) -> Vec<PathBuf> {
-    let above = path.ancestors().skip(1);
-    above
-        .take_while(|folder| !folder.exists())
-        .map(Path::to_path_buf)
-        .collect()
-}
-
-/// Undoes as much as can be; the error that led here is the one to report.
-fn undo(file: &Planned, folders: &[PathBuf]) {
-    let _ = match &file.there {
-        Some(text) => write_whole(&file.target, text),
-        None => fs::remove_file(&file.target).map_err(|cause| unwritable(&file.target, cause)),
-    };
-    for folder in folders {
-        let _ = fs::remove_dir(folder);
-    }
 }
 
 fn report(
