@@ -375,7 +375,7 @@ fn lists_are_filtered_by_task_status_and_topic() {
     insta::assert_snapshot!(workspace.cleo("manifest list --limit 2"), @r"
     exit: 0
     --- stdout
-    Id  Status   Tasks   Title
+    ID  STATUS   TASKS   TITLE
     b   blocked  T1, T2  Token refresh
     c   partial  T1, T2  Token refresh
     the newest 2 of 3
