@@ -198,6 +198,9 @@ fn the_line_of_out_002_survives_every_shell() {
             "{shell}"
         );
     }
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "");
+    assert_eq!(workspace.shell(&block).exit, 0);
+    assert_eq!(workspace.shell(&block).exit, 101, "as the base says");
     workspace.write(
         "claudedocs/agent-outputs/2026-01-26_paint-it.md",
         "# Paint\n\n## Summary\n\nRed.\n",
