@@ -1,6 +1,8 @@
 //! Runs a command and prints its peak memory in kilobytes. A small program of its own, because a
 //! child starts out with the memory of whoever starts it.
 
+#![allow(clippy::print_stdout, reason = "printing is all that it does")]
+
 use std::process::{Command, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};

@@ -120,9 +120,9 @@ impl Workspace {
         }
     }
 
-    /// Returns where the manifest is.
-    pub fn manifest(&self) -> PathBuf {
-        self.root.join(MANIFEST)
+    /// Returns where the manifest is; a link that leads out of the workspace is refused.
+    pub fn manifest(&self) -> Result<PathBuf> {
+        self.confine(MANIFEST)
     }
 
     /// Opens the store.

@@ -67,11 +67,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         force: arguments.force,
         dry_run: arguments.dry_run,
     };
-    let done = init::init(&face.surroundings()?, &options)?;
-    let refusal = done.refusal.as_ref();
-    Ok(face.output.reply(face.name, &done, refusal, &[], |screen| {
-        render(screen, &done)
-    }))
+    let mut done = init::init(&face.surroundings()?, &options)?;
+    let refusal = done.refusal.take();
+    face.verdict(&done, refusal, |screen| render(screen, &done))
 }
 
 fn render(screen: &mut Screen, done: &Initialized) {

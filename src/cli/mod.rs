@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::{Context, Surroundings};
 use arguments::Globals;
 use output::Output;
@@ -103,6 +103,7 @@ pub fn run() -> ExitCode {
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
+        arguments: &arguments,
         name: "cleo",
     };
     let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
@@ -146,6 +147,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
 struct Face<'a> {
     output: &'a mut Output,
     globals: &'a Globals,
+    arguments: &'a [OsString],
     name: &'static str,
 }
 
@@ -179,6 +181,19 @@ impl Face<'_> {
         text: impl FnOnce(&mut screen::Screen),
     ) -> Result<ExitCode> {
         Ok(self.output.reply(self.name, result, None, warnings, text))
+    }
+
+    /// Answers with a verdict; one that failed carries its error beside the result.
+    fn verdict<T: serde::Serialize>(
+        &mut self,
+        result: &T,
+        error: Option<Error>,
+        text: impl FnOnce(&mut screen::Screen),
+    ) -> Result<ExitCode> {
+        let error = error.map(|error| usage::with_fix(error, self.globals, self.arguments));
+        Ok(self
+            .output
+            .reply(self.name, result, error.as_ref(), &[], text))
     }
 }
 

@@ -157,7 +157,7 @@ pub fn links(context: &mut Context, task: TaskId) -> Result<Links> {
         require(transaction, task)?;
         transaction.links(task)
     })?;
-    let path = manifest::path(context)?;
+    let path = context.workspace.manifest()?;
     let stored_ids: Vec<&str> = stored.iter().map(|link| link.entry.as_str()).collect();
     let naming = log::for_tasks(&path, &[task])?;
     let mut links: Vec<LinkedEntry> = naming

@@ -255,7 +255,7 @@ fn spawned_entry(
     violations: &mut Vec<Violation>,
 ) -> Result<Option<Entry>> {
     let id = &record.manifest_id;
-    let found = log::find(&workspace.manifest(), id)?;
+    let found = log::find(&workspace.manifest()?, id)?;
     let mut missing =
         |message: String| violations.push(violation(Code::EntryMissing, "OUT-002", message));
     let Some((_, entry)) = found.entry else {
@@ -283,7 +283,7 @@ fn linked_entry(
     task: TaskId,
     violations: &mut Vec<Violation>,
 ) -> Result<Option<Entry>> {
-    let entry = log::for_tasks(&workspace.manifest(), &[task])?.pop();
+    let entry = log::for_tasks(&workspace.manifest()?, &[task])?.pop();
     if entry.is_none() {
         let message = format!("{task} was not spawned, and no entry is linked to it");
         violations.push(violation(Code::EntryMissing, "OUT-002", message));

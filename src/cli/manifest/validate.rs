@@ -20,12 +20,9 @@ An empty or missing manifest is valid. A faulty line never hides the entries aro
 pub(in crate::cli) struct Arguments {}
 
 pub(super) fn run(face: &mut Face<'_>, _: Arguments) -> Result<ExitCode> {
-    let found = manifest::validate(&mut face.context()?)?;
-    Ok(face
-        .output
-        .reply(face.name, &found, found.error.as_ref(), &[], |screen| {
-            render(screen, &found);
-        }))
+    let mut found = manifest::validate(&mut face.context()?)?;
+    let error = found.error.take();
+    face.verdict(&found, error, |screen| render(screen, &found))
 }
 
 fn render(screen: &mut Screen, found: &Validated) {

@@ -46,12 +46,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         skills,
     };
     let error = refused(&result);
-    let name = face.name;
-    Ok(face
-        .output
-        .reply(name, &result, error.as_ref(), &[], |screen| {
-            result.skills.iter().for_each(|skill| render(screen, skill));
-        }))
+    face.verdict(&result, error, |screen| {
+        result.skills.iter().for_each(|skill| render(screen, skill));
+    })
 }
 
 fn refused(result: &Verdicts) -> Option<Error> {

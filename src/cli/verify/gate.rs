@@ -63,11 +63,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
     };
     let result = gates::set(&mut face.context()?, task, &setting)?;
     let error = failed(&result, gate, arguments.run.as_deref());
-    Ok(face
-        .output
-        .reply(face.name, &result, error.as_ref(), &[], |screen| {
-            render(screen, &result)
-        }))
+    face.verdict(&result, error, |screen| render(screen, &result))
 }
 
 /// Splits a command into words as a shell would, and expands nothing.

@@ -22,13 +22,12 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let (what, result) = match &arguments.id {
+    let (what, mut result) = match &arguments.id {
         Some(id) => (format!("entry {id}"), verify::entry(&mut context, id)?),
         None => ("manifest".to_string(), verify::manifest(&mut context)?),
     };
-    Ok(face
-        .output
-        .reply(face.name, &result, result.error.as_ref(), &[], |screen| {
-            render(screen, &what, &result.verdict.violations);
-        }))
+    let error = result.error.take();
+    face.verdict(&result, error, |screen| {
+        render(screen, &what, &result.verdict.violations)
+    })
 }

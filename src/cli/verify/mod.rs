@@ -62,11 +62,9 @@ fn answer<T: serde::Serialize>(
     with_fix: impl FnOnce(Error) -> Error,
 ) -> Result<ExitCode> {
     let error = verdict.error(what).map(with_fix);
-    Ok(face
-        .output
-        .reply(face.name, result, error.as_ref(), &[], |screen| {
-            render(screen, what, &verdict.violations);
-        }))
+    face.verdict(result, error, |screen| {
+        render(screen, what, &verdict.violations)
+    })
 }
 
 fn render(screen: &mut Screen, what: &str, violations: &[Violation]) {

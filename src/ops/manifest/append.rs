@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::path;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Entry, Fault, Fields, log};
@@ -33,7 +32,7 @@ pub fn append(context: &mut Context, text: &str, dry_run: bool) -> Result<Append
     let mut entry = fields.entry().map_err(|faults| refused(&faults))?;
     complete(&mut entry, epics, context);
     entry.line().map_err(|fault| refused(&[fault]))?;
-    let path = path(context)?;
+    let path = context.workspace.manifest()?;
     let warnings = match dry_run {
         true => log::refuse_duplicate(&path, &entry.id)?,
         false => log::append(&path, &entry)?,

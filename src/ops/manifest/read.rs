@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::path;
 use crate::error::{Code, Error, Result, nearest, quote};
 use crate::id::TaskId;
 use crate::manifest::log::{self, Found, Line};
@@ -55,7 +54,7 @@ pub struct Shown {
 
 /// Lists the entries that pass the filter, newest last.
 pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
-    let path = path(context)?;
+    let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
     let (mut ids, mut total, mut faulty) = (VecDeque::new(), 0, Vec::new());
     log::scan(&path, |line| match line {
@@ -115,7 +114,7 @@ pub(in crate::ops) fn require_entry(
     context: &Context,
     id: &str,
 ) -> Result<((usize, Entry), Vec<Faulty>)> {
-    let path = path(context)?;
+    let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     match (entry, faulty.first()) {
         (Some(entry), _) => Ok((entry, faulty)),

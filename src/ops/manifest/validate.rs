@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::path;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
@@ -29,7 +28,7 @@ pub struct Validated {
 /// Checks every line, also whether the tasks that entries name exist. An empty or missing manifest
 /// is valid.
 pub fn validate(context: &mut Context) -> Result<Validated> {
-    let path = path(context)?;
+    let path = context.workspace.manifest()?;
     let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
     log::scan(&path, |line| match line {
         Line::Faulty(faulty) => faults.push(faulty),

@@ -45,7 +45,7 @@ pub(super) fn place(
     }
     let slug = free_slug(transaction, task, date)?;
     let base = format!("{slug}-{date}");
-    let used = log::ids_in_use(&workspace.manifest(), &base)?;
+    let used = log::ids_in_use(&workspace.manifest()?, &base)?;
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
     let manifest_id = std::iter::once(base.clone())
         .chain(numbered)
@@ -170,7 +170,7 @@ fn summaries(
     let entries = if depends.is_empty() {
         Vec::new()
     } else {
-        log::for_tasks(&workspace.manifest(), depends)?
+        log::for_tasks(&workspace.manifest()?, depends)?
     };
     let mut lines = Vec::new();
     for id in depends {

@@ -40,7 +40,7 @@ pub fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
 
 /// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
 pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
-    let path = manifest::path(context)?;
+    let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     let entry = entry.map(|(_, entry)| entry);
     let verdict = match (&entry, faulty.is_empty()) {
