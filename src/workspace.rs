@@ -1,10 +1,11 @@
 //! The workspace on disk: where it is, what is in it, and which paths stay inside.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::unwritable;
+use crate::file::{unreadable, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
 
 /// Folder of outputs, relative to the root.
@@ -61,10 +62,22 @@ impl Workspace {
     /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
     /// there already.
     pub fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
+        let mut made = Vec::new();
         let workspace = Workspace {
             root: root.to_path_buf(),
         };
-        let mut made = Vec::new();
+        match workspace.create_parts(&mut made) {
+            Ok(()) => Ok((workspace, made)),
+            Err(error) => {
+                workspace.take_back(&made);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes what is missing and notes each part as soon as it is there.
+    fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
+        let root = &self.root;
         for folder in [".cleo", OUTPUT_DIR] {
             if !root.join(folder).is_dir() {
                 fs::create_dir_all(root.join(folder))
@@ -77,10 +90,24 @@ impl Workspace {
             fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
             made.push(".cleo/.gitignore".to_string());
         }
-        if workspace.create_database()? {
+        if self.create_database()? {
             made.push(".cleo/cleo.db".to_string());
         }
-        Ok((workspace, made))
+        Ok(())
+    }
+
+    /// Takes back the parts of a workspace that could not be made whole. A folder goes only when
+    /// it is empty.
+    fn take_back(&self, made: &[String]) {
+        for part in made.iter().rev() {
+            let path = self.root.join(part);
+            // What cannot be taken back stays, and is used by the next attempt.
+            let _ = if path.is_dir() {
+                fs::remove_dir(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+        }
     }
 
     /// Makes the database under another name and moves it to its place, so that nobody ever opens
@@ -88,6 +115,7 @@ impl Workspace {
     fn create_database(&self) -> Result<bool> {
         let path = self.database();
         if self.has_database()? {
+            SqliteStore::check_file(&path)?;
             return Ok(false);
         }
         let folder = self.root.join(".cleo");
@@ -96,7 +124,14 @@ impl Workspace {
             .tempdir_in(&folder)
             .map_err(|cause| unwritable(&folder, cause))?;
         let draft_file = draft.path().join("cleo.db");
-        SqliteStore::create(&draft_file)?.settle()?;
+        let made = SqliteStore::create(&draft_file).and_then(SqliteStore::settle);
+        // The draft is gone by the time somebody reads the message.
+        made.map_err(|error| {
+            let message = format!("no database can be made in {}", folder.display());
+            let place = folder.parent().unwrap_or(&folder).to_string_lossy();
+            let fix = format!("ls -ld {} && df {}", quote(&place), quote(&place));
+            Error::new(error.code, message).fix(fix).because(error)
+        })?;
         match fs::hard_link(&draft_file, &path) {
             Ok(()) => Ok(true),
             Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
@@ -114,9 +149,13 @@ impl Workspace {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let path = self.database();
         let has_log = sqlite::log_of(&path).exists();
-        match path.exists() {
-            false if has_log => Err(SqliteStore::orphaned(&path)),
-            there => Ok(there),
+        match fs::metadata(&path) {
+            // A pipe or a device would keep whoever opens it waiting for ever.
+            Ok(there) if !there.is_file() => Err(SqliteStore::no_file(&path)),
+            Ok(_) => Ok(true),
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(&path, cause)),
+            Err(_) if has_log => Err(SqliteStore::orphaned(&path)),
+            Err(_) => Ok(false),
         }
     }
 

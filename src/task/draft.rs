@@ -1,7 +1,8 @@
 //! A task before it is stored, a change to one, and the rules for their fields.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::error::Category;
 
 use super::{Priority, Size, TaskType};
 use crate::clock;
@@ -96,15 +97,23 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Reads a draft from a JSON object. An unknown field is refused with the nearest known one.
-    pub fn from_json(value: Value) -> Result<Draft> {
-        let Value::Object(fields) = value else {
-            let message = "a task is written as one JSON object on one line";
-            return Err(Error::new(Code::TaskInvalid, message));
-        };
-        refuse_unknown(&fields)?;
-        serde_json::from_value(Value::Object(fields))
-            .map_err(|cause| Error::new(Code::TaskInvalid, cause.to_string()))
+    /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
+    /// known one, a wrong value with the name of its field.
+    pub fn from_json(text: &[u8]) -> Result<Draft> {
+        let names: Names =
+            serde_json::from_slice(text).map_err(|cause| match cause.classify() {
+                Category::Data => Error::new(
+                    Code::TaskInvalid,
+                    "a task is written as one JSON object on one line",
+                ),
+                _ => no_json(&cause),
+            })?;
+        refuse_unknown(&names.0)?;
+        let mut json = serde_json::Deserializer::from_slice(text);
+        serde_path_to_error::deserialize(&mut json).map_err(|cause| {
+            let what = without_place(cause.inner());
+            Error::new(Code::TaskInvalid, format!("{}: {what}", cause.path()))
+        })
     }
 
     /// Trims what is trimmed, puts dates into one form and checks every field.
@@ -117,7 +126,15 @@ impl Draft {
         self.acceptance = check_list("acceptance", std::mem::take(&mut self.acceptance))?;
         self.deliverables = check_list("deliverables", std::mem::take(&mut self.deliverables))?;
         for note in &self.notes {
-            check_text("notes", note)?;
+            check_note(note)?;
+        }
+        for word in [
+            &mut self.phase,
+            &mut self.assigned_agent,
+            &mut self.feature,
+            &mut self.key,
+        ] {
+            *word = word.take().map(|word| word.trim().to_string());
         }
         for (name, value) in [
             ("phase", &self.phase),
@@ -133,8 +150,63 @@ impl Draft {
     }
 }
 
-fn refuse_unknown(fields: &Map<String, Value>) -> Result<()> {
-    let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) else {
+/// Names of the fields of a JSON object, in order.
+struct Names(Vec<String>);
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<Names, D::Error> {
+        deserializer.deserialize_map(NamesVisitor)
+    }
+}
+
+struct NamesVisitor;
+
+impl<'de> Visitor<'de> for NamesVisitor {
+    type Value = Names;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Names, A::Error> {
+        let mut names = Vec::new();
+        while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
+            names.push(name);
+        }
+        Ok(Names(names))
+    }
+}
+
+fn no_json(cause: &serde_json::Error) -> Error {
+    let message = format!(
+        "no JSON at column {}: {}",
+        cause.column(),
+        without_place(cause)
+    );
+    Error::new(Code::BatchInvalid, message)
+}
+
+/// Returns what a parser says without the place, which it only knows within its own line.
+fn without_place(cause: &serde_json::Error) -> String {
+    let what = cause.to_string();
+    what.split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_string()
+}
+
+fn refuse_unknown(names: &[String]) -> Result<()> {
+    if let Some(name) = names
+        .iter()
+        .enumerate()
+        .find(|(at, name)| names[..*at].contains(name))
+    {
+        let message = format!("the field `{}` stands twice", name.1);
+        return Err(Error::new(Code::TaskInvalid, message));
+    }
+    let Some(name) = names.iter().find(|name| !FIELDS.contains(&name.as_str())) else {
         return Ok(());
     };
     let hint = match (name.as_str(), nearest(name, FIELDS.iter().copied())) {
@@ -143,10 +215,8 @@ fn refuse_unknown(fields: &Map<String, Value>) -> Result<()> {
         (_, Some(known)) => format!("did you mean `{known}`?"),
         _ => format!("known are {}", FIELDS.join(", ")),
     };
-    Err(Error::new(
-        Code::FieldUnknown,
-        format!("a task has no field `{name}`: {hint}"),
-    ))
+    let message = format!("a task has no field `{name}`: {hint}");
+    Err(Error::new(Code::FieldUnknown, message))
 }
 
 /// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
@@ -193,6 +263,14 @@ pub fn check_text(field: &str, text: &str) -> Result<()> {
     };
     let clean: String = text.chars().filter(|c| !foreign(c)).collect();
     Err(control_character(field, control).instead(text, clean))
+}
+
+/// Checks a note: not empty, and a text like a description.
+pub fn check_note(text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Error::new(Code::TaskInvalid, "a note must not be empty"));
+    }
+    check_text("note", text)
 }
 
 fn control_character(field: &str, control: char) -> Error {
@@ -254,7 +332,6 @@ pub fn check_estimate(hours: Option<f64>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn titled(title: &str) -> Draft {
         Draft {
@@ -265,7 +342,7 @@ mod tests {
 
     #[test]
     fn an_unknown_field_is_refused_with_the_nearest_known_one() {
-        let error = Draft::from_json(json!({"titel": "x"})).unwrap_err();
+        let error = Draft::from_json(br#"{"titel": "x"}"#).unwrap_err();
         assert_eq!(error.code, Code::FieldUnknown);
         assert_eq!(
             error.message,
@@ -275,12 +352,29 @@ mod tests {
 
     #[test]
     fn a_wrong_kind_of_value_is_refused() {
-        for value in [
-            json!({"title": 1}),
-            json!(["x"]),
-            json!({"title": "x", "depends": ["x"]}),
+        for (text, message) in [
+            (
+                r#"{"title": 1}"#,
+                "title: invalid type: integer `1`, expected a string",
+            ),
+            (
+                r#"["x"]"#,
+                "a task is written as one JSON object on one line",
+            ),
+            (
+                r#"{"title": "x", "depends": ["x"]}"#,
+                "depends[0]: `x` is no task id; ids look like T12",
+            ),
+            (
+                r#"{"title": "a", "title": "b"}"#,
+                "the field `title` stands twice",
+            ),
         ] {
-            assert_eq!(Draft::from_json(value).unwrap_err().code, Code::TaskInvalid);
+            let error = Draft::from_json(text.as_bytes()).unwrap_err();
+            assert_eq!(
+                (error.code, error.message.as_str()),
+                (Code::TaskInvalid, message)
+            );
         }
     }
 

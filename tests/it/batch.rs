@@ -76,7 +76,7 @@ fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
         (
             "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"\"}\nno\n",
             "E_FIELD_UNKNOWN",
-            "line 2: a task has no field `titel`: did you mean `title`?; line 4:",
+            "line 2: a task has no field `titel`: did you mean `title`?; line 3: a task needs a title; line 4:",
         ),
         (
             "{\"title\":\"x\"}\n[1]\n",
@@ -133,12 +133,12 @@ fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
         (
             "{\"title\":\"x\",\"key\":\"a\",\"depends\":[\"@b\"]}\n{\"title\":\"y\",\"key\":\"b\",\"depends\":[\"@a\"]}\n",
             "E_CYCLE",
-            "dependencies would go in a circle: @a → @b → @a",
+            "tasks would wait for each other in a circle: @a → @b → @a",
         ),
         (
             "{\"title\":\"x\",\"key\":\"a\",\"parent\":\"@b\"}\n{\"title\":\"y\",\"key\":\"b\",\"parent\":\"@a\"}\n",
             "E_CYCLE",
-            "parents would go in a circle: @a → @b → @a",
+            "tasks would wait for each other in a circle: @a → @b → @a",
         ),
     ] {
         let workspace = TestWorkspace::new();

@@ -136,7 +136,7 @@ fn a_part_never_waits_for_its_whole() {
         let shown = workspace.cleo(line);
         assert!(shown.contains("exit: 14"), "{line}: {shown}");
         assert!(
-            shown.contains("a part that waits for its whole"),
+            shown.contains("would wait for each other in a circle"),
             "{line}: {shown}"
         );
     }

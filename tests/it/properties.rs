@@ -105,20 +105,6 @@ impl Model {
         children.iter().copied().chain(deeper).collect()
     }
 
-    fn above(&self, id: TaskId) -> Vec<TaskId> {
-        match self.tasks[&id].parent {
-            Some(parent) => [vec![parent], self.above(parent)].concat(),
-            None => Vec::new(),
-        }
-    }
-
-    fn waits_for(&self, id: TaskId, others: &[TaskId]) -> bool {
-        self.tasks[&id]
-            .depends
-            .iter()
-            .any(|need| others.contains(need))
-    }
-
     fn depth(&self, id: TaskId) -> usize {
         1 + self.tasks[&id]
             .parent
@@ -134,13 +120,12 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// Says whether `from` needs `target`, over however many tasks.
-    fn needs(&self, from: TaskId, target: TaskId) -> bool {
-        from == target
-            || self.tasks[&from]
-                .depends
-                .iter()
-                .any(|next| self.needs(*next, target))
+    /// Says whether `from` waits for `target`, over however many tasks: what a task depends on must
+    /// be done before it, and so must its parts.
+    fn waits(&self, from: TaskId, target: TaskId) -> bool {
+        let children = self.children(from);
+        let mut next = self.tasks[&from].depends.iter().chain(&children);
+        from == target || next.any(|next| self.waits(*next, target))
     }
 
     fn ready(&self) -> BTreeSet<TaskId> {
@@ -170,7 +155,7 @@ impl Model {
             Step::Add { depends, parent } => return self.add(depends, *parent),
             Step::Depend { task, needs } => {
                 let (task, needs) = (self.pick(*task), self.pick(*needs));
-                if self.needs(needs, task) || self.above(task).contains(&needs) {
+                if self.waits(needs, task) {
                     return Some(Code::Cycle);
                 }
                 self.tasks.get_mut(&task).unwrap().depends.insert(needs);
@@ -188,11 +173,7 @@ impl Model {
                     if self.depth(parent) + self.height(task) > DEPTH_MAX {
                         return Some(Code::TooDeep);
                     }
-                    let mut whole = self.above(parent);
-                    whole.push(parent);
-                    let mut parts = self.below(task);
-                    parts.push(task);
-                    if parts.iter().any(|part| self.waits_for(*part, &whole)) {
+                    if self.waits(task, parent) {
                         return Some(Code::Cycle);
                     }
                 }
@@ -242,11 +223,8 @@ impl Model {
         if !self.tasks.is_empty() && parent.is_some_and(|parent| self.depth(parent) >= DEPTH_MAX) {
             return Some(Code::TooDeep);
         }
-        let whole: Vec<TaskId> = parent
-            .into_iter()
-            .flat_map(|parent| [vec![parent], self.above(parent)].concat())
-            .collect();
-        if depends.iter().any(|need| whole.contains(need)) {
+        // The new task is a part of its parent, so what it waits for must not wait for that.
+        if parent.is_some_and(|parent| depends.iter().any(|need| self.waits(*need, parent))) {
             return Some(Code::Cycle);
         }
         self.handed_out += 1;

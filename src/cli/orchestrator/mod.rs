@@ -10,7 +10,11 @@ use clap::{Args, Subcommand};
 
 use super::{Face, spawn};
 use crate::error::Result;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
+use crate::ops::tasks::Neighbor;
+
+/// How many stuck tasks a warning names.
+const STUCK_SHOWN: usize = 10;
 
 /// Manage the work of agents on a graph of tasks
 #[derive(Subcommand)]
@@ -39,4 +43,22 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
         Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),
     }
+}
+
+/// Warns of tasks that no wave will ever reach.
+fn stuck_warning(stuck: &[Neighbor]) -> Vec<String> {
+    let Some(first) = stuck.first() else {
+        return Vec::new();
+    };
+    let ids: Vec<_> = stuck.iter().take(STUCK_SHOWN).map(|task| task.id).collect();
+    let more = match stuck.len().saturating_sub(STUCK_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    vec![format!(
+        "no wave for {}{more}: not everything that comes before is here and can be done; see \
+         `cleo deps {}`",
+        id::list(&ids),
+        first.id
+    )]
 }

@@ -1,10 +1,10 @@
 //! Adding tasks, one or many: all of them or none. Files of tasks are read in `batch`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, refuse_ancestor, too_deep};
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
@@ -54,7 +54,7 @@ impl Batch {
             batch.take(transaction, draft.checked()?)?;
         }
         batch.resolve(transaction)?;
-        batch.refuse_circles()?;
+        batch.refuse_circles(transaction)?;
         batch.refuse_nesting(transaction)?;
         Ok(batch)
     }
@@ -88,7 +88,7 @@ impl Batch {
 
     /// Turns references into ids and checks that each leads to a task.
     fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
-        let own: std::collections::HashSet<TaskId> = self.new_ids().collect();
+        let own: HashSet<TaskId> = self.new_ids().collect();
         let find = |reference: &Reference| -> Result<Option<TaskId>> {
             match reference {
                 Reference::Id(id) if own.contains(id) => Ok(Some(*id)),
@@ -102,12 +102,15 @@ impl Batch {
         let mut resolved = Vec::new();
         for planned in &self.drafts {
             let parent = match &planned.draft.parent {
-                Some(parent) => Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?),
+                Some(parent) => {
+                    Some(find(parent)?.ok_or_else(|| self.at(planned, no_parent(&name(parent))))?)
+                }
                 None => None,
             };
             let mut depends = Vec::new();
             for reference in &planned.draft.depends {
-                let id = find(reference)?.ok_or_else(|| no_dependency(&name(reference)))?;
+                let id = find(reference)?
+                    .ok_or_else(|| self.at(planned, no_dependency(&name(reference))))?;
                 if !depends.contains(&id) {
                     depends.push(id);
                 }
@@ -120,6 +123,15 @@ impl Batch {
         Ok(())
     }
 
+    /// Says which task of several an error is about.
+    fn at(&self, planned: &Planned, mut error: Error) -> Error {
+        if self.drafts.len() > 1 {
+            let name = self.names(&[planned.id]).join("");
+            error.message = format!("{name}: {}", error.message);
+        }
+        error
+    }
+
     fn new_ids(&self) -> impl Iterator<Item = TaskId> {
         self.drafts
             .iter()
@@ -127,20 +139,31 @@ impl Batch {
             .map(|planned| planned.id)
     }
 
-    /// Looks for circles among the new tasks; no older task can depend on a new one.
-    fn refuse_circles(&self) -> Result<()> {
-        let new = || self.drafts.iter().filter(|planned| planned.is_new);
-        let depends = new()
-            .map(|planned| (planned.id, planned.depends.clone()))
-            .collect();
-        if let Some(way) = circle(&depends) {
-            return Err(cycle("dependencies", &self.names(&way)));
+    /// Looks for circles through the new tasks. An older one can only wait for a new one that is a
+    /// part of it.
+    fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
+        let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        for planned in self.drafts.iter().filter(|planned| planned.is_new) {
+            waits
+                .entry(planned.id)
+                .or_default()
+                .extend(&planned.depends);
+            if let Some(parent) = planned.parent {
+                waits.entry(parent).or_default().push(planned.id);
+            }
         }
-        let parents = new()
-            .map(|planned| (planned.id, planned.parent.into_iter().collect()))
-            .collect();
-        match circle(&parents) {
-            Some(way) => Err(cycle("parents", &self.names(&way))),
+        let own: HashSet<TaskId> = self.new_ids().collect();
+        let next = |id| {
+            let mut all = if own.contains(&id) {
+                Vec::new()
+            } else {
+                waits_for(tasks, id)?
+            };
+            all.extend(waits.get(&id).into_iter().flatten());
+            Ok(all)
+        };
+        match circle(self.new_ids(), next)? {
+            Some(way) => Err(cycle(&self.names(&way))),
             None => Ok(()),
         }
     }
@@ -157,7 +180,7 @@ impl Batch {
             .collect()
     }
 
-    /// Refuses what is nested too deep, and parts that wait for their whole.
+    /// Refuses what is nested too deep.
     fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
         let new = || self.drafts.iter().filter(|planned| planned.is_new);
         let parents: HashMap<TaskId, Option<TaskId>> =
@@ -171,7 +194,6 @@ impl Batch {
             if depth(planned.id, above)? > DEPTH_MAX {
                 return Err(too_deep(&self.names(&[planned.id]).join("")));
             }
-            refuse_ancestor(planned.id, &planned.depends, |way| self.names(way), above)?;
         }
         Ok(())
     }

@@ -8,35 +8,37 @@ use crate::task::draft::{Draft, TEXT_MAX};
 
 /// Most faulty lines that one message names.
 const FAULTS_SHOWN: usize = 10;
+/// Largest batch, in bytes.
+const BATCH_MAX: u64 = 256 << 20;
 /// Longest line, in bytes: every long text of a task with room for escapes.
 const LINE_MAX: usize = 4 * TEXT_MAX;
 
 /// Reads drafts from JSON lines. Every faulty line is named; one is enough to refuse all.
 pub fn read_batch(input: impl BufRead) -> Result<Vec<Draft>> {
-    let mut lines = Lines::new(input, LINE_MAX);
-    let (mut drafts, mut faults) = (Vec::new(), Vec::new());
-    let unreadable = |cause: std::io::Error| {
-        Error::new(
-            Code::FileUnreadable,
-            format!("the batch cannot be read: {cause}"),
-        )
-        .because(cause)
-    };
+    let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
+    let (mut drafts, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
+        bytes += line.bytes.map_or(LINE_MAX, <[u8]>::len) as u64 + 1;
         match read_line(line.bytes) {
-            Ok(draft) => drafts.extend(draft.map(|draft| (line.number, draft))),
+            Ok(draft) => drafts.extend(draft),
             Err(error) => faults.push((line.number, error)),
         }
     }
+    if bytes > BATCH_MAX {
+        let message = format!("the batch has more than {BATCH_MAX} bytes");
+        return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
+    }
     refuse(faults)?;
     if drafts.is_empty() {
-        return Err(
-            Error::new(Code::BatchInvalid, "the batch holds no tasks").fix("cleo add --help")
-        );
+        let message = "the batch holds no tasks";
+        return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
     }
-    let (drafts, faults) = check_all(drafts);
-    refuse(faults)?;
     Ok(drafts)
+}
+
+fn unreadable(cause: std::io::Error) -> Error {
+    let message = format!("the batch cannot be read: {cause}");
+    Error::new(Code::FileUnreadable, message).because(cause)
 }
 
 fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
@@ -51,25 +53,13 @@ fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
     if line.is_empty() {
         return Ok(None);
     }
-    let value = serde_json::from_slice(line).map_err(|cause| {
-        let message = format!("no JSON at column {}: {cause}", cause.column());
-        Error::new(Code::BatchInvalid, message)
-    })?;
-    Draft::from_json(value).map(Some)
+    if std::str::from_utf8(line).is_err() {
+        return Err(Error::new(Code::BatchInvalid, "the line is no UTF-8 text"));
+    }
+    Draft::from_json(line)?.checked().map(Some)
 }
 
 type Faults = Vec<(usize, Error)>;
-
-fn check_all(drafts: Vec<(usize, Draft)>) -> (Vec<Draft>, Faults) {
-    let (mut good, mut faults) = (Vec::new(), Vec::new());
-    for (number, draft) in drafts {
-        match draft.checked() {
-            Ok(draft) => good.push(draft),
-            Err(error) => faults.push((number, error)),
-        }
-    }
-    (good, faults)
-}
 
 /// Makes one error of all faults; its code is that of the first.
 fn refuse(faults: Faults) -> Result<()> {

@@ -1,14 +1,14 @@
 //! Changing the fields of a task.
 
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, refuse_ancestor, too_deep};
+use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 use crate::task::draft::{
-    check_due, check_estimate, check_list, check_text, check_title, check_word,
+    check_due, check_estimate, check_list, check_note, check_text, check_title, check_word,
 };
-use crate::task::graph::path;
+use crate::task::graph::circle;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
 /// A change to a task. What is `None` or empty stays.
@@ -78,6 +78,9 @@ pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
         apply_edges(transaction, &mut task, &patch)?;
         task.updated_at = now.clone();
         transaction.put(&task)?;
+        if patch.parent.is_some() || !patch.add_depends.is_empty() {
+            refuse_circles(transaction, &task, &patch)?;
+        }
         Ok(task)
     })
 }
@@ -170,7 +173,7 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
         *field = check_list(name, lines)?;
     }
     for text in &patch.notes {
-        check_text("notes", text)?;
+        check_note(text)?;
         task.notes.push(Note {
             at: now.into(),
             by: by.into(),
@@ -180,7 +183,7 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
     Ok(())
 }
 
-/// Changes parent and dependencies; a circle or an unknown task is refused.
+/// Changes parent and dependencies; an unknown task or one nested too deep is refused.
 fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> {
     if let Some(parent) = patch.parent {
         if let Some(parent) = parent {
@@ -190,46 +193,43 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
     }
     task.depends.retain(|id| !patch.remove_depends.contains(id));
     for id in &patch.add_depends {
-        check_dependency(tasks, task.id, *id)?;
+        if !exists(tasks, *id)? {
+            return Err(no_dependency(&id.to_string()));
+        }
         if !task.depends.contains(id) {
             task.depends.push(*id);
-        }
-    }
-    let (id, parent) = (task.id, task.parent);
-    let parent_of = |task| {
-        if task == id {
-            Ok(parent)
-        } else {
-            tasks.parent(task)
-        }
-    };
-    refuse_ancestor(id, &task.depends, plain_names, parent_of)?;
-    if patch.parent.is_some() {
-        for below in tasks.nodes(Some(id))? {
-            refuse_ancestor(below.id, &below.depends, plain_names, parent_of)?;
         }
     }
     Ok(())
 }
 
-fn check_dependency(tasks: &dyn Tasks, task: TaskId, needs: TaskId) -> Result<()> {
-    if !exists(tasks, needs)? {
-        return Err(no_dependency(&needs.to_string()));
+/// Looks for a circle that the change of a task has closed. The task is written by then; the
+/// error takes it back.
+fn refuse_circles(tasks: &dyn Tasks, task: &Task, patch: &Patch) -> Result<()> {
+    let Some(way) = circle([task.id], |id| waits_for(tasks, id))? else {
+        return Ok(());
+    };
+    let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
+    let error = cycle(&names).fix(format!("cleo deps {}", task.id));
+    for edge in way.windows(2) {
+        let (from, to) = (edge[0], edge[1]);
+        let is_new = from == task.id && patch.add_depends.contains(&to);
+        if !is_new && tasks.depends(from)?.contains(&to) {
+            let action = format!("end that {from} depends on {to}");
+            return Err(error.or(action, format!("cleo update {from} --remove-depends {to}")));
+        }
     }
-    match path(needs, task, |id| tasks.depends(id))? {
-        Some(way) => Err(dependency_circle(task, &way)),
-        None => Ok(()),
-    }
+    Err(error)
 }
 
 fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     if !exists(tasks, parent)? {
         return Err(no_parent(&parent.to_string()));
     }
-    if let Some(way) = path(parent, task, |id| {
-        Ok(tasks.parent(id)?.into_iter().collect())
-    })? {
-        return Err(parent_circle(task, &way));
+    let below = tasks.nodes(Some(task))?;
+    if parent == task || below.iter().any(|node| node.id == parent) {
+        let names = [task, parent, task].map(|id| id.to_string());
+        return Err(cycle(&names).fix("cleo list --tree"));
     }
     let above = depth(parent, |id| tasks.parent(id))?;
     if above + height(tasks, task)? > DEPTH_MAX {
@@ -251,38 +251,4 @@ fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
         level = below;
     }
     Ok(levels)
-}
-
-/// The error for an edge from `task` to the start of `way`, which leads back to it.
-fn dependency_circle(task: TaskId, way: &[TaskId]) -> Error {
-    let error = cycle("dependencies", &names(task, way)).fix(format!("cleo deps {task}"));
-    match way {
-        [.., last, _] => error.or(
-            format!("end that {last} depends on {task}"),
-            format!("cleo update {last} --remove-depends {task}"),
-        ),
-        _ => error,
-    }
-}
-
-/// The error for a parent at the start of `way`, which leads back to `task`.
-fn parent_circle(task: TaskId, way: &[TaskId]) -> Error {
-    let error = cycle("parents", &names(task, way)).fix("cleo list --tree");
-    match way {
-        [.., last, _] => error.or(
-            format!("take {last} out of {task}"),
-            format!("cleo update {last} --parent none"),
-        ),
-        _ => error,
-    }
-}
-
-fn names(task: TaskId, way: &[TaskId]) -> Vec<String> {
-    let mut ids = vec![task];
-    ids.extend(way);
-    plain_names(&ids)
-}
-
-fn plain_names(ids: &[TaskId]) -> Vec<String> {
-    ids.iter().map(TaskId::to_string).collect()
 }

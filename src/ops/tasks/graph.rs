@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::Neighbor;
+use super::read::neighbors;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::{Context, require};
@@ -18,6 +19,8 @@ pub struct Ready {
     pub tasks: Vec<Neighbor>,
     /// How many there are.
     pub total: usize,
+    /// Tasks that wait for each other, for an empty epic or for something that is not here.
+    pub stuck: Vec<Neighbor>,
 }
 
 /// The task to take next.
@@ -25,6 +28,8 @@ pub struct Ready {
 pub struct Next {
     /// The task; none when nothing is ready.
     pub task: Option<Neighbor>,
+    /// Tasks that wait for each other, for an empty epic or for something that is not here.
+    pub stuck: Vec<Neighbor>,
 }
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
@@ -41,10 +46,12 @@ pub struct Waves {
 /// Reads what is ready below `epic`, or in the whole workspace.
 pub fn ready(context: &mut Context, epic: Option<TaskId>) -> Result<Ready> {
     context.read(|tasks| {
-        let ids = graph(tasks, epic)?.ready();
+        let graph = graph(tasks, epic)?;
+        let ids = graph.ready();
         Ok(Ready {
             total: ids.len(),
-            tasks: super::read::neighbors(tasks, &ids)?,
+            tasks: neighbors(tasks, &ids)?,
+            stuck: neighbors(tasks, &graph.waves().1)?,
         })
     })
 }
@@ -52,9 +59,11 @@ pub fn ready(context: &mut Context, epic: Option<TaskId>) -> Result<Ready> {
 /// Reads the task to take next below `epic`, or in the whole workspace.
 pub fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
     context.read(|tasks| {
-        let first: Vec<TaskId> = graph(tasks, epic)?.ready().into_iter().take(1).collect();
+        let graph = graph(tasks, epic)?;
+        let first: Vec<TaskId> = graph.ready().into_iter().take(1).collect();
         Ok(Next {
-            task: super::read::neighbors(tasks, &first)?.pop(),
+            task: neighbors(tasks, &first)?.pop(),
+            stuck: neighbors(tasks, &graph.waves().1)?,
         })
     })
 }
@@ -65,9 +74,9 @@ pub fn waves(context: &mut Context, epic: Option<TaskId>) -> Result<Waves> {
         let (ids, stuck) = graph(tasks, epic)?.waves();
         let mut waves = Vec::new();
         for wave in &ids {
-            waves.push(super::read::neighbors(tasks, wave)?);
+            waves.push(neighbors(tasks, wave)?);
         }
-        let stuck = super::read::neighbors(tasks, &stuck)?;
+        let stuck = neighbors(tasks, &stuck)?;
         Ok(Waves {
             total: waves.len(),
             waves,

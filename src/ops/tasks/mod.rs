@@ -47,31 +47,21 @@ fn too_deep(id: &str) -> Error {
     Error::new(Code::TooDeep, message).fix("cleo list --tree")
 }
 
-/// The error for a circle; `way` leads from a task back to itself.
-fn cycle(what: &str, way: &[String]) -> Error {
-    let message = format!("{what} would go in a circle: {}", way.join(" → "));
-    Error::new(Code::Cycle, message)
+/// Returns what a task waits for: what it depends on, and its parts. Something that is done only
+/// when its parts are must not be what they wait for.
+fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+    let mut waits = tasks.depends(id)?;
+    waits.extend(tasks.children(id)?);
+    Ok(waits)
 }
 
-/// Refuses a dependency on a task that `task` is a part of: it is done only when its parts are, so
-/// both would wait for ever. `parent_of` may know more than the store.
-fn refuse_ancestor(
-    task: TaskId,
-    depends: &[TaskId],
-    names: impl Fn(&[TaskId]) -> Vec<String>,
-    parent_of: impl Fn(TaskId) -> Result<Option<TaskId>>,
-) -> Result<()> {
-    let mut way = vec![task];
-    let mut above = parent_of(task)?;
-    while let Some(parent) = above.filter(|_| way.len() <= DEPTH_MAX) {
-        way.push(parent);
-        if depends.contains(&parent) {
-            way.push(task);
-            return Err(cycle("a part that waits for its whole", &names(&way)));
-        }
-        above = parent_of(parent)?;
-    }
-    Ok(())
+/// The error for a circle; `way` leads from a task back to itself.
+fn cycle(way: &[String]) -> Error {
+    let message = format!(
+        "tasks would wait for each other in a circle: {}",
+        way.join(" → ")
+    );
+    Error::new(Code::Cycle, message)
 }
 
 /// The error for a dependency that is no task.

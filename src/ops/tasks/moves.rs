@@ -6,6 +6,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
+use crate::task::draft::check_note;
 use crate::task::{Note, Status, Task};
 
 /// A task after a move.
@@ -45,16 +46,23 @@ pub fn start(context: &mut Context, id: TaskId) -> Result<Moved> {
 /// Gives a task up, with the reason as a note.
 pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Result<Moved> {
     let (now, by) = (context.now(), context.surroundings.actor.clone());
+    if let Some(reason) = &reason {
+        check_note(reason)?;
+    }
     context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
             return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
         }
-        task.notes.extend(reason.map(|text| Note {
-            at: now.clone(),
-            by,
-            text,
-        }));
+        if let Some(text) = reason {
+            task.notes.push(Note {
+                at: now.clone(),
+                by,
+                text,
+            });
+            task.updated_at = now.clone();
+            transaction.put(&task)?;
+        }
         let mut moved = put(transaction, task, Status::Cancelled, &now)?;
         let open = open_children(transaction, id)?;
         if !open.is_empty() {

@@ -11,6 +11,9 @@ use crate::ops::{Context, require};
 use crate::store::{Filter, Page, Tasks};
 use crate::task::{Status, Task};
 
+/// Most labels and types that a filter may name.
+const FILTER_MAX: usize = 100;
+
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,12 +93,23 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
 
 /// Lists the tasks that pass the filter, by id.
 pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+    check_filter(filter)?;
     context.read(|tasks| {
         if let Some(parent) = filter.parent {
             require(tasks, parent)?;
         }
         tasks.list(filter).map(listed)
     })
+}
+
+/// Refuses a filter of more words than anybody types.
+fn check_filter(filter: &Filter) -> Result<()> {
+    let n_words = filter.labels.len() + filter.kinds.len();
+    if n_words <= FILTER_MAX {
+        return Ok(());
+    }
+    let message = format!("the filter has {n_words} labels and types; {FILTER_MAX} are allowed");
+    Err(Error::new(Code::InputInvalid, message).fix("cleo list --help"))
 }
 
 /// Finds tasks by words in title and description, best first.
@@ -136,6 +150,7 @@ fn listed(page: Page) -> Listed {
 
 /// Reads the tasks below `root`, or all, that pass the filter, in the order of the tree.
 pub fn tree(context: &mut Context, root: Option<TaskId>, filter: &Filter) -> Result<Vec<TreeRow>> {
+    check_filter(filter)?;
     context.read(|tasks| {
         let mut found = tasks.list(filter)?.tasks;
         if let Some(root) = root {

@@ -1,6 +1,6 @@
 //! What SQLite reports, in cleo's codes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
@@ -37,9 +37,21 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             corrupt(path, &fault.to_string())
         }
         Some(_) => Error::new(Code::Internal, format!("{place}: {fault}")),
-        None => corrupt(path, &fault.to_string()),
+        // A row that cannot be read as what it should be.
+        None if is_foreign_row(&fault) => corrupt(path, &fault.to_string()),
+        None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
+}
+
+fn is_foreign_row(fault: &rusqlite::Error) -> bool {
+    matches!(
+        fault,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
 }
 
 fn folder(path: &Path) -> String {
@@ -51,12 +63,20 @@ fn folder(path: &Path) -> String {
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let folder = path.parent().unwrap_or(path);
-    let aside = quote(&folder.join("broken").to_string_lossy());
+    let aside = quote(&unused(folder).to_string_lossy());
     let files = quote(&path.to_string_lossy());
     let root = folder.parent().unwrap_or(folder).to_string_lossy();
     let fix = format!(
-        "mkdir -p {aside} && mv {files}* {aside} && cleo --root {} init",
+        "mkdir {aside} && mv {files}* {aside} && cleo --root {} init",
         quote(&root)
     );
     Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}")).fix(fix)
+}
+
+/// Names a folder that is not there yet, so that what was moved away before stays as it is.
+fn unused(folder: &Path) -> PathBuf {
+    let names = std::iter::once("broken".to_string());
+    let mut names = names.chain((2_u32..).map(|number| format!("broken-{number}")));
+    let free = names.find(|name| !folder.join(name).exists());
+    folder.join(free.unwrap_or_else(|| "broken".to_string()))
 }

@@ -55,8 +55,9 @@ impl Conditions {
 
     fn one_of<'a>(&mut self, column: &str, words: impl Iterator<Item = &'a str>) {
         let before = self.values.len();
+        let words: std::collections::BTreeSet<&str> = words.collect();
         self.values
-            .extend(words.map(|word| Value::from(word.to_string())));
+            .extend(words.into_iter().map(|word| Value::from(word.to_string())));
         let marks = vec!["?"; self.values.len() - before];
         if !marks.is_empty() {
             self.parts

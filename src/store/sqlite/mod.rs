@@ -8,6 +8,8 @@ mod list;
 mod spawns;
 mod tasks;
 
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,12 +18,15 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::{Store, Transaction};
 use crate::error::{Code, Error, Result};
+use crate::file::unreadable;
 use faults::Faults;
 
 /// Version of the schema that this program writes.
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
+/// How every SQLite file begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 const SCHEMA: &str = include_str!("../schema.sql");
 
 /// How long a writer waits for another one.
@@ -107,6 +112,25 @@ impl SqliteStore {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
+    /// Checks by its head that a file is a database of cleo, without opening or changing it.
+    pub fn check_file(path: &Path) -> Result<()> {
+        let mut head = [0; 100];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+        // Format of SQLite: the name first, the application id at byte 68.
+        match read {
+            Ok(()) if head.starts_with(MAGIC) && head[68..72] == APPLICATION.to_be_bytes() => {
+                Ok(())
+            }
+            Err(cause) if cause.kind() != ErrorKind::UnexpectedEof => Err(unreadable(path, cause)),
+            _ => Err(faults::corrupt(path, "it is no database of cleo")),
+        }
+    }
+
+    /// The error for something in the place of the database that is no file.
+    pub fn no_file(path: &Path) -> Error {
+        faults::corrupt(path, "it is no regular file")
+    }
+
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
@@ -122,11 +146,14 @@ impl SqliteStore {
     }
 
     fn check_version(&self) -> Result<()> {
-        let found: i32 = self
-            .connection
-            .query_row("PRAGMA user_version", (), |row| row.get(0))
-            .at(&self.path)?;
-        match found {
+        let number = |pragma: &str| -> Result<i32> {
+            let read = self.connection.query_row(pragma, (), |row| row.get(0));
+            read.at(&self.path)
+        };
+        if number("PRAGMA application_id")? != APPLICATION {
+            return Err(faults::corrupt(&self.path, "it is no database of cleo"));
+        }
+        match number("PRAGMA user_version")? {
             VERSION => Ok(()),
             newer if newer > VERSION => Err(self.newer(newer)),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
