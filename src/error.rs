@@ -151,6 +151,10 @@ codes! {
         "Use another id, or go on: the thing is there.";
     StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
         "See the errors beside the results.";
+    Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",
+        "Run it again when you want its result.";
+    Terminated = "E_TERMINATED", 143, "cleo was terminated (SIGTERM) while it ran a command; the command was ended and its result is not kept.",
+        "Run it again when you want its result.";
 }
 
 impl Code {
