@@ -135,8 +135,8 @@ codes! {
         "Pass the earlier gate first; `--force` passes it all the same and is recorded.";
     GateUnknown = "E_GATE_UNKNOWN", 42, "No gate has this name.",
         "Use one of the names in the message.";
-    GateRounds = "E_GATE_ROUNDS", 44, "The task has failed its gates too often; nothing was changed.",
-        "Let a person look at it before more rounds are spent.";
+    GateRounds = "E_GATE_ROUNDS", 44, "A gate failed once more after all rounds of the task; the failure is recorded and the gate is open.",
+        "Let a person look at it before more is tried.";
     AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
         "Use one of the names in the message.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
@@ -151,6 +151,10 @@ codes! {
         "Use another id, or go on: the thing is there.";
     StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
         "See the errors beside the results.";
+    Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",
+        "Run it again when you want its result.";
+    Terminated = "E_TERMINATED", 143, "cleo was terminated (SIGTERM) while it ran a command; the command was ended and its result is not kept.",
+        "Run it again when you want its result.";
 }
 
 impl Code {

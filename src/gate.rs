@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, nearest};
 
-/// Rounds that a task may take: each failed gate begins a new one.
+/// Rounds that a task may take: each failed gate begins a new one. A failure after the last is
+/// recorded like any other, but the number of the round stays.
 pub const ROUNDS_MAX: u32 = 5;
 
 /// Agents that may set a gate.
@@ -103,7 +104,10 @@ pub enum Evidence {
         exit_code: Option<i32>,
         /// How long it took, in milliseconds.
         duration_ms: u64,
-        /// Digest of everything it wrote.
+        /// SHA-256 over the digests, in hex, of the bytes that cleo read from its standard output
+        /// and from its standard error. These are all that it wrote when it ended by itself and
+        /// left nothing running that writes; else what had come when cleo stopped reading: at the
+        /// time limit, or half a second after its end.
         output_digest: String,
         /// The last lines that it wrote.
         last_lines: Vec<String>,
@@ -146,7 +150,7 @@ pub struct Record {
 pub struct Gates {
     /// Gates that were set.
     pub gates: BTreeMap<Gate, Record>,
-    /// How often a gate has failed.
+    /// How often a gate has failed, [`ROUNDS_MAX`] at most.
     pub round: u32,
     /// Each failure, oldest first.
     pub failures: Vec<Failure>,
@@ -157,7 +161,7 @@ pub struct Gates {
 pub struct Failure {
     /// The gate.
     pub gate: Gate,
-    /// The round that it began.
+    /// The round that it began; the last, for all failures after it.
     pub round: u32,
     /// Everything about it.
     pub record: Record,
@@ -184,31 +188,31 @@ impl Gates {
         earlier.filter(|other| !self.has_passed(*other)).collect()
     }
 
-    /// Checks that the gate may be set: an earlier one may be open only by force, and a task may
-    /// not fail more often than [`ROUNDS_MAX`] times.
+    /// Checks that the gate may be set: to pass it while an earlier one is open takes force. A
+    /// failure may always be recorded, because a gate that does not hold must not stay passed.
     pub fn check(&self, task: &str, gate: Gate, passed: bool, force: bool) -> Result<()> {
         let open = self.open_before(gate);
-        if passed && !open.is_empty() && !force {
-            let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
-            let message = format!(
-                "{gate} of {task} comes after {}, still open",
-                names.join(", ")
-            );
-            return Err(Error::new(Code::GateOrder, message)
-                .fix(format!("cleo verify {task} --gate {}", names[0])));
+        if !passed || open.is_empty() || force {
+            return Ok(());
         }
-        if !passed && self.round >= ROUNDS_MAX {
-            let message =
-                format!("{task} has failed {ROUNDS_MAX} times; a person should look at it");
-            return Err(Error::new(Code::GateRounds, message).fix(format!("cleo show {task}")));
-        }
-        Ok(())
+        let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
+        let message = format!(
+            "{gate} of {task} comes after {}, still open",
+            names.join(", ")
+        );
+        let fix = format!("cleo verify {task} --gate {}", names[0]);
+        Err(Error::new(Code::GateOrder, message).fix(fix))
     }
 
-    /// Sets a gate. A failure clears the later gates and begins a new round.
+    /// Says whether the task has failed more often than it has rounds.
+    pub fn rounds_exceeded(&self) -> bool {
+        self.failures.len() > ROUNDS_MAX as usize
+    }
+
+    /// Sets a gate. A failure clears the later gates and begins a new round, if there is one.
     pub fn set(&mut self, gate: Gate, record: Record) {
         if !record.passed {
-            self.round += 1;
+            self.round = (self.round + 1).min(ROUNDS_MAX);
             self.gates.retain(|other, _| *other < gate);
             self.failures.push(Failure {
                 gate,
@@ -286,11 +290,24 @@ mod tests {
         for _ in 1..ROUNDS_MAX {
             gates.set(Gate::TestsPassed, record(false));
         }
-        let error = gates
-            .check("T1", Gate::TestsPassed, false, true)
-            .unwrap_err();
-        assert_eq!(error.code, Code::GateRounds);
+        assert_eq!((gates.round, gates.rounds_exceeded()), (ROUNDS_MAX, false));
         assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
+    }
+
+    #[test]
+    fn a_failure_after_the_last_round_is_recorded_and_the_round_stays() {
+        let mut gates = Gates::default();
+        for _ in 0..ROUNDS_MAX {
+            gates.set(Gate::Implemented, record(false));
+        }
+        gates.set(Gate::Implemented, record(true));
+        assert!(!gates.rounds_exceeded());
+        assert!(gates.check("T1", Gate::Implemented, false, false).is_ok());
+        gates.set(Gate::Implemented, record(false));
+        assert!(!gates.has_passed(Gate::Implemented));
+        assert!(gates.rounds_exceeded());
+        let rounds: Vec<u32> = gates.failures.iter().map(|failure| failure.round).collect();
+        assert_eq!((gates.round, rounds), (5, vec![1, 2, 3, 4, 5, 5]));
     }
 
     #[test]

@@ -80,6 +80,8 @@ fn in_root(command: &str, root: &Path) -> String {
 fn way_out(error: &Error, arguments: &[OsString]) -> String {
     match error.code {
         _ if error.retryable() => again(arguments.iter().skip(1)),
+        // What was mended or stopped is tried again with every option that it had.
+        Code::GateFailed | Code::Interrupted | Code::Terminated => again(arguments.iter().skip(1)),
         Code::Internal => format!("cleo explain {}", error.code.name()),
         _ => help_for(arguments),
     }

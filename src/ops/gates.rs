@@ -57,7 +57,8 @@ fn shown(task_id: TaskId, gates: Gates) -> TaskGates {
 }
 
 /// Sets a gate to what its command's result is, or to what the caller says. The rules are asked
-/// before a command runs and again when its result is kept.
+/// before a command runs and again when its result is kept. A failure is always kept; the answer
+/// says when it came after the last round ([`Gates::rounds_exceeded`]).
 pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
     check_agent(setting.agent.as_deref())?;
     let (id, gate, force) = (task.to_string(), setting.gate, setting.force);

@@ -1,3 +1,5 @@
 //! Programs that cleo starts itself.
 
+mod pipes;
 pub mod process;
+mod signals;

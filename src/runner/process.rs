@@ -1,27 +1,29 @@
 //! Runs a command to its end: no shell, its own process group, a time limit, output measured but
 //! never kept whole.
+//!
+//! What counts is the end of the command itself. What it left running has a short while to finish
+//! writing, then its group is ended. A process that made itself a group of its own (a daemon)
+//! cannot be found and goes on, but nobody waits for it.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use sha2::{Digest, Sha256};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::pipes::Pipes;
+use super::signals::Guard;
 use crate::error::{Code, Error, Result, quote};
-use crate::id;
 
-/// How many of the last lines are kept.
-const LAST_LINES: usize = 20;
-/// Longest part of a line that is kept, in bytes.
-const LINE_MAX: u64 = 2_000;
 /// How long a command may take to end after it was asked to.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_millis(2_500);
+/// How long pipes may stay open after the command has ended.
+const LINGER: Duration = Duration::from_millis(500);
+/// Shortest and longest pause between two looks at a command.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub struct Finished {
     pub exit_code: Option<i32>,
     /// How long it took.
     pub duration: Duration,
-    /// Digest of what it wrote to standard output, then to standard error.
+    /// Digest of what was read of its standard output, then of its standard error.
     pub output_digest: String,
     /// The last lines of both, standard error last.
     pub last_lines: Vec<String>,
@@ -38,13 +40,41 @@ pub struct Finished {
     pub timed_out: bool,
 }
 
+/// Why a command is waited for no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Exited,
+    TimedOut,
+    Interrupted,
+}
+
 /// Runs the words of a command in a folder. The first word is a program; nothing is expanded.
+/// When cleo is asked to end meanwhile, the command is ended and the answer is an error.
 pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished> {
+    let guard = Guard::begin()?;
+    let start = Instant::now();
+    let mut child = spawn(words, folder)?;
+    let pipes = Pipes::follow(&mut child);
+    let ending = wait(&child, start, limit, &guard);
+    let exit_code = finish(&mut child, &pipes, ending);
+    if let Some(code) = guard.end() {
+        return Err(interrupted(code, words));
+    }
+    let (output_digest, last_lines) = pipes.heard();
+    Ok(Finished {
+        exit_code,
+        duration: start.elapsed(),
+        output_digest,
+        last_lines,
+        timed_out: ending == Ending::TimedOut,
+    })
+}
+
+fn spawn(words: &[String], folder: &Path) -> Result<Child> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
-    let start = Instant::now();
-    let mut child = Command::new(program)
+    Command::new(program)
         .args(arguments)
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -52,33 +82,7 @@ pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished>
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|cause| not_started(program, cause))?;
-    let (ended, wait) = mpsc::channel();
-    let stdout = child.stdout.take().map(|pipe| follow(pipe, ended.clone()));
-    let stderr = child.stderr.take().map(|pipe| follow(pipe, ended));
-    let timed_out = !both_closed(&wait, start, limit);
-    let exit_code = if timed_out {
-        end(&mut child)
-    } else {
-        reap(&mut child, start, limit)
-    };
-    // Nothing that the command left running may outlive it or hold its pipes open.
-    signal(&child, Signal::KILL);
-    let [out, err] = [stdout, stderr].map(|thread| {
-        thread
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default()
-    });
-    let mut last_lines: Vec<String> = out.lines.into_iter().chain(err.lines).collect();
-    last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
-    let output_digest = id::digest(format!("{}{}", out.digest, err.digest));
-    Ok(Finished {
-        exit_code,
-        duration: start.elapsed(),
-        output_digest,
-        last_lines,
-        timed_out,
-    })
+        .map_err(|cause| not_started(program, cause))
 }
 
 fn not_started(program: &str, cause: std::io::Error) -> Error {
@@ -92,83 +96,70 @@ fn not_started(program: &str, cause: std::io::Error) -> Error {
         .because(cause)
 }
 
-/// What was read from a pipe.
-#[derive(Default)]
-struct Followed {
-    digest: String,
-    lines: VecDeque<String>,
+fn interrupted(code: Code, words: &[String]) -> Error {
+    let what = match code {
+        Code::Terminated => "terminated",
+        _ => "interrupted",
+    };
+    let command = words.join(" ");
+    let message = format!("{what} while `{command}` ran; it was ended, its result is not kept");
+    Error::new(code, message)
 }
 
-/// Reads a pipe to its end on a thread of its own and keeps only a digest and the last lines.
-fn follow(
-    pipe: impl Read + Send + 'static,
-    ended: mpsc::Sender<()>,
-) -> thread::JoinHandle<Followed> {
-    thread::spawn(move || {
-        let mut input = BufReader::new(pipe);
-        let (mut hash, mut lines, mut line) = (Sha256::new(), VecDeque::new(), Vec::new());
-        while (&mut input)
-            .take(LINE_MAX)
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|read| read > 0)
-        {
-            hash.update(&line);
-            lines.push_back(String::from_utf8_lossy(line.trim_ascii_end()).into_owned());
-            if lines.len() > LAST_LINES {
-                lines.pop_front();
-            }
-            line.clear();
+/// Waits for the end of the command, the limit or a signal, whichever comes first.
+fn wait(child: &Child, start: Instant, limit: Duration, guard: &Guard) -> Ending {
+    loop {
+        if has_exited(child) {
+            return Ending::Exited;
         }
-        // The receiver is gone when the command took too long; nobody waits then.
-        let _ = ended.send(());
-        Followed {
-            digest: id::hex(&hash.finalize()),
-            lines,
+        if guard.caught().is_some() {
+            return Ending::Interrupted;
         }
-    })
+        // Elapsed time is compared, because a moment far ahead may not be one that can be named.
+        if start.elapsed() >= limit {
+            return Ending::TimedOut;
+        }
+        pause(start);
+    }
 }
 
-/// Waits until both pipes are closed; false when the limit came first.
-fn both_closed(wait: &mpsc::Receiver<()>, start: Instant, limit: Duration) -> bool {
-    (0..2).all(|_| {
-        wait.recv_timeout(limit.saturating_sub(start.elapsed()))
-            .is_ok()
-    })
-}
-
-/// Waits for a command that has closed its output, until the limit.
-fn reap(child: &mut Child, start: Instant, limit: Duration) -> Option<i32> {
-    wait_until(child, start + limit).unwrap_or_else(|| end(child))
+/// Ends what is still there of a command and returns its exit code, if it ended by itself.
+fn finish(child: &mut Child, pipes: &Pipes, ending: Ending) -> Option<i32> {
+    if ending != Ending::Exited {
+        end(child);
+    }
+    pipes.wait(LINGER);
+    // Nothing that the command left running may outlive it.
+    signal(child, Signal::KILL);
+    let status = child.wait().ok()?;
+    status.code().filter(|_| ending == Ending::Exited)
 }
 
 /// Ends a command: asks its whole group to stop, and after a while makes it.
-fn end(child: &mut Child) -> Option<i32> {
+fn end(child: &Child) {
     signal(child, Signal::TERM);
-    if wait_until(child, Instant::now() + GRACE).is_none() {
-        signal(child, Signal::KILL);
-        let _ = child.wait();
+    let asked = Instant::now();
+    while !has_exited(child) && asked.elapsed() < GRACE {
+        pause(asked);
     }
-    None
+    signal(child, Signal::KILL);
 }
 
-/// Waits for the end of a command until a moment; the outer option says whether it came.
-fn wait_until(child: &mut Child, moment: Instant) -> Option<Option<i32>> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.code()),
-            Err(_) => return Some(None),
-            Ok(None) if Instant::now() >= moment => return None,
-            Ok(None) => thread::sleep(Duration::from_millis(5)),
-        }
-    }
+/// Says whether the command itself has ended, and leaves it to be collected: as long as it is not,
+/// its number cannot become the number of another group, which a signal would hit.
+fn has_exited(child: &Child) -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
+}
+
+/// Sleeps a little: short at first, for commands that are quick; longer for those that are not.
+fn pause(start: Instant) {
+    thread::sleep((start.elapsed() / 16).clamp(PAUSES.0, PAUSES.1));
 }
 
 fn signal(child: &Child, signal: Signal) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // A group that is gone needs no signal.
-        let _ = kill_process_group(group, signal);
-    }
+    // A group that is gone needs no signal.
+    let _ = kill_process_group(Pid::from_child(child), signal);
 }
 
 #[cfg(test)]
@@ -184,7 +175,7 @@ mod tests {
     fn exit_code_and_last_lines_are_kept() {
         let finished = sh("seq 1 100; echo bad >&2; exit 3", Duration::from_secs(60));
         assert_eq!((finished.exit_code, finished.timed_out), (Some(3), false));
-        assert_eq!(finished.last_lines.len(), LAST_LINES);
+        assert_eq!(finished.last_lines.len(), 20);
         assert_eq!(finished.last_lines.last().map(String::as_str), Some("bad"));
         let again = sh("seq 1 100; echo bad >&2; exit 3", Duration::from_secs(60));
         assert_eq!(finished.output_digest, again.output_digest);
@@ -194,6 +185,61 @@ mod tests {
     fn a_command_that_hangs_is_ended_with_its_children() {
         let finished = sh("sleep 300 & sleep 300", Duration::from_millis(100));
         assert_eq!((finished.exit_code, finished.timed_out), (None, true));
+    }
+
+    /// Says whether a command came back long before what it left behind ends.
+    fn is_quick(finished: &Finished) -> bool {
+        finished.duration < Duration::from_secs(20)
+    }
+
+    #[test]
+    fn the_longest_limit_is_none() {
+        let finished = sh("exit 0", Duration::MAX);
+        assert_eq!((finished.exit_code, finished.timed_out), (Some(0), false));
+    }
+
+    #[test]
+    fn the_exit_of_the_command_decides_and_not_who_holds_its_pipes() {
+        for left in ["sleep 60 &", "setsid sleep 60 &"] {
+            let finished = sh(&format!("{left} echo hi; exit 0"), Duration::from_secs(30));
+            assert_eq!((finished.exit_code, finished.timed_out), (Some(0), false));
+            assert_eq!(finished.last_lines, ["hi"]);
+            assert!(is_quick(&finished), "{left} {finished:?}");
+        }
+    }
+
+    #[test]
+    fn a_daemon_does_not_stretch_the_limit() {
+        let limit = Duration::from_millis(1_500);
+        let finished = sh("setsid sleep 60 & printf half; sleep 60", limit);
+        assert_eq!((finished.exit_code, finished.timed_out), (None, true));
+        assert_eq!(finished.last_lines, ["half"]);
+        assert!(is_quick(&finished), "{finished:?}");
+    }
+
+    #[test]
+    fn closed_pipes_are_no_end() {
+        let finished = sh("exec >&- 2>&-; exec sleep 60", Duration::from_millis(300));
+        assert_eq!((finished.exit_code, finished.timed_out), (None, true));
+        assert!(is_quick(&finished), "{finished:?}");
+    }
+
+    #[test]
+    fn a_command_that_will_not_stop_is_made_to() {
+        let script = "trap '' TERM; while :; do sleep 60; done";
+        let finished = sh(script, Duration::from_millis(300));
+        assert_eq!((finished.exit_code, finished.timed_out), (None, true));
+        assert!(is_quick(&finished), "{finished:?}");
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_bytes_that_were_read() {
+        let whole = sh("printf half", Duration::from_secs(60));
+        let cut = sh("printf half; exec sleep 60", Duration::from_secs(1));
+        assert!(cut.timed_out);
+        assert_eq!(cut.output_digest, whole.output_digest);
+        let other = sh("printf half >&2", Duration::from_secs(60));
+        assert_ne!(other.output_digest, whole.output_digest);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod batch;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
+mod gates;
 mod graph;
 mod init_agents;
 mod listing;

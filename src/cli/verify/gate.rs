@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::screen::{Cell, Screen, Tone};
-use crate::error::{Code, Error, Result, quote};
-use crate::gate::{Evidence, Gate, Record};
+use crate::error::{Code, Error, Result};
+use crate::gate::{Evidence, Gate, ROUNDS_MAX, Record};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Setting, TaskGates};
 
@@ -34,8 +34,8 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, value_name = "AGENT", requires = "gate")]
     agent: Option<String>,
 
-    /// Seconds that the command may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "run")]
+    /// Seconds that the command may take, a day at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "run")]
     time_limit: u64,
 
     /// Pass the gate although an earlier one is open; this is recorded
@@ -75,15 +75,25 @@ fn words(command: &str) -> Result<Vec<String>> {
     })
 }
 
-/// A command that failed is a verdict: the gate stays open.
+/// A gate whose command failed is a verdict, and so is every failure after the last round. Said by
+/// hand within the rounds, a failure is what was asked for.
 fn failed(result: &TaskGates, gate: Gate, command: Option<&str>) -> Option<Error> {
-    let record = result
-        .gates
-        .gates
-        .get(&gate)
-        .filter(|record| !record.passed)?;
-    let command = command?;
-    let why = match &record.evidence {
+    let gates = &result.gates;
+    let record = gates.gates.get(&gate).filter(|record| !record.passed)?;
+    let why = why(&record.evidence, command);
+    let message = format!("{gate} of {} stays open: {why}", result.task_id);
+    if gates.rounds_exceeded() {
+        let spent = format!("all {ROUNDS_MAX} rounds are spent; a person should look at it");
+        let error = Error::new(Code::GateRounds, format!("{message}; {spent}"));
+        return Some(error.fix(format!("cleo show {}", result.task_id)));
+    }
+    // The fix is the whole command line again; see `usage`.
+    command.map(|_| Error::new(Code::GateFailed, message))
+}
+
+fn why(evidence: &Evidence, command: Option<&str>) -> String {
+    let what = match evidence {
+        Evidence::Claim => return "it was said to have failed".to_string(),
         Evidence::Command {
             timed_out: true, ..
         } => "took too long".to_string(),
@@ -91,15 +101,10 @@ fn failed(result: &TaskGates, gate: Gate, command: Option<&str>) -> Option<Error
             exit_code: Some(code),
             ..
         } => format!("exited with {code}"),
-        _ => "was ended by a signal".to_string(),
+        Evidence::Command { .. } => "was ended by a signal".to_string(),
     };
-    let message = format!("{gate} of {} stays open: `{command}` {why}", result.task_id);
-    let fix = format!(
-        "cleo verify {} --gate {gate} --run {}",
-        result.task_id,
-        quote(command)
-    );
-    Some(Error::new(Code::GateFailed, message).fix(fix))
+    let command = command.unwrap_or_default();
+    format!("`{command}` failed: it {what}")
 }
 
 fn render(screen: &mut Screen, result: &TaskGates) {

@@ -1,0 +1,159 @@
+//! What a command writes, read on threads that nobody has to wait for: whoever holds a pipe open
+//! cannot hold up cleo.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read};
+use std::process::Child;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::id;
+
+/// How many of the last lines are kept.
+pub(super) const LAST_LINES: usize = 20;
+/// Where a line is broken into two, in bytes.
+const LINE_MAX: usize = 2_000;
+/// How much is read at once, in bytes.
+const CHUNK: usize = 16 * 1024;
+
+/// Both outputs of a command.
+pub(super) struct Pipes {
+    read: [Arc<Mutex<Heard>>; 2],
+    closed: Receiver<()>,
+}
+
+impl Pipes {
+    /// Begins to read what a command writes.
+    pub(super) fn follow(child: &mut Child) -> Pipes {
+        let read = [(); 2].map(|()| Arc::<Mutex<Heard>>::default());
+        let (closing, closed) = mpsc::channel();
+        if let Some(pipe) = child.stdout.take() {
+            follow(pipe, &read[0], closing.clone());
+        }
+        if let Some(pipe) = child.stderr.take() {
+            follow(pipe, &read[1], closing);
+        }
+        Pipes { read, closed }
+    }
+
+    /// Waits until both are closed, but no longer than the limit.
+    pub(super) fn wait(&self, limit: Duration) {
+        let start = Instant::now();
+        let left = || limit.saturating_sub(start.elapsed());
+        let _ = (0..2).all(|_| self.closed.recv_timeout(left()).is_ok());
+    }
+
+    /// Returns the digest of all that was read until now, and its last lines.
+    pub(super) fn heard(&self) -> (String, Vec<String>) {
+        let [(out, mut lines), (err, more)] = [0, 1].map(|which| {
+            let heard = &self.read[which];
+            heard
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .summary()
+        });
+        lines.extend(more);
+        lines.drain(..lines.len().saturating_sub(LAST_LINES));
+        (id::digest(format!("{out}{err}")), lines)
+    }
+}
+
+/// Reads a pipe to its end, or to the end of cleo.
+fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closing: Sender<()>) {
+    let heard = Arc::clone(heard);
+    thread::spawn(move || {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            match pipe.read(&mut chunk) {
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => break,
+                Ok(read) => heard
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take(&chunk[..read]),
+            }
+        }
+        // The receiver is gone when nobody waits any more.
+        let _ = closing.send(());
+    });
+}
+
+/// What was read from one pipe.
+#[derive(Default)]
+struct Heard {
+    hash: Sha256,
+    lines: VecDeque<String>,
+    /// The line that has not ended yet. It counts, because the command may be ended within it.
+    line: Vec<u8>,
+}
+
+impl Heard {
+    fn take(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.append(part);
+        }
+    }
+
+    /// Adds a part that has a line end at its own end or nowhere.
+    fn append(&mut self, mut part: &[u8]) {
+        while !part.is_empty() {
+            let room = part.len().min(LINE_MAX - self.line.len());
+            let (now, later) = part.split_at(room);
+            self.line.extend_from_slice(now);
+            if self.line.len() == LINE_MAX || now.ends_with(b"\n") {
+                self.lines.push_back(shown(&self.line));
+                self.lines
+                    .drain(..self.lines.len().saturating_sub(LAST_LINES));
+                self.line.clear();
+            }
+            part = later;
+        }
+    }
+
+    fn summary(&self) -> (String, Vec<String>) {
+        let digest = id::hex(&self.hash.clone().finalize());
+        let open = (!self.line.is_empty()).then(|| shown(&self.line));
+        (digest, self.lines.iter().cloned().chain(open).collect())
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(line.trim_ascii_end()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a text in pieces of a size.
+    fn taken(text: &str, size: usize) -> (String, Vec<String>) {
+        let mut heard = Heard::default();
+        text.as_bytes()
+            .chunks(size)
+            .for_each(|piece| heard.take(piece));
+        heard.summary()
+    }
+
+    #[test]
+    fn how_a_text_arrives_makes_no_difference() {
+        let text = format!("one\n\n{}\nlast, without an end", "x".repeat(4_500));
+        let whole = taken(&text, text.len());
+        assert_eq!(whole.0, id::hex(&Sha256::digest(&text)));
+        let lengths: Vec<usize> = whole.1.iter().map(String::len).collect();
+        assert_eq!(lengths, [3, 0, 2_000, 2_000, 500, 20]);
+        for size in [1, 7, 2_000, 2_001] {
+            assert_eq!(taken(&text, size), whole, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn of_many_lines_the_last_are_kept() {
+        let (_, lines) = taken(&"line\n".repeat(1_000), 11);
+        assert_eq!(lines.len(), LAST_LINES);
+    }
+}

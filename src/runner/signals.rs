@@ -1,0 +1,69 @@
+//! What happens when cleo itself is asked to end while a command runs. The handlers are put in
+//! place when the first command starts, so a cleo that runs none has none.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::error::{Code, Error, Result};
+
+/// The signals that end cleo, and what they are answered with.
+const SIGNALS: [(i32, Code); 2] = [(SIGINT, Code::Interrupted), (SIGTERM, Code::Terminated)];
+
+/// True while no command runs: signals then do what they always do.
+static IDLE: AtomicBool = AtomicBool::new(true);
+/// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
+static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+/// Handlers cannot be taken away again, so there is one set of them for a process.
+static HANDLED: OnceLock<()> = OnceLock::new();
+
+/// As long as it lives, SIGINT and SIGTERM are noted instead of obeyed.
+pub(super) struct Guard(());
+
+impl Guard {
+    /// Begins to note signals. It comes before the command starts, so that none is lost.
+    pub(super) fn begin() -> Result<Guard> {
+        if HANDLED.get().is_none() {
+            handle().map_err(|cause| {
+                Error::new(Code::Internal, "signals cannot be handled").because(cause)
+            })?;
+            let _ = HANDLED.set(());
+        }
+        IDLE.store(false, Ordering::SeqCst);
+        Ok(Guard(()))
+    }
+
+    /// Says which signal came.
+    pub(super) fn caught(&self) -> Option<Code> {
+        caught()
+    }
+
+    /// Lets signals do again what they always do, and says which came before: in this order, so
+    /// that none comes between.
+    pub(super) fn end(self) -> Option<Code> {
+        drop(self);
+        caught()
+    }
+}
+
+fn caught() -> Option<Code> {
+    let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
+    SIGNALS.get(which).map(|(_, code)| *code)
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        IDLE.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Puts the handlers in place. A handler cannot be undone, so the default is played when idle.
+fn handle() -> std::io::Result<()> {
+    for (which, (signal, _)) in SIGNALS.into_iter().enumerate() {
+        flag::register_conditional_default(signal, &IDLE)?;
+        flag::register_usize(signal, &CAUGHT, which + 1)?;
+    }
+    Ok(())
+}

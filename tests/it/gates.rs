@@ -1,0 +1,196 @@
+//! Gates that a command decides: which result counts, what is kept of it, and how a command is
+//! ended that does not end by itself.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::world::{Reply, TestWorkspace, document};
+
+/// Far less than the commands here would sleep, and far more than cleo needs.
+const SOON: Duration = Duration::from_secs(25);
+
+/// Lets a command decide the first gate of T2, and sees to it that the answer comes soon.
+#[track_caller]
+fn decided(workspace: &TestWorkspace, command: &str, more: &[&str]) -> Value {
+    let words = ["verify", "T2", "--gate", "implemented", "--run", command];
+    let start = Instant::now();
+    let answer = workspace.json(&[&words, more].concat());
+    assert!(start.elapsed() < SOON, "{answer}");
+    answer
+}
+
+/// Reads the first gate of T2 and everything beside it.
+fn gates(workspace: &TestWorkspace) -> (Value, Value) {
+    let result = workspace.json(&["verify", "T2"])["result"].take();
+    (result["gates"]["implemented"].clone(), result)
+}
+
+/// Says by hand five times that the first gate of T2 has failed.
+fn spend_all_rounds(workspace: &TestWorkspace) {
+    for round in 1..=5 {
+        let answer = workspace.json(&["verify", "T2", "--gate", "implemented", "--value", "false"]);
+        assert_eq!(answer["result"]["round"], round);
+    }
+}
+
+#[test]
+fn a_time_limit_is_a_second_at_least_and_a_day_at_most() {
+    let workspace = TestWorkspace::planned();
+    for limit in ["0", "86401", "18446744073709551615"] {
+        let answer = decided(&workspace, "true", &["--time-limit", limit]);
+        assert_eq!(answer["error"]["code"], "E_USAGE");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("1..=86400"), "{message}");
+    }
+    for limit in ["1", "86400"] {
+        let answer = decided(&workspace, "true", &["--time-limit", limit]);
+        assert_eq!(answer["success"], true, "{answer}");
+    }
+}
+
+#[test]
+fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
+    let workspace = TestWorkspace::planned();
+    for left in ["sleep 60", "setsid sleep 60"] {
+        let command = format!("sh -c '{left} & echo done; exit 0'");
+        let answer = decided(&workspace, &command, &["--time-limit", "20"]);
+        let evidence = &answer["result"]["gates"]["implemented"]["evidence"];
+        assert_eq!(answer["success"], true, "{answer}");
+        assert_eq!(evidence["exitCode"], 0);
+        assert_eq!(evidence["timedOut"], false);
+        assert_eq!(evidence["lastLines"], serde_json::json!(["done"]));
+    }
+}
+
+#[test]
+fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
+    let workspace = TestWorkspace::planned();
+    for script in ["exec >&- 2>&-; sleep 60", "setsid sleep 60 & sleep 60"] {
+        let command = format!("sh -c '{script}'");
+        let answer = decided(&workspace, &command, &["--time-limit", "1"]);
+        let evidence = &answer["result"]["gates"]["implemented"]["evidence"];
+        assert_eq!(answer["error"]["code"], "E_GATE_FAILED");
+        assert_eq!(evidence["timedOut"], true, "{answer}");
+        assert_eq!(evidence["exitCode"], Value::Null);
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.ends_with("it took too long"), "{message}");
+    }
+}
+
+#[test]
+fn the_fix_of_a_failed_gate_has_every_option() {
+    let workspace = TestWorkspace::planned();
+    let options = ["--agent", "coder", "--time-limit", "5", "--force"];
+    let answer = decided(&workspace, "sh -c 'exit 3'", &options);
+    assert_eq!(
+        answer["error"]["fix"],
+        "cleo verify T2 --gate implemented --run 'sh -c '\\''exit 3'\\''' \
+         --agent coder --time-limit 5 --force"
+    );
+    let again = workspace.shell(answer["error"]["fix"].as_str().unwrap());
+    assert_eq!(again.exit, 6, "{again}");
+    assert_eq!(gates(&workspace).0["agent"], "coder");
+}
+
+#[test]
+fn a_command_that_fails_after_the_last_round_opens_the_gate() {
+    let workspace = TestWorkspace::planned();
+    spend_all_rounds(&workspace);
+    assert_eq!(decided(&workspace, "true", &[])["success"], true);
+    let answer = decided(&workspace, "false", &[]);
+    assert_eq!(answer["error"]["code"], "E_GATE_ROUNDS");
+    assert_eq!(answer["error"]["exitCode"], 44);
+    assert_eq!(
+        answer["error"]["message"],
+        "implemented of T2 stays open: `false` failed: it exited with 1; all 5 rounds are spent; \
+         a person should look at it"
+    );
+    let (gate, all) = gates(&workspace);
+    assert_eq!(gate["passed"], false);
+    assert_eq!(gate["evidence"]["command"], serde_json::json!(["false"]));
+    assert_eq!(all["round"], 5);
+    assert_eq!(all["failures"].as_array().unwrap().len(), 6);
+    assert_eq!(all["failures"][5]["record"], gate);
+}
+
+#[test]
+fn a_failure_said_by_hand_after_the_last_round_opens_the_gate() {
+    let workspace = TestWorkspace::planned();
+    spend_all_rounds(&workspace);
+    workspace.ok("verify T2 --gate implemented");
+    workspace.ok("verify T2 --gate testsPassed");
+    let said = workspace.json(&["verify", "T2", "--gate", "implemented", "--value", "false"]);
+    assert_eq!(said["error"]["code"], "E_GATE_ROUNDS");
+    let (gate, all) = gates(&workspace);
+    assert_eq!(gate["passed"], false);
+    assert_eq!(all["gates"].as_object().unwrap().len(), 1, "{all}");
+    assert_eq!(all["round"], 5);
+}
+
+/// Starts cleo with a command that sleeps for a minute with a child, both of which hold the fifo
+/// `alive` open, and returns it with the fifo when the command runs.
+fn running(workspace: &TestWorkspace, before: &str) -> (Child, BufReader<File>) {
+    let fifo = workspace.path("alive");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let script = format!("sh -c '{before} exec 3>alive; echo on >&3; sleep 60 & sleep 60'");
+    let words = ["verify", "T2", "--gate", "implemented", "--run", &script];
+    let mut cleo = workspace.command(&words);
+    let cleo = cleo.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let cleo = cleo.spawn().unwrap();
+    let mut alive = BufReader::new(File::open(fifo).unwrap());
+    let mut line = String::new();
+    alive.read_line(&mut line).unwrap();
+    assert_eq!(line, "on\n");
+    (cleo, alive)
+}
+
+/// Sends a signal to a cleo that runs such a command, and nothing to the command.
+fn stopped(workspace: &TestWorkspace, before: &str, signal: Signal) -> Reply {
+    let (cleo, mut alive) = running(workspace, before);
+    let start = Instant::now();
+    kill_process(Pid::from_child(&cleo), signal).unwrap();
+    let reply = workspace.reply(&cleo.wait_with_output().unwrap());
+    // The fifo ends when nobody holds it open any more: the whole group is gone.
+    alive.read_to_end(&mut Vec::new()).unwrap();
+    assert!(start.elapsed() < SOON, "{reply}");
+    reply
+}
+
+#[test]
+fn a_signal_ends_the_command_and_is_answered() {
+    for (signal, code, exit) in [
+        (Signal::INT, "E_INTERRUPTED", 130),
+        (Signal::TERM, "E_TERMINATED", 143),
+    ] {
+        let workspace = TestWorkspace::planned();
+        let before = workspace.state();
+        let answer = document(&stopped(&workspace, "", signal));
+        assert_eq!(answer["command"], "verify");
+        assert_eq!(answer["error"]["code"], code);
+        assert_eq!(answer["error"]["exitCode"], exit);
+        let fix = answer["error"]["fix"].as_str().unwrap();
+        assert!(
+            fix.starts_with("cleo verify T2 --gate implemented --run "),
+            "{fix}"
+        );
+        assert_eq!(workspace.state(), before, "nothing is kept");
+    }
+}
+
+#[test]
+fn a_command_that_will_not_stop_is_made_to_when_cleo_is_stopped() {
+    let workspace = TestWorkspace::planned();
+    let reply = stopped(&workspace, "trap \"\" TERM;", Signal::TERM);
+    assert_eq!(reply.exit, 143, "{reply}");
+}
