@@ -8,17 +8,26 @@ use crate::error::{Code, Error, Result, quote};
 
 /// Reads a file of at most `max` bytes.
 pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
+    read_within(path, max)?.ok_or_else(|| {
+        let message = format!("{} has more than {max} bytes", path.display());
+        let look = format!("ls -l {}", quote(&path.to_string_lossy()));
+        Error::new(Code::InputInvalid, message).fix(look)
+    })
+}
+
+/// Reads a file; none when it has more than `max` bytes. Only a regular file is opened: a named
+/// pipe would wait for a writer that never comes.
+pub fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+    let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(unreadable(path, io::Error::other("it is no regular file")));
+    }
     let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
     let mut bytes = Vec::new();
     file.take(max + 1)
         .read_to_end(&mut bytes)
         .map_err(|cause| unreadable(path, cause))?;
-    if bytes.len() as u64 > max {
-        let message = format!("{} has more than {max} bytes", path.display());
-        return Err(Error::new(Code::InputInvalid, message)
-            .fix(format!("ls -l {}", quote(&path.to_string_lossy()))));
-    }
-    Ok(bytes)
+    Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
 /// Reads standard input of at most `max` bytes.

@@ -31,6 +31,31 @@ pub const FREE_TEXT: &[&str] = &[
     "PHASE",
 ];
 
+/// Tokens whose values come from the task and its surroundings.
+pub const TASK: &[&str] = &[
+    "TASK_ID",
+    "DATE",
+    "TOPIC_SLUG",
+    "RESEARCH_ID",
+    "TASK_TITLE",
+    "TASK_NAME",
+    "TITLE",
+    "TASK_DESCRIPTION",
+    "TASK_INSTRUCTIONS",
+    "EPIC_ID",
+    "SESSION_ID",
+    "PHASE",
+    "TOPICS_JSON",
+    "DEPENDS_LIST",
+    "NEXT_TASK_IDS",
+    "ACCEPTANCE_CRITERIA",
+    "DELIVERABLES_LIST",
+    "MANIFEST_SUMMARIES",
+    "OUTPUT_DIR",
+    "MANIFEST_PATH",
+    "RESULT_KIND",
+];
+
 /// Command tokens with their values.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("TASK_SHOW_CMD", "cleo show"),
@@ -146,6 +171,11 @@ pub fn inject(template: &str, bindings: &Bindings) -> Injected {
     }
     text.push_str(&template[rest..]);
     Injected { text, unresolved }
+}
+
+/// Says whether only a task gives the token `name` its value.
+pub fn is_task_token(name: &str) -> bool {
+    TASK.contains(&name)
 }
 
 /// Splits a template into the texts between its tokens.

@@ -14,7 +14,7 @@ use crate::dispatch::matrix::Manifest;
 use crate::error::{Code, Error, Result};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
-use crate::skill::{Skill, Source};
+use crate::skill::{Skill, Source, is_file_name};
 use embedded::Embedded;
 pub use places::Places;
 
@@ -160,6 +160,12 @@ impl Found {
                 return false;
             }
         };
+        if !is_file_name(&skill.name) {
+            let what = "is not one plain name of a folder; the skill is left out";
+            self.warnings
+                .push(format!("{path}: the name `{}` {what}", skill.name));
+            return false;
+        }
         if skill.name != folder {
             let message = format!(
                 "{path}: the name `{}` is not that of its folder",

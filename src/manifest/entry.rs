@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fields::Fields;
+pub use super::raw::Raw;
 use super::slot::Slot;
 use super::{rules, syntax};
 use crate::id::TaskId;
@@ -56,9 +57,9 @@ pub struct Entry {
     /// Digest of the output file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_digest: Option<String>,
-    /// Fields that cleo does not know, kept in the order in which they stood.
+    /// Fields that cleo does not know, kept in the order and the spelling in which they stood.
     #[serde(flatten)]
-    pub extra: IndexMap<String, Value>,
+    pub extra: IndexMap<String, Raw>,
 }
 
 impl Entry {
@@ -146,7 +147,11 @@ impl Fields<'_> {
             skill: optional("skill"),
             run: optional("run"),
             output_digest: optional("output_digest"),
-            extra: self.extra.clone(),
+            extra: self
+                .extra
+                .iter()
+                .map(|(name, raw)| (name.clone(), Raw::of(raw)))
+                .collect(),
         })
     }
 }

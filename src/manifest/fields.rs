@@ -7,6 +7,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::slot::{Name, Slot};
 
@@ -37,7 +38,8 @@ pub(super) const NAMES: [&str; 16] = [
 #[derive(Debug, Default)]
 pub struct Fields<'a> {
     pub(super) known: [Slot<'a>; NAMES.len()],
-    pub(super) extra: IndexMap<String, Value>,
+    /// What cleo does not know, as it was written: a number may be longer than any of ours.
+    pub(super) extra: IndexMap<String, &'a RawValue>,
     /// Names that stand more than once.
     pub(super) twice: Vec<String>,
 }
@@ -71,7 +73,7 @@ impl<'a> Fields<'a> {
         self.known[position] = value;
     }
 
-    fn put_extra(&mut self, name: Cow<'_, str>, value: Value) {
+    fn put_extra(&mut self, name: Cow<'_, str>, value: &'a RawValue) {
         if let Some((name, _)) = self.extra.get_key_value(&*name) {
             self.twice.push(name.clone());
         }
@@ -103,10 +105,21 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                     fields.put(position, map.next_value()?);
                     next = position + 1;
                 }
-                None => fields.put_extra(name, map.next_value()?),
+                None => fields.put_extra(name, whole(map.next_value()?)?),
             }
         }
         Ok(fields)
+    }
+}
+
+/// Checks a value that is kept as it is: the parser skips it without a look at escapes and depth.
+fn whole<E: serde::de::Error>(raw: &RawValue) -> Result<&RawValue, E> {
+    match serde_json::from_str::<Value>(raw.get()) {
+        Ok(_) => Ok(raw),
+        Err(cause) => {
+            let what = cause.to_string();
+            Err(E::custom(what.split(" at line ").next().unwrap_or(&what)))
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod fields;
 mod glance;
 mod line;
 pub mod log;
+mod raw;
 mod rules;
 mod slot;
 mod syntax;

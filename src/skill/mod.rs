@@ -125,6 +125,13 @@ impl Skill {
     }
 }
 
+/// Says whether a skill's name can be the name of one folder. A path in its place would lead out
+/// of the folder that skills are written to.
+pub fn is_file_name(name: &str) -> bool {
+    let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
+    !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
+}
+
 /// Finds a skill by its name: as it is written, in any letter case, then without `ct-`. A whole
 /// name counts before the short one of another skill.
 pub fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {

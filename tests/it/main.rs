@@ -24,6 +24,7 @@ mod properties;
 mod protocol_content;
 mod readme;
 mod refusals;
+mod skill_files;
 mod skills;
 mod skills_commands;
 mod skills_content;

@@ -610,3 +610,34 @@ fn an_append_waits_for_another_one() {
     assert_eq!(reply["success"], true, "{reply}");
     assert_eq!(listed(&workspace, &[]), ["first", "second"]);
 }
+
+#[test]
+fn unknown_fields_keep_every_byte_of_their_values() {
+    let workspace = TestWorkspace::planned();
+    let known = entry("one").to_string();
+    let extra = r#""big":18446744073709551617,"version":1.10,"deep":{"a":[1E5,-0],"u":"\u00e9"}"#;
+    let text = format!("{},{extra}}}", known.trim_end_matches('}'));
+    assert_eq!(append(&workspace, &text)["success"], true);
+    assert!(
+        workspace.read(MANIFEST).contains(extra),
+        "{}",
+        workspace.read(MANIFEST)
+    );
+    let pretty = text
+        .replace("[1E5,-0]", "[\n 1E5,\r\n -0\n]")
+        .replace("\"one\"", "\"two\"");
+    assert_eq!(append(&workspace, &pretty)["success"], true);
+    assert_eq!(workspace.read(MANIFEST).matches(extra).count(), 2);
+    let shown = workspace.shell("CLEO_FORMAT=json cleo research show two");
+    assert!(shown.stdout.contains("18446744073709551617"), "{shown}");
+    for bad in [
+        r#""\ud800""#.to_string(),
+        "[".repeat(200) + &"]".repeat(200),
+    ] {
+        let text = format!("{},\"x\":{bad}}}", known.trim_end_matches('}'));
+        assert_eq!(
+            append(&workspace, &text)["error"]["code"],
+            "E_ENTRY_INVALID"
+        );
+    }
+}

@@ -10,6 +10,7 @@ use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::skills::{self, Validated};
+use crate::skill::front_matter::Fault;
 
 /// Judge skills by the Agent Skills standard
 #[derive(Args)]
@@ -61,8 +62,17 @@ fn refused(result: &Verdicts) -> Option<Error> {
         n => format!(" (and {} more skills)", n - 1),
     };
     let message = format!("{place}: {}{more}", fault.message);
-    let fix = format!("cleo skills validate {}", quote(&first.path));
-    Some(Error::new(Code::SkillInvalid, message).fix(fix))
+    Some(Error::new(Code::SkillInvalid, message).fix(look(first, fault)))
+}
+
+/// The command that shows what is to be mended: the line at fault.
+fn look(skill: &Validated, fault: &Fault) -> String {
+    let path = quote(&skill.path);
+    match fault.code {
+        "SKILL_FILE_MISSING" => format!("ls -la {path}"),
+        "FILE_TOO_LARGE" => format!("ls -l {path}"),
+        _ => format!("sed -n '{}p' {path}", fault.line),
+    }
 }
 
 fn render(screen: &mut Screen, skill: &Validated) {

@@ -286,7 +286,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
         output_digest: None,
         extra: extra
             .into_iter()
-            .map(|(name, value)| (name, json!({"v": value})))
+            .map(|(name, value)| (name, raw(&json!({"v": value}))))
             .collect(),
     })
 }
@@ -357,4 +357,8 @@ fn lines_longer_than_a_chunk_come_whole() {
     let log = log(text.trim_end());
     let expected = ["1 0", "2 l0", "3 1", "4 l1", "5 2", "6 l2", "7 3", "8 l3"];
     assert_eq!(seen(&log.path), expected);
+}
+
+fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {
+    crate::manifest::entry::Raw::of(&serde_json::value::to_raw_value(value).unwrap())
 }

@@ -1,0 +1,148 @@
+//! Skills: list, show, validate, dispatch, export.
+
+mod export;
+mod validate;
+
+use serde::Serialize;
+
+use super::{Context, Surroundings, require};
+use crate::catalogue::{Catalogue, Shadowed};
+use crate::dispatch::{Decision, Subject, dispatch, explain};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::skill::{Skill, Source};
+pub use export::{Exported, export};
+pub use validate::{Validated, validate};
+
+/// A skill as it is listed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields are those of Skill")]
+pub struct SkillInfo {
+    pub name: String,
+    pub tier: Option<u8>,
+    pub tags: Vec<String>,
+    pub types: Vec<String>,
+    pub keywords: Vec<String>,
+    pub chains: Vec<String>,
+    pub result_kind: String,
+    pub active: bool,
+    pub source: Source,
+    pub path: String,
+    pub description: String,
+    pub digest: String,
+    /// Files of the same name that do not count.
+    pub shadows: Vec<String>,
+}
+
+/// All skills in reach.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The skills that count, in catalogue order.
+    pub skills: Vec<SkillInfo>,
+    /// How many.
+    pub total: usize,
+    /// Skills that another of the same name stands before.
+    pub shadowed: Vec<Shadowed>,
+    /// Files that could not be used.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// A skill with its text.
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// What dispatch knows of it.
+    pub skill: SkillInfo,
+    /// The text below the front matter.
+    pub body: String,
+}
+
+/// Finds all skills in reach.
+pub fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
+    let workspace = surroundings.workspace();
+    if surroundings.root.is_some() {
+        return Catalogue::load(&surroundings.places(Some(&workspace?)));
+    }
+    Catalogue::load(&surroundings.places(workspace.ok().as_ref()))
+}
+
+/// Lists the skills in reach, of all tiers or of one.
+pub fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
+    let catalogue = catalogue(surroundings)?;
+    let wanted = |skill: &&Skill| tier.is_none() || skill.tier == tier;
+    let skills: Vec<_> = catalogue
+        .skills
+        .iter()
+        .filter(wanted)
+        .map(|skill| info(skill, &catalogue))
+        .collect();
+    let Catalogue {
+        shadowed, warnings, ..
+    } = catalogue;
+    Ok(Listed {
+        total: skills.len(),
+        skills,
+        shadowed,
+        warnings,
+    })
+}
+
+/// Shows one skill.
+pub fn show(surroundings: &Surroundings, name: &str) -> Result<Shown> {
+    let catalogue = catalogue(surroundings)?;
+    let skill = catalogue.skill(name)?;
+    Ok(Shown {
+        skill: info(skill, &catalogue),
+        body: skill.body().to_string(),
+    })
+}
+
+fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
+    let shadows = catalogue
+        .shadowed
+        .iter()
+        .filter(|other| other.name == skill.name);
+    SkillInfo {
+        name: skill.name.clone(),
+        tier: skill.tier,
+        tags: skill.tags.clone(),
+        types: skill.types.clone(),
+        keywords: skill.keywords.clone(),
+        chains: skill.chains.clone(),
+        result_kind: skill.result_kind.clone(),
+        active: skill.active,
+        source: skill.source,
+        path: skill.path.clone(),
+        description: skill.description.clone(),
+        digest: skill.digest(),
+        shadows: shadows.map(|other| other.path.clone()).collect(),
+    }
+}
+
+/// Chooses the skill for a task of the workspace.
+pub fn dispatch_task(
+    context: &mut Context,
+    task: TaskId,
+    template: Option<&str>,
+    with_rejected: bool,
+) -> Result<Decision> {
+    let places = context.surroundings.places(Some(&context.workspace));
+    let catalogue = Catalogue::load(&places)?;
+    let task = context.read(|transaction| require(transaction, task))?;
+    dispatch_subject(&catalogue, &Subject::from(&task), template, with_rejected)
+}
+
+/// Chooses the skill for anything that looks like a task.
+pub fn dispatch_subject(
+    catalogue: &Catalogue,
+    subject: &Subject,
+    template: Option<&str>,
+    with_rejected: bool,
+) -> Result<Decision> {
+    let mut decision = dispatch(subject, &catalogue.skills, &catalogue.matrix, template)?;
+    if with_rejected {
+        explain(&mut decision, &catalogue.skills);
+    }
+    Ok(decision)
+}

@@ -1,0 +1,119 @@
+//! Judging skills by the Agent Skills standard.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::catalogue;
+use crate::error::Result;
+use crate::file::{read_within, unreadable};
+use crate::ops::Surroundings;
+use crate::skill::Skill;
+use crate::skill::front_matter::Fault;
+use crate::skill::validate::validate_bytes;
+
+/// Largest SKILL.md that is judged, in bytes. Above it a file is no text that a client would load.
+const FILE_MAX: u64 = 8 << 20;
+
+/// What the validator says of one skill.
+#[derive(Debug, Serialize)]
+pub struct Validated {
+    /// The file, or the folder when it has none.
+    pub path: String,
+    /// True when the standard is kept.
+    pub valid: bool,
+    /// Every fault with its place.
+    pub faults: Vec<Fault>,
+}
+
+/// Judges skills by the Agent Skills standard: each path is a folder with a SKILL.md, the file
+/// itself, or a folder of such folders. Without paths, all skills in reach.
+pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
+    if paths.is_empty() {
+        let catalogue = catalogue(surroundings)?;
+        let left_out = catalogue.left_out.iter().filter_map(|file| file.parent());
+        let left_out = left_out.map(validate_folder);
+        let loaded = catalogue.skills.iter().map(validate_loaded).map(Ok);
+        return loaded.chain(left_out).collect();
+    }
+    let mut validated = Vec::new();
+    for path in paths {
+        let path = surroundings.directory.join(path);
+        for folder in skill_folders(&path)? {
+            validated.push(validate_folder(&folder)?);
+        }
+    }
+    Ok(validated)
+}
+
+fn validate_loaded(skill: &Skill) -> Validated {
+    let folder = Path::new(&skill.path).parent().and_then(Path::file_name);
+    let folder = folder.map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let faults = validate_bytes(&folder, skill.text().as_bytes());
+    Validated {
+        path: skill.path.clone(),
+        valid: faults.is_empty(),
+        faults,
+    }
+}
+
+fn skill_folders(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.exists() {
+        let cause = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(unreadable(path, cause));
+    }
+    if path.is_file() {
+        let folder = path.parent().unwrap_or(path);
+        return Ok(vec![folder.to_path_buf()]);
+    }
+    if skill_file(path).is_some() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = fs::read_dir(path).map_err(|cause| unreadable(path, cause))?;
+    let mut folders: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.retain(|folder| skill_file(folder).is_some());
+    folders.sort();
+    if folders.is_empty() {
+        folders.push(path.to_path_buf());
+    }
+    Ok(folders)
+}
+
+fn skill_file(folder: &Path) -> Option<PathBuf> {
+    let files = ["SKILL.md", "skill.md"].map(|name| folder.join(name));
+    files.into_iter().find(|file| file.is_file())
+}
+
+fn validate_folder(folder: &Path) -> Result<Validated> {
+    let full = fs::canonicalize(folder).map_err(|cause| unreadable(folder, cause))?;
+    let name = full
+        .file_name()
+        .map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let Some(file) = skill_file(folder) else {
+        let fault = Fault::new("SKILL_FILE_MISSING", (1, 1), "the folder has no SKILL.md");
+        let path = folder.to_string_lossy().into_owned();
+        return Ok(Validated {
+            path,
+            valid: false,
+            faults: vec![fault],
+        });
+    };
+    let faults = match read_within(&file, FILE_MAX)? {
+        Some(bytes) => validate_bytes(&name, &bytes),
+        None => vec![too_large()],
+    };
+    let path = file.to_string_lossy().into_owned();
+    Ok(Validated {
+        path,
+        valid: faults.is_empty(),
+        faults,
+    })
+}
+
+fn too_large() -> Fault {
+    let message = format!("The file is larger than {} MiB.", FILE_MAX >> 20);
+    Fault::new("FILE_TOO_LARGE", (1, 1), message)
+}

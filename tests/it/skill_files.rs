@@ -1,0 +1,136 @@
+//! Skill files that are hostile, huge, odd or no files at all.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+fn skill(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: x\n---\n{body}")
+}
+
+fn fifo(workspace: &TestWorkspace, path: &str) {
+    fs::create_dir_all(workspace.path(path).parent().unwrap()).unwrap();
+    let made = Command::new("mkfifo").arg(workspace.path(path)).status();
+    assert!(made.unwrap().success());
+}
+
+/// Runs a command that must not wait for anybody; a hang is a failure, not a long test.
+fn soon(workspace: &TestWorkspace, line: &str) -> Value {
+    let reply = workspace.shell(&format!("CLEO_FORMAT=json timeout 20 cleo {line}"));
+    serde_json::from_str(&reply.stdout).unwrap_or_else(|_| panic!("{line}\n{reply}"))
+}
+
+fn warnings(document: &Value) -> String {
+    document["warnings"].to_string()
+}
+
+#[test]
+fn a_skill_whose_name_is_a_path_is_left_out_and_never_written() {
+    for name in ["/abs", "../../x", "..", "a/b", "'.'"] {
+        let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill(name, "x\n"));
+        let listed = workspace.json(&["skills", "list"]);
+        assert_eq!(listed["result"]["total"], 15, "{name}");
+        let told = warnings(&listed);
+        assert!(
+            told.contains("skills/own/SKILL.md") && told.contains("left out"),
+            "{told}"
+        );
+        let plain = name.trim_matches('\'');
+        let refused = workspace.json(&["skills", "export", plain, "--to", "out/a"]);
+        assert_eq!(refused["error"]["code"], "E_SKILL_INVALID", "{name}");
+        assert!(!workspace.path("out").exists() && !workspace.path("x").exists());
+    }
+}
+
+fn exported(body: &str) -> Result<String, Value> {
+    let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill("own", body));
+    let document = workspace.json(&["skills", "export", "own", "--to", "out"]);
+    match document["success"] == true {
+        true => Ok(workspace
+            .read("out/own/SKILL.md")
+            .split_once("\n---")
+            .unwrap()
+            .1
+            .into()),
+        false => Err(document["error"].clone()),
+    }
+}
+
+#[test]
+fn export_cuts_the_task_section_and_nothing_else() {
+    let kept = "\n# A\n\n## Task\n\nSplit the task.\n\n## More\n\nText.\n";
+    assert_eq!(exported(&kept[1..]).unwrap(), kept);
+    let section = "## Task\n\n{{TASK_ID}}: {{TASK_DESCRIPTION}}\n\n";
+    let before = "# A\n\n## Task\n\nPlain.\n\n";
+    let after = "## Follow-ups\n\nText with {{FOREIGN}} and {{x}}.\n";
+    let text = exported(&format!("{before}{section}{after}")).unwrap();
+    assert_eq!(text, format!("\n{before}{after}"));
+    let fenced = "# A\n\n```md\n## Task\n```\n\n";
+    let text = exported(&format!("{fenced}{section}```sh\n## no heading\n```\n")).unwrap();
+    assert_eq!(text, format!("\n{}\n", fenced.trim_end()));
+    let windows = format!("{before}{section}{after}").replace('\n', "\r\n");
+    let text = exported(&windows).unwrap();
+    assert_eq!(
+        text,
+        format!("\n{before}{after}")
+            .replace('\n', "\r\n")
+            .replacen("\r\n", "\n", 1)
+    );
+}
+
+#[test]
+fn tokens_of_a_task_never_reach_another_client() {
+    let error = exported("# A\n\nDo {{TASK_TITLE}} by {{DATE}}, {{OTHER}}.\n").unwrap_err();
+    assert_eq!(error["code"], "E_TOKENS_UNRESOLVED");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.ends_with(": DATE, TASK_TITLE"), "{message}");
+}
+
+#[test]
+fn a_named_pipe_is_refused_and_never_waited_for() {
+    let workspace = TestWorkspace::new();
+    fifo(&workspace, "AGENTS.md");
+    fifo(&workspace, "out/ct-docs-write/SKILL.md");
+    for line in [
+        "init --agents all",
+        "init --agents all --force",
+        "skills export ct-docs-write --to out",
+        "skills export ct-docs-write --to out --force",
+    ] {
+        let refused = soon(&workspace, line);
+        assert_eq!(refused["error"]["code"], "E_FILE_UNREADABLE", "{line}");
+    }
+}
+
+#[test]
+fn a_huge_skill_is_not_read_to_its_end() {
+    let workspace = TestWorkspace::new().with("own/SKILL.md", skill("own", ""));
+    let file = File::options()
+        .write(true)
+        .open(workspace.path("own/SKILL.md"));
+    file.unwrap().set_len(3 << 30).unwrap();
+    let refused = workspace.json(&["skills", "validate", "own"]);
+    let fault = &refused["result"]["skills"][0]["faults"][0];
+    assert_eq!(fault["code"], "FILE_TOO_LARGE");
+    assert!(
+        fault["message"].as_str().unwrap().contains("8 MiB"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn the_fix_for_an_invalid_skill_shows_the_line_at_fault() {
+    let text = "---\nname: own\ntags: x\ndescription: x\n---\n";
+    let workspace = TestWorkspace::new().with("an own/own/SKILL.md", text);
+    let refused = workspace.json(&["skills", "validate", "an own/own"]);
+    let shown = workspace.shell(refused["error"]["fix"].as_str().unwrap());
+    assert_eq!((shown.exit, &*shown.stdout), (0, "tags: x\n"), "{refused}");
+    fs::create_dir(workspace.path("none")).unwrap();
+    let refused = workspace.json(&["skills", "validate", "none"]);
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(refused["result"]["invalid"], json!(1));
+}
