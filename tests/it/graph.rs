@@ -143,3 +143,34 @@ fn a_part_never_waits_for_its_whole() {
     assert_eq!(workspace.state(), before);
     workspace.ok("update T1 --depends T3");
 }
+
+#[test]
+fn no_circle_goes_through_parts_and_wholes_either() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Whole");
+    workspace.ok("add Other --depends T1");
+    let refused = workspace.json(&["add", "Part", "--parent", "T1", "--depends", "T2"]);
+    assert_eq!(refused["error"]["exitCode"], 14);
+    let batch = "{\"title\":\"P\",\"key\":\"p\"}\n{\"title\":\"Q\",\"key\":\"q\"}\n\
+                 {\"title\":\"a\",\"parent\":\"@p\",\"depends\":[\"@q\"]}\n\
+                 {\"title\":\"b\",\"parent\":\"@q\",\"depends\":[\"@p\"]}\n";
+    let refused = workspace.json_with(&["add", "--batch", "-"], batch);
+    assert_eq!(refused["error"]["code"], "E_CYCLE");
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+}
+
+#[test]
+fn what_can_never_start_is_named_by_every_command() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Given");
+    workspace.ok("add Waiting --depends T1");
+    workspace.ok("cancel T1");
+    for command in ["ready", "next", "waves"] {
+        let reply = workspace.json(&["orchestrator", command]);
+        assert_eq!(ids(&reply["result"]["stuck"]), ["T2"], "{command}");
+        assert!(
+            reply["warnings"][0].as_str().unwrap().contains("T2"),
+            "{command}"
+        );
+    }
+}

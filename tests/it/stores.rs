@@ -261,3 +261,67 @@ fn a_working_directory_that_is_gone_is_named() {
         "{refused}"
     );
 }
+
+#[test]
+fn moving_a_broken_database_away_twice_keeps_what_was_moved_first() {
+    let workspace = TestWorkspace::new();
+    for round in 1..=2 {
+        workspace.write(".cleo/cleo.db", format!("round {round}").repeat(99));
+        let refused = workspace.json(&["list"]);
+        assert_eq!(refused["error"]["code"], "E_STORE_CORRUPT");
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+        assert_ne!(workspace.shell(fix).exit, 0, "a second paste moves nothing");
+    }
+    assert!(
+        workspace
+            .read(".cleo/broken/cleo.db")
+            .starts_with("round 1")
+    );
+    assert!(
+        workspace
+            .read(".cleo/broken-2/cleo.db")
+            .starts_with("round 2")
+    );
+}
+
+#[test]
+fn what_is_no_database_of_cleo_is_never_taken_for_one() {
+    for version in [1, 9] {
+        let workspace = TestWorkspace::new();
+        fs::remove_file(workspace.path(".cleo/cleo.db")).unwrap();
+        let foreign = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+        let sql = format!("CREATE TABLE x (y); PRAGMA user_version = {version}");
+        foreign.execute_batch(&sql).unwrap();
+        for words in [&["list"][..], &["init"], &["add", "x"]] {
+            assert_eq!(
+                workspace.json(words)["error"]["code"],
+                "E_STORE_CORRUPT",
+                "{words:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_database_keeps_nobody_waiting() {
+    let workspace = TestWorkspace::new();
+    let made = workspace.shell("rm .cleo/cleo.db* && mkfifo .cleo/cleo.db");
+    assert_eq!(made.exit, 0, "{made}");
+    for words in [&["list"][..], &["init"]] {
+        assert_eq!(workspace.json(words)["error"]["code"], "E_STORE_CORRUPT");
+    }
+}
+
+#[test]
+fn a_filter_of_too_many_words_is_no_broken_database() {
+    let workspace = TestWorkspace::new();
+    let labels = vec!["x"; 1_200].join(",");
+    let refused = workspace.json(&["list", "--label", &labels]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+    let statuses = vec!["open"; 35_000].join(",");
+    assert_eq!(
+        workspace.json(&["list", "--status", &statuses])["success"],
+        true
+    );
+}

@@ -226,3 +226,26 @@ fn an_id_is_never_used_again() {
     let added = workspace.json(&["add", "x"]);
     assert_eq!(added["result"]["task"]["id"], "T6");
 }
+
+#[test]
+fn each_reason_for_giving_up_is_kept_and_checked() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Fix the door'");
+    workspace.ok("cancel T1 --reason first");
+    workspace.ok("cancel T1 --reason second");
+    let shown = workspace.json(&["show", "T1"]);
+    let notes = shown["result"]["task"]["notes"].as_array().unwrap();
+    let texts: Vec<_> = notes
+        .iter()
+        .map(|note| note["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["first", "second"]);
+    let before = workspace.state();
+    let refused = workspace.json(&["cancel", "T1", "--reason", "\u{1b}[31mred"]);
+    assert_eq!(refused["error"]["code"], "E_TEXT_CONTROL");
+    assert_eq!(
+        workspace.json(&["cancel", "T1", "--reason", " "])["error"]["code"],
+        "E_TASK_INVALID"
+    );
+    assert_eq!(workspace.state(), before);
+}

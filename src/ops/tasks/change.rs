@@ -229,7 +229,14 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     let below = tasks.nodes(Some(task))?;
     if parent == task || below.iter().any(|node| node.id == parent) {
         let names = [task, parent, task].map(|id| id.to_string());
-        return Err(cycle(&names).fix("cleo list --tree"));
+        let error = cycle(&names).fix("cleo list --tree");
+        return Err(match parent == task {
+            true => error,
+            false => error.or(
+                format!("take {parent} out of what it is in"),
+                format!("cleo update {parent} --parent none"),
+            ),
+        });
     }
     let above = depth(parent, |id| tasks.parent(id))?;
     if above + height(tasks, task)? > DEPTH_MAX {
