@@ -87,7 +87,7 @@ fn other_texts_in_the_protocols_folder_stop_nothing() {
     let refused = workspace.json(&["skills", "list"]);
     assert_eq!(refused["error"]["code"], "E_CATALOGUE_INVALID");
     std::fs::remove_file(workspace.path("protocols/x.md")).unwrap();
-    let closed = std::fs::Permissions::from_mode(0);
+    let closed = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(workspace.path("protocols/latin.md"), closed).unwrap();
     // The superuser reads everything.
     let told = warnings(&workspace);
