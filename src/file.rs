@@ -15,19 +15,24 @@ pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     })
 }
 
-/// Reads a file; none when it has more than `max` bytes. Only a regular file is opened: a named
-/// pipe would wait for a writer that never comes.
+/// Reads a file; none when it has more than `max` bytes.
 pub fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+    let bytes = read_start(path, max + 1)?;
+    Ok((bytes.len() as u64 <= max).then_some(bytes))
+}
+
+/// Reads the first `max` bytes of a file. Only a regular file is opened: a named pipe would wait
+/// for a writer that never comes.
+pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
     let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if !kind.is_file() && !kind.is_dir() {
         return Err(unreadable(path, io::Error::other("it is no regular file")));
     }
     let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
     let mut bytes = Vec::new();
-    file.take(max + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|cause| unreadable(path, cause))?;
-    Ok((bytes.len() as u64 <= max).then_some(bytes))
+    let read = file.take(max).read_to_end(&mut bytes);
+    read.map_err(|cause| unreadable(path, cause))?;
+    Ok(bytes)
 }
 
 /// Reads standard input of at most `max` bytes.

@@ -63,8 +63,9 @@ pub(super) fn put_block(there: &str, content: &str) -> Outcome {
             text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
         },
         Found::Nothing => append(there, &block, end_of_line, false),
-        // What is ours cannot be told any more: only the markers go, the rest is the project's.
-        Found::Broken => append(&without_markers(there), &block, end_of_line, true),
+        // Whole blocks go. What a stray marker meant cannot be told: only the marker goes, the rest
+        // is the project's.
+        Found::Broken => append(&without_ours(there), &block, end_of_line, true),
     }
 }
 
@@ -137,11 +138,22 @@ fn is_end(line: &str) -> bool {
     line.trim_end() == END
 }
 
-fn without_markers(text: &str) -> String {
-    let lines = text.split_inclusive('\n');
-    lines
-        .filter(|line| !is_begin(line) && !is_end(line))
-        .collect()
+/// Leaves out blocks of ours from marker to marker, and markers that have no other.
+fn without_ours(text: &str) -> String {
+    let (mut kept, mut block) = (String::new(), None);
+    for line in text.split_inclusive('\n') {
+        if is_begin(line) {
+            // The marker before had no end, so what followed it stays.
+            block = Some(kept.len());
+        } else if is_end(line) {
+            if let Some(start) = block.take() {
+                kept.truncate(start);
+            }
+        } else {
+            kept.push_str(line);
+        }
+    }
+    kept
 }
 
 fn is_block_of(there: &str, content: &str) -> bool {
@@ -218,11 +230,26 @@ mod tests {
     }
 
     #[test]
+    fn two_blocks_become_one_and_keep_what_is_around_them() {
+        let ours = put_block("before\n", "one\n").text;
+        let twice = format!("{ours}between\n{}after\n", block("one\n"));
+        let outcome = put_block(&twice, "two\n");
+        assert!(outcome.holds_changes);
+        let expected = format!("before\n\nbetween\nafter\n\n{}", block("two\n"));
+        assert_eq!(outcome.text, expected);
+        let stray = format!("{BEGIN}x -->\nmine\n{ours}");
+        let text = put_block(&stray, "two\n").text;
+        assert!(
+            text.starts_with("mine\nbefore\n") && !text.contains("one\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn broken_markers_lose_no_text() {
         let ours = put_block("before\n", "one\n").text;
         for broken in [
             ours.replace(END, ""),
-            format!("{ours}{ours}"),
             format!("{END}\n{}", ours.replace(END, "")),
         ] {
             let outcome = put_block(&broken, "two\n");

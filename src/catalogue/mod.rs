@@ -2,7 +2,9 @@
 //! program carries. The first of a name counts; who it shadows is kept.
 
 mod embedded;
+mod manifest;
 mod places;
+mod protocols;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::dispatch::Matrix;
-use crate::dispatch::matrix::Manifest;
+use crate::dispatch::matrix::{Listed, Manifest};
 use crate::error::{Code, Error, Result};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
@@ -66,17 +68,17 @@ impl Catalogue {
             found.scan(&folder, source, places);
         }
         found.add_embedded();
-        let (text, path) = shared_file(places, "manifest.json")?;
-        let manifest = read_manifest(&text, &path)?;
-        let skills = ordered(found.skills, &manifest);
+        let chosen = manifest::read(places, &mut found.warnings)?;
+        let skills = ordered(found.skills, &chosen.manifest);
+        chosen.warn(&skills, &mut found.warnings);
         let (base, base_path) = shared_file(places, "_shared/subagent-protocol-base.md")?;
         Ok(Catalogue {
-            matrix: Matrix::new(&manifest, &skills),
-            matrix_digest: crate::id::digest(&*text),
+            matrix: Matrix::new(&chosen.manifest, &skills),
+            matrix_digest: crate::id::digest(&*chosen.text),
             skills,
             shadowed: found.shadowed,
             base: ProtocolFile::read(base, base_path)?,
-            protocols: protocols(places)?,
+            protocols: protocols::read(places, &mut found.warnings)?,
             task_context: shared_file(places, "_shared/task-context.md")?
                 .0
                 .into_owned(),
@@ -95,15 +97,8 @@ impl Catalogue {
 pub fn known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
     let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
-    known.extend(embedded_protocols()?);
+    known.extend(protocols::embedded()?);
     Ok(known)
-}
-
-fn embedded_protocols() -> Result<Vec<ProtocolFile>> {
-    let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
-    names
-        .map(|name| ProtocolFile::read(embedded_text(&name)?, name.to_string()))
-        .collect()
 }
 
 fn embedded_text(name: &str) -> Result<Cow<'static, str>> {
@@ -213,13 +208,6 @@ fn shared_file(places: &Places, name: &str) -> Result<(Cow<'static, str>, String
     Ok((embedded_text(&own)?, format!("built-in:{own}")))
 }
 
-fn read_manifest(text: &str, path: &str) -> Result<Manifest> {
-    serde_json::from_str(text).map_err(|cause| {
-        let place = format!("{path}:{}:{}", cause.line(), cause.column());
-        Error::new(Code::CatalogueInvalid, format!("{place}: {cause}"))
-    })
-}
-
 /// Puts skills into the order of the manifest, the others after them by name; switches off what
 /// the manifest switches off.
 fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
@@ -231,47 +219,13 @@ fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
     };
     for skill in &mut skills {
         let listed = place(&skill.name).map(|at| &manifest.skills[at]);
-        let status = listed.and_then(|listed| listed.status.as_deref());
-        skill.active &= status != Some("inactive");
+        skill.active &= !listed.is_some_and(Listed::is_off);
     }
     skills.sort_by(|a, b| {
         let order = |skill: &Skill| place(&skill.name).unwrap_or(usize::MAX);
         order(a).cmp(&order(b)).then_with(|| a.name.cmp(&b.name))
     });
     skills
-}
-
-/// Reads the conditional protocols; one on disk stands for the program's own of the same name.
-fn protocols(places: &Places) -> Result<Vec<ProtocolFile>> {
-    let mut protocols: Vec<ProtocolFile> = Vec::new();
-    let add = |protocols: &mut Vec<ProtocolFile>, file: ProtocolFile| {
-        if !protocols.iter().any(|other| other.name == file.name) {
-            protocols.push(file);
-        }
-    };
-    for path in places.protocol_files() {
-        let text = read_text(&path)?;
-        if is_protocol(&text) {
-            add(
-                &mut protocols,
-                ProtocolFile::read(text.into(), places.shown(&path))?,
-            );
-        }
-    }
-    for file in embedded_protocols()? {
-        add(&mut protocols, file);
-    }
-    protocols.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
-    Ok(protocols)
-}
-
-/// A folder `protocols/` may hold other texts: a protocol of cleo has a front matter with `when`.
-fn is_protocol(text: &str) -> bool {
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    lines.next().map(str::trim_end) == Some("---")
-        && lines
-            .take_while(|line| line.trim_end() != "---")
-            .any(|line| line.starts_with("when:"))
 }
 
 /// Returns the root-relative path of `file` below `root`, or the whole path.

@@ -100,11 +100,12 @@ pub(super) struct SkillFiles {
     pub(super) warning: Option<String>,
 }
 
-/// Finds the SKILL.md files below a folder, within bounds of depth and number.
+/// Finds the SKILL.md files below a folder, within bounds of depth and number. Links to folders
+/// are followed, as other clients do; one that leads back up is an error of the walk and skipped.
 pub(super) fn skill_files(folder: &Path) -> SkillFiles {
     let walk = WalkDir::new(folder)
         .max_depth(DEPTH)
-        .follow_links(false)
+        .follow_links(true)
         .sort_by_file_name();
     let skipped = |name: &str| matches!(name, ".git" | "node_modules" | "target" | "_shared");
     let mut entries = walk.into_iter().filter_entry(|entry| {

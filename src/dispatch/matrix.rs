@@ -27,6 +27,27 @@ pub struct Listed {
     pub status: Option<String>,
 }
 
+impl Listed {
+    /// Says whether the skill is switched off, in any letter case.
+    pub fn is_off(&self) -> bool {
+        self.status.as_deref().is_some_and(is_inactive)
+    }
+
+    /// Returns a status that is neither `active` nor `inactive`.
+    pub fn unknown_status(&self) -> Option<&str> {
+        let is_known = |status: &str| is_inactive(status) || is_word(status, "active");
+        self.status.as_deref().filter(|status| !is_known(status))
+    }
+}
+
+fn is_inactive(status: &str) -> bool {
+    is_word(status, "inactive")
+}
+
+fn is_word(status: &str, word: &str) -> bool {
+    status.trim().eq_ignore_ascii_case(word)
+}
+
 /// The rows as they are written.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Rows {

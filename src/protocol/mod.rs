@@ -108,18 +108,24 @@ impl ProtocolFile {
             front_matter::parse(&text).map_err(|found| fault(found.line, found.message))?;
         let head: Head = serde_yaml::from_str(document.front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line() + 1);
-            fault(line, cause.to_string())
+            // The parser counts from the front matter; the file's line stands before the message.
+            let what = cause.to_string();
+            fault(
+                line,
+                what.split(" at line ").next().unwrap_or(&what).to_string(),
+            )
         })?;
         let order = head.order.trim().parse();
         let order = order.map_err(|_| fault(1, format!("order `{}` is no number", head.order)))?;
         let when = head.when.map(When::from_raw).transpose();
-        let when = when.map_err(|message| {
-            let line = 1 + text
-                .lines()
-                .position(|line| line.starts_with("when:"))
-                .unwrap_or(0);
-            fault(line, message)
-        })?;
+        let when_line = document.position("when").0;
+        let when = when.map_err(|message| fault(when_line, message))?;
+        if document.fields.get("when").is_some()
+            && when.as_ref().is_none_or(|when| *when == When::default())
+        {
+            let message = "`when` is empty, so the protocol would never apply";
+            return Err(fault(when_line, message.to_string()));
+        }
         Ok(ProtocolFile {
             name: head.name,
             version: head.version,

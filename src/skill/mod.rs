@@ -100,7 +100,9 @@ impl Skill {
             result_kind: document
                 .metadata("cleo-result")
                 .unwrap_or_else(|| "Task".to_string()),
-            active: document.metadata("cleo-status").as_deref() != Some("inactive"),
+            active: !document
+                .metadata("cleo-status")
+                .is_some_and(|status| status.trim().eq_ignore_ascii_case("inactive")),
             own_protocol: document.metadata("cleo-protocol").as_deref() == Some("own"),
             source,
             path,

@@ -186,17 +186,19 @@ fn a_project_brings_rows_and_skills_of_its_own() {
             json!("ct-task-executor")
         )
     );
-    workspace.write("skills/manifest.json", "{\"skills\": [\n  oops\n]}");
-    let error = &workspace.json(&["skills", "dispatch", "T1"])["error"];
-    assert_eq!(
-        (&error["code"], &error["exitCode"]),
-        (&json!("E_CATALOGUE_INVALID"), &json!(6))
+}
+
+#[test]
+fn a_stream_without_tasks_says_so_and_a_mark_before_the_first_is_no_fault() {
+    let bare = TestWorkspace::bare();
+    for input in ["", "\n \n"] {
+        let reply = bare.text("skills dispatch --stdin", input);
+        assert_eq!((reply.exit, &*reply.stdout), (0, ""), "{reply}");
+        assert_eq!(reply.stderr.trim(), "no tasks on standard input");
+    }
+    let reply = bare.text(
+        "skills dispatch --stdin",
+        "\u{feff}{\"title\":\"Plan it\"}\n",
     );
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("skills/manifest.json:2:3: "),
-        "{error}"
-    );
+    assert_eq!((reply.exit, &*reply.stderr), (0, ""), "{reply}");
 }

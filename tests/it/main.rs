@@ -19,6 +19,7 @@ mod listing;
 mod manifest;
 mod output;
 mod processes;
+mod project_files;
 mod prompts;
 mod properties;
 mod protocol_content;

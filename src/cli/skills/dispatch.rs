@@ -46,8 +46,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return stream(face, &arguments);
     };
     let template = arguments.template.as_deref();
-    let decision = skills::dispatch_task(&mut face.context()?, task, template, arguments.explain)?;
-    face.reply(&decision, &[], |screen| render(screen, &decision))
+    let (decision, warnings) =
+        skills::dispatch_task(&mut face.context()?, task, template, arguments.explain)?;
+    face.reply(&decision, &warnings, |screen| render(screen, &decision))
 }
 
 fn render(screen: &mut Screen, decision: &Decision) {
@@ -78,8 +79,12 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(name) = &arguments.template {
         catalogue.skill(name)?;
     }
+    catalogue
+        .warnings
+        .iter()
+        .for_each(|text| face.output.note(text));
     let mut lines = Lines::new(stdin().lock(), LINE_MAX);
-    let mut answers = face.output.stream();
+    let (mut answers, mut n_tasks) = (face.output.stream(), 0);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         if line
             .bytes
@@ -87,9 +92,13 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         {
             continue;
         }
+        n_tasks += 1;
         if !answers.send("skills.dispatch", &answer(&line, &catalogue, arguments)) {
             break;
         }
+    }
+    if n_tasks == 0 {
+        face.output.note("no tasks on standard input");
     }
     Ok(face.output.end(answers))
 }
@@ -102,6 +111,11 @@ fn answer(line: &Line<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Resu
     let Some(bytes) = line.bytes else {
         return Err(refused(format!(" has more than {LINE_MAX} bytes")));
     };
+    let mark = "\u{feff}".as_bytes();
+    let bytes = bytes
+        .strip_prefix(mark)
+        .filter(|_| line.number == 1)
+        .unwrap_or(bytes);
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(refused(": a task is a JSON object".to_string()));
     }

@@ -161,7 +161,7 @@ fn add(context: &mut Context) -> Result<(Line, Vec<Line>)> {
 fn dispatch(context: &mut Context, ids: &[TaskId]) -> Result<Step> {
     let mut choices = Vec::new();
     for id in ids {
-        let decision = skills::dispatch_task(context, *id, None, false)?;
+        let (decision, _) = skills::dispatch_task(context, *id, None, false)?;
         choices.push(Choice {
             task_id: *id,
             skill: decision.skill,

@@ -120,17 +120,20 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
     }
 }
 
-/// Chooses the skill for a task of the workspace.
+/// Chooses the skill for a task of the workspace. What was wrong with the files of the catalogue
+/// comes with it.
 pub fn dispatch_task(
     context: &mut Context,
     task: TaskId,
     template: Option<&str>,
     with_rejected: bool,
-) -> Result<Decision> {
+) -> Result<(Decision, Vec<String>)> {
     let places = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load(&places)?;
     let task = context.read(|transaction| require(transaction, task))?;
-    dispatch_subject(&catalogue, &Subject::from(&task), template, with_rejected)
+    let subject = Subject::from(&task);
+    let decision = dispatch_subject(&catalogue, &subject, template, with_rejected)?;
+    Ok((decision, catalogue.warnings))
 }
 
 /// Chooses the skill for anything that looks like a task.
