@@ -153,7 +153,7 @@ fn refuse_unknown(fields: &Map<String, Value>) -> Result<()> {
 pub fn check_title(title: &str) -> Result<()> {
     if title.is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a task needs a title")
-            .fix("cleo add 'Describe the work in one line'"));
+            .instead(title, "Describe the work in one line"));
     }
     check_line("title", title, TITLE_MAX)
 }
