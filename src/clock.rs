@@ -1,6 +1,6 @@
 //! The time, as a value that is handed in: rules never look at a clock themselves.
 
-use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 
 use crate::error::{Code, Error, Result};
 
@@ -19,17 +19,13 @@ impl Clock {
         let Some(text) = value else {
             return Ok(Clock::System);
         };
-        match DateTime::parse_from_rfc3339(text) {
-            Ok(moment) => Ok(Clock::Fixed(moment.with_timezone(&Utc))),
-            Err(cause) => Err(Error::new(
-                Code::ConfigInvalid,
-                format!(
-                    "CLEO_NOW is `{text}`, which is no RFC 3339 time such as 2026-01-26T09:00:00Z"
-                ),
-            )
-            .fix("unset CLEO_NOW")
-            .because(cause)),
-        }
+        moment(text).map(Clock::Fixed).ok_or_else(|| {
+            let message = format!(
+                "CLEO_NOW is `{text}`, which is no RFC 3339 time such as 2026-01-26T09:00:00Z \
+                 in the years 0000 to 9999"
+            );
+            Error::new(Code::ConfigInvalid, message).fix("unset CLEO_NOW")
+        })
     }
 
     /// Returns the moment, in UTC.
@@ -72,7 +68,7 @@ pub fn is_date(text: &str) -> bool {
 
 /// Says whether `text` is a date or an RFC 3339 time.
 pub fn is_moment(text: &str) -> bool {
-    is_date(text) || DateTime::parse_from_rfc3339(text).is_ok()
+    is_date(text) || moment(text).is_some()
 }
 
 /// Reads a date or an RFC 3339 time and returns it as RFC 3339 in UTC; a bare date is its midnight.
@@ -80,9 +76,14 @@ pub fn parse_moment(text: &str) -> Option<String> {
     if is_date(text) {
         return Some(format!("{text}T00:00:00.000Z"));
     }
-    DateTime::parse_from_rfc3339(text)
-        .ok()
-        .map(|moment| timestamp(moment.with_timezone(&Utc)))
+    moment(text).map(timestamp)
+}
+
+/// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written
+/// as one and would not sort among the others.
+fn moment(text: &str) -> Option<DateTime<Utc>> {
+    let moment = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+    (0..=9999).contains(&moment.year()).then_some(moment)
 }
 
 #[cfg(test)]
@@ -114,6 +115,17 @@ mod tests {
             Some("2026-01-26T00:00:00.000Z".to_string())
         );
         assert_eq!(parse_moment("tomorrow"), None);
+    }
+
+    #[test]
+    fn years_have_four_digits_in_utc_too() {
+        for text in ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"] {
+            assert_eq!(parse_moment(text), None, "{text}");
+            assert!(!is_moment(text), "{text}");
+            let refused = Clock::from_setting(Some(text)).unwrap_err();
+            assert_eq!(refused.code, Code::ConfigInvalid, "{text}");
+        }
+        assert!(is_moment("9999-12-31T23:59:59Z") && is_moment("0000-01-01T00:00:00Z"));
     }
 
     #[test]

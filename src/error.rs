@@ -1,9 +1,13 @@
 //! What can go wrong, as data: a stable code, an exit code, a sentence and what to type next.
 //! Start at [`Code`]; its table is the only place that knows exit codes.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
+
+/// Longest message that an answer shows, in characters.
+const MESSAGE_MAX: usize = 2_000;
 
 /// Result of everything in cleo that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -233,6 +237,14 @@ impl Error {
         self
     }
 
+    /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self.message.char_indices().nth(MESSAGE_MAX) {
+            Some((end, _)) => Cow::Owned(format!("{}…", &self.message[..end])),
+            None => Cow::Borrowed(&self.message),
+        }
+    }
+
     /// Says whether the same command may succeed when run again.
     pub fn retryable(&self) -> bool {
         self.code == Code::LockTimeout
@@ -247,13 +259,46 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Says whether a character cannot be seen and steers what shows the text: control characters,
+/// ends of lines, marks that turn the direction of writing, and characters without any width.
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'
+                | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
 /// Quotes one argument for a POSIX shell, so that a suggested command can be pasted as it is.
 pub fn quote(argument: &str) -> String {
+    if argument.contains(steers) {
+        return escaped(argument);
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
         return argument.to_string();
     }
     format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+/// Quotes what a screen could not show as it is, in the way of POSIX.1-2024.
+fn escaped(argument: &str) -> String {
+    let mut quoted = String::from("$'");
+    for c in argument.chars() {
+        match c {
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\\' | '\'' => quoted.extend(['\\', c]),
+            c if steers(c) => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(quoted, "\\{byte:03o}");
+                }
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "'"
 }
 
 /// Finds the name nearest to `wanted`, for "did you mean".
@@ -301,6 +346,27 @@ mod tests {
         assert_eq!(quote("it's"), r"'it'\''s'");
         assert_eq!(quote(""), "''");
         assert_eq!(quote("$(x)"), "'$(x)'");
+    }
+
+    #[test]
+    fn a_quoted_argument_holds_nothing_that_a_screen_would_show_otherwise() {
+        for (argument, quoted) in [
+            ("a\nb\tc", r"$'a\nb\tc'"),
+            ("it's\n\\", r"$'it\'s\n\\'"),
+            ("\u{1b}7", r"$'\0337'"),
+            ("\u{9b}x", r"$'\302\233x'"),
+            ("a\u{202e}b\u{2028}", r"$'a\342\200\256b\342\200\250'"),
+        ] {
+            assert_eq!(quote(argument), quoted);
+        }
+    }
+
+    #[test]
+    fn a_message_without_end_is_cut() {
+        let error = |length| Error::new(Code::Usage, "ä".repeat(length));
+        assert_eq!(error(MESSAGE_MAX).shown(), "ä".repeat(MESSAGE_MAX));
+        let cut = error(MESSAGE_MAX + 1);
+        assert_eq!(cut.shown(), "ä".repeat(MESSAGE_MAX) + "…");
     }
 
     #[test]

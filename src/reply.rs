@@ -1,5 +1,7 @@
 //! The one envelope in which every face answers. Shape: `cleo/v1`, see ARCHITECTURE.md.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::error::{Alternative, Error};
@@ -26,7 +28,7 @@ pub struct Envelope<'a, T: Serialize> {
 struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
-    message: &'a str,
+    message: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<&'a str>,
     alternatives: &'a [Alternative],
@@ -58,7 +60,7 @@ impl<'a> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),
-            message: &error.message,
+            message: error.shown(),
             fix: error.fix.as_deref(),
             alternatives: &error.alternatives,
             retryable: error.retryable(),

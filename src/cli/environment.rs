@@ -1,43 +1,50 @@
 //! Reads the environment, once, for everything below the command line.
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
 use super::arguments::{Format, Globals};
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, steers};
 use crate::ops::Surroundings;
+
+/// Longest name of who calls, in characters.
+const AGENT_MAX: usize = 100;
 
 /// Gathers what surrounds the command.
 pub(super) fn surroundings(globals: &Globals) -> Result<Surroundings> {
-    let directory = env::current_dir().map_err(|cause| {
-        Error::new(
-            Code::FileUnreadable,
-            format!("the working directory is gone: {cause}"),
-        )
-        .fix("cd ~")
-    })?;
+    let root = globals.root.clone().or(path("CLEO_ROOT"));
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
     Ok(Surroundings {
-        directory,
-        root: globals
-            .root
-            .clone()
-            .or(setting("CLEO_ROOT").map(PathBuf::from)),
-        clock: Clock::from_setting(setting("CLEO_NOW").as_deref())?,
-        actor: actor(),
+        directory: directory(root.as_deref())?,
+        root,
+        clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
+        actor: actor()?,
         skills_dirs: globals.skills_dir.clone(),
         home,
         data_home,
     })
 }
 
+/// Finds the working directory. Without one, a workspace that is named in full can still be used;
+/// whatever else is looked for below `.` is then not found.
+fn directory(root: Option<&Path>) -> Result<PathBuf> {
+    match env::current_dir() {
+        Err(_) if root.is_some_and(Path::is_absolute) => Ok(PathBuf::from(".")),
+        found => found.map_err(|cause| {
+            let message = format!("the working directory is gone: {cause}");
+            Error::new(Code::FileUnreadable, message).fix("cd ~")
+        }),
+    }
+}
+
 /// Reads the form of the answer that `CLEO_FORMAT` asks for.
 pub(super) fn format() -> Result<Option<Format>> {
-    let Some(name) = setting("CLEO_FORMAT") else {
+    let Some(name) = setting("CLEO_FORMAT")? else {
         return Ok(None);
     };
     Format::from_str(&name, true).map(Some).map_err(|_| {
@@ -60,27 +67,52 @@ pub(super) fn program() -> Result<(PathBuf, bool)> {
 }
 
 /// Reads a variable; an empty one counts as unset.
-pub(super) fn setting(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Reads a setting, which must be text: one that cannot be read must not count as unset.
+fn setting(name: &str) -> Result<Option<String>> {
+    let text = variable(name).map(OsString::into_string).transpose();
+    text.map_err(|value| {
+        let message = format!("{name} is `{}`, which is no UTF-8", value.to_string_lossy());
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
+    })
+}
+
+fn path(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from)
 }
 
 fn folder(name: &str) -> Option<PathBuf> {
-    setting(name)
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
+    path(name).filter(|path| path.is_absolute())
 }
 
 /// Names who calls: `CLEO_AGENT`, else user and host.
-fn actor() -> String {
-    setting("CLEO_AGENT").unwrap_or_else(|| {
-        let user = setting("USER")
-            .or_else(|| setting("LOGNAME"))
-            .unwrap_or("unknown".to_string());
-        let host = setting("HOSTNAME")
-            .or_else(host)
-            .unwrap_or("localhost".to_string());
-        format!("{user}@{host}")
-    })
+fn actor() -> Result<String> {
+    if let Some(agent) = setting("CLEO_AGENT")? {
+        let refuse = |message| Error::new(Code::ConfigInvalid, message).fix("unset CLEO_AGENT");
+        return one_line("CLEO_AGENT", agent).map_err(refuse);
+    }
+    let text = |name| variable(name).and_then(|value| value.into_string().ok());
+    let user = text("USER").or_else(|| text("LOGNAME"));
+    let host = text("HOSTNAME").or_else(host);
+    let (user, host) = (user.as_deref(), host.as_deref());
+    let actor = [user.unwrap_or("unknown"), host.unwrap_or("localhost")].join("@");
+    // Nothing is wrong with a CLEO_AGENT that is not set: it is what would help.
+    let refuse = |message| Error::new(Code::ConfigInvalid, message).fix("export CLEO_AGENT=agent");
+    one_line("the name made of user and host", actor).map_err(refuse)
+}
+
+/// Checks a name that is kept with what its bearer does; the error is the message.
+fn one_line(what: &str, name: String) -> std::result::Result<String, String> {
+    let is_long = name.chars().count() > AGENT_MAX;
+    if is_long || name.trim().is_empty() || name.contains(steers) {
+        return Err(format!(
+            "{what} is `{name}`; it can be one line of at most {AGENT_MAX} visible characters"
+        ));
+    }
+    Ok(name.trim().to_string())
 }
 
 fn host() -> Option<String> {

@@ -97,7 +97,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
         command = found.clone();
     }
     let help = command.render_long_help().to_string();
-    Ok(face.output.print(&help))
+    Ok(face.output.help_page(&help))
 }
 
 fn no_command(above: &clap::Command, word: &str) -> Error {

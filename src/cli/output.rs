@@ -3,14 +3,16 @@
 use std::env;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::arguments::{Color, Format, Globals};
-use super::environment::{self, setting};
-use super::screen::{Screen, Tone, steers};
-use crate::error::{Code, Error};
+use super::environment::{self, variable};
+use super::screen::{Screen, Tone};
+use super::usage;
+use crate::error::{Code, Error, steers};
 use crate::reply::Envelope;
 
 /// A stream of envelopes, one a line.
@@ -44,6 +46,13 @@ pub(super) struct Output {
     color: bool,
     error_color: bool,
     quiet: bool,
+    json_asked: bool,
+    way_to_result: String,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    text: &'a str,
 }
 
 impl Output {
@@ -62,6 +71,8 @@ impl Output {
             color: colored(globals.color, terminal),
             error_color: colored(globals.color, io::stderr().is_terminal()),
             quiet: globals.quiet,
+            json_asked: globals.json || globals.format.is_some_and(|form| form != Format::Text),
+            way_to_result: way_to_result(globals.root.as_deref()),
         }
     }
 
@@ -80,32 +91,59 @@ impl Output {
         text: impl FnOnce(&mut Screen),
     ) -> ExitCode {
         self.warn(warnings);
-        let envelope = Envelope::new(command, Some(result), error, warnings);
         let printed = match self.format {
             Format::Text => {
                 let mut screen = Screen::new(self.color);
                 text(&mut screen);
-                let printed = self.print(&screen.finish());
-                error.inspect(|error| self.explain(error));
-                printed
+                self.put(&screen.finish())
             }
-            _ => self.document(&envelope),
+            _ => self.put(&document(
+                &Envelope::new(command, Some(result), error, warnings),
+                self.format,
+            )),
         };
-        error.map_or(printed, exit)
+        self.ended(printed, error)
     }
 
     /// Answers with an error.
     pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
-        match self.format {
-            Format::Text => self.explain(&error),
-            _ => {
-                let _ = self.document(&Envelope::<()>::new(command, None, Some(&error), &[]));
-                if io::stderr().is_terminal() {
-                    self.explain(&error);
-                }
-            }
+        let printed = match self.format {
+            Format::Text => Ok(()),
+            _ => self.put(&document(
+                &Envelope::<()>::new(command, None, Some(&error), &[]),
+                self.format,
+            )),
+        };
+        self.ended(printed, Some(&error))
+    }
+
+    /// Says how the command ends once its answer is out. People read an error on standard error,
+    /// and so does everybody when the answer that holds it is lost.
+    fn ended(&self, printed: Result<(), Error>, error: Option<&Error>) -> ExitCode {
+        let is_for_people = self.format == Format::Text || io::stderr().is_terminal();
+        if let Some(error) = error.filter(|_| is_for_people || printed.is_err()) {
+            self.explain(error);
         }
-        exit(&error)
+        let lost = printed.err();
+        if let Some(lost) = &lost {
+            self.explain(lost);
+        }
+        error.or(lost.as_ref()).map_or(ExitCode::SUCCESS, exit)
+    }
+
+    /// Shows a page that was asked for: as text even in a pipe, which may lead to a pager, unless
+    /// JSON was asked for too.
+    pub(super) fn page<T: Serialize>(&self, command: &str, text: &str, result: &T) -> ExitCode {
+        if !self.json_asked {
+            return self.print(text);
+        }
+        let envelope = Envelope::new(command, Some(result), None, &[]);
+        self.ended(self.put(&document(&envelope, self.format)), None)
+    }
+
+    /// Shows help that was asked for.
+    pub(super) fn help_page(&self, text: &str) -> ExitCode {
+        self.page("help", text, &Page { text })
     }
 
     /// Begins a stream of envelopes, one a line.
@@ -123,36 +161,36 @@ impl Output {
             .broken
             .take()
             .map_or_else(|| stream.stdout.flush(), Err);
-        match self.written(written) {
-            Ok(()) => stream
-                .failed
-                .map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code())),
-            Err(lost) => lost,
+        let lost = self.written(written).err();
+        if let Some(lost) = &lost {
+            self.explain(lost);
         }
+        let code = stream.failed.or(lost.map(|lost| lost.code));
+        code.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code()))
     }
 
     /// Prints text as it is and says how the command ends, for one that has nothing else to say.
     pub(super) fn print(&self, text: &str) -> ExitCode {
+        self.ended(self.put(text), None)
+    }
+
+    fn put(&self, text: &str) -> Result<(), Error> {
         let mut stdout = io::stdout().lock();
         let written = stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush());
         self.written(written)
-            .map_or_else(|lost| lost, |()| ExitCode::SUCCESS)
     }
 
     /// Judges a write to standard output.
-    fn written(&self, written: io::Result<()>) -> Result<(), ExitCode> {
+    fn written(&self, written: io::Result<()>) -> Result<(), Error> {
         match written {
-            Ok(()) => Ok(()),
             // Whoever closed the pipe has read enough: that is no error.
-            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(cause) => {
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
                 let message = format!("the answer could not be written: {cause}");
-                let error = Error::new(Code::AnswerLost, message);
-                self.explain(&error);
-                Err(exit(&error))
+                Err(Error::new(Code::AnswerLost, message).fix(&self.way_to_result))
             }
+            _ => Ok(()),
         }
     }
 
@@ -183,24 +221,12 @@ impl Output {
         eprint_whole(&screen.finish());
     }
 
-    fn document<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> ExitCode {
-        let terminal = io::stdout().is_terminal();
-        let pretty = if terminal && self.format == Format::Json {
-            serde_json::to_string_pretty(envelope).ok()
-        } else {
-            None
-        };
-        let text = pretty.unwrap_or_else(|| json(envelope));
-        let shown = if terminal { escape(&text) } else { text };
-        self.print(&format!("{shown}\n"))
-    }
-
     fn explain(&self, error: &Error) {
         let mut screen = Screen::new(self.error_color);
         screen
             .say(Tone::Bad, "error")
             .say(Tone::Dim, format!("[{}]", error.code.name()));
-        screen.line(Tone::Plain, format!(": {}", error.message));
+        screen.line(Tone::Plain, format!(": {}", error.shown()));
         if let Some(fix) = &error.fix {
             screen.say(Tone::Dim, "  try: ").line(Tone::Accent, fix);
         }
@@ -211,6 +237,19 @@ impl Output {
         }
         eprint_whole(&screen.finish());
     }
+}
+
+/// Writes an envelope on a line, or indented for people at a terminal.
+fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String {
+    let terminal = io::stdout().is_terminal();
+    let pretty = if terminal && format == Format::Json {
+        serde_json::to_string_pretty(envelope).ok()
+    } else {
+        None
+    };
+    let text = pretty.unwrap_or_else(|| json(envelope));
+    let shown = if terminal { escape(&text) } else { text };
+    format!("{shown}\n")
 }
 
 fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
@@ -227,12 +266,25 @@ fn escape(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && steers(c) {
-            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            // JSON writes what is beyond U+FFFF as a pair.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
         } else {
             shown.push(c);
         }
     }
     shown
+}
+
+/// What to type to see what a command did whose answer is lost.
+fn way_to_result(root: Option<&Path>) -> String {
+    match root {
+        // A path that is no text cannot be written into a command.
+        Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),
+        Some(root) => usage::in_root("cleo list", root),
+        None => "cleo list".to_string(),
+    }
 }
 
 fn exit(error: &Error) -> ExitCode {
@@ -249,9 +301,9 @@ fn colored(wanted: Color, terminal: bool) -> bool {
     match wanted {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto if setting("NO_COLOR").is_some() => false,
+        Color::Auto if variable("NO_COLOR").is_some() => false,
         Color::Auto => {
-            let forced = |name| setting(name).is_some_and(|value| value != "0");
+            let forced = |name| variable(name).is_some_and(|value| value != "0");
             let able = env::var("TERM").map_or(true, |term| term != "dumb");
             forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") || (terminal && able)
         }

@@ -7,6 +7,8 @@ use std::fmt::{Display, Write};
 use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 
+use crate::error::steers;
+
 /// How a piece of text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
@@ -152,13 +154,7 @@ impl Screen {
     }
 }
 
-/// Says whether a character is a control character or turns the direction of writing.
-pub(super) fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Makes control characters and marks that turn the direction of writing visible.
+/// Makes visible what cannot be seen and steers what shows the text.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -190,6 +186,13 @@ mod tests {
             ("a\nb\r\0", "a\\nb\\r\\u{0}"),
             ("x\u{202e}y", "x\\u{202e}y"),
             ("\u{9b}2J", "\\u{9b}2J"),
+            ("\u{61c}\u{200b}\u{200c}", "\\u{61c}\\u{200b}\\u{200c}"),
+            ("\u{200d}\u{2028}\u{2029}", "\\u{200d}\\u{2028}\\u{2029}"),
+            ("\u{2060}\u{feff}", "\\u{2060}\\u{feff}"),
+            (
+                "\u{e0000}\u{e0041}\u{e007f}",
+                "\\u{e0000}\\u{e0041}\\u{e007f}",
+            ),
         ] {
             assert_eq!(clean(text), shown);
         }

@@ -223,7 +223,7 @@ fn refuse_unknown(names: &[String]) -> Result<()> {
 pub fn check_title(title: &str) -> Result<()> {
     if title.is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a task needs a title")
-            .fix("cleo add 'Describe the work in one line'"));
+            .instead(title, "Describe the work in one line"));
     }
     check_line("title", title, TITLE_MAX)
 }
@@ -313,7 +313,10 @@ pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
 /// Checks a due date and returns it as RFC 3339 in UTC.
 pub fn check_due(text: &str) -> Result<String> {
     clock::parse_moment(text).ok_or_else(|| {
-        let message = format!("due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time");
+        let message = format!(
+            "due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time in the years 0000 \
+             to 9999"
+        );
         Error::new(Code::TaskInvalid, message).instead(text, "2026-12-31")
     })
 }

@@ -9,6 +9,7 @@ mod world;
 
 mod attempts;
 mod batch;
+mod corrections;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
@@ -25,6 +26,7 @@ mod properties;
 mod protocol_content;
 mod readme;
 mod refusals;
+mod settings;
 mod skill_files;
 mod skills;
 mod skills_commands;

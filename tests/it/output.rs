@@ -228,6 +228,60 @@ fn an_answer_that_cannot_be_written_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_outlives_the_answer_that_holds_it() {
+    let workspace = TestWorkspace::planned();
+    for (line, exit, code) in [
+        (
+            "show T9 --json",
+            4,
+            "error[E_TASK_NOT_FOUND]: there is no task T9",
+        ),
+        ("show --json", 2, "error[E_USAGE]"),
+        ("verify output T2 --json", 62, "error[E_"),
+    ] {
+        let reply = workspace.shell(&format!("cleo {line} >/dev/full"));
+        let known = workspace.text(line, "").exit;
+        assert_eq!(reply.exit, known, "{line}\n{reply}");
+        assert!(exit == known || exit == 62, "{line}\n{reply}");
+        assert!(reply.stderr.starts_with(code), "{line}\n{reply}");
+        let lost = "\nerror[E_ANSWER_LOST]: ";
+        assert!(reply.stderr.contains(lost), "{line}\n{reply}");
+        assert!(
+            reply.stderr.ends_with("  try: cleo list\n"),
+            "{line}\n{reply}"
+        );
+    }
+    let line = "cleo --root [WORKSPACE] list >/dev/full";
+    let shown = workspace.shell(line).stderr;
+    assert!(
+        shown.ends_with("  try: cleo --root [WORKSPACE] list\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn help_and_version_are_envelopes_when_json_is_asked_for() {
+    let workspace = TestWorkspace::bare();
+    for line in [
+        "--json --help",
+        "--help --json",
+        "--format json help",
+        "help add --json",
+        "add --help --format=json",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let page = workspace.json(&words);
+        assert_eq!(page["command"], "help", "{line}");
+        let text = page["result"]["text"].as_str().unwrap();
+        assert!(text.contains("Usage: cleo"), "{line}: {text}");
+    }
+    let version = workspace.json(&["--version", "--json"]);
+    assert_eq!(version["command"], "version");
+    assert_eq!(version["result"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
 #[test]
 fn help_and_version_are_text_everywhere() {
     let workspace = TestWorkspace::bare();

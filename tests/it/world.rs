@@ -132,7 +132,9 @@ impl TestWorkspace {
     /// Runs a command line in a shell, with `cleo` on the PATH: the way in which a fix is pasted.
     pub(crate) fn shell(&self, line: &str) -> Reply {
         let line = line.replace("[WORKSPACE]", &self.root.to_string_lossy());
-        let mut shell = self.surround(Command::new("sh"));
+        // Not every sh knows the quotes of POSIX.1-2024 already.
+        let program = if line.contains("$'") { "bash" } else { "sh" };
+        let mut shell = self.surround(Command::new(program));
         shell.arg("-c").arg(line).env("CLEO_FORMAT", "text");
         self.finish(shell, "")
     }

@@ -1,0 +1,233 @@
+//! Corrects a command line: one argument, and only the one that is wrong, is replaced.
+
+use std::any::TypeId;
+
+use clap::error::{ContextKind, ContextValue};
+
+use super::line::{Line, Role, Word, takes_value};
+use crate::error::{Error, nearest, quote};
+use crate::task::{Priority, Size, Status};
+
+/// Finds what was most likely meant by a line that clap refuses.
+pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    command(fault, line)
+        .or_else(|| option(fault, line))
+        .or_else(|| value(fault, line))
+        .or_else(|| dashed(fault, line))
+        .or_else(|| quoted_title(fault, line))
+}
+
+/// Puts the replacement that an error names in its place; none when it is not clear which place
+/// that is.
+pub(super) fn replaced(error: &Error, line: &Line<'_>) -> Option<String> {
+    let (wrong, right) = error.replacement.as_ref()?;
+    let is_wrong = |value: &str| is_same(value, wrong);
+    let all = places(line, |word| word.with(&is_wrong, right).is_some());
+    let first = |places: &[usize]| line.words[*places.first()?].argument.clone();
+    let one = |places: &Vec<usize>| {
+        let argument = first(places).map(|argument| argument.to_string());
+        argument.is_some_and(|shown| places.iter().all(|at| line.words[*at].gives(&shown)))
+    };
+    let mut named = all.clone();
+    named.retain(|at| is_named(&error.message, &line.words[*at]));
+    let chosen = [all, named].into_iter().find(one)?;
+    rewritten(line, &chosen, |word| word.with(&is_wrong, right))
+}
+
+/// Writes a command line so that it can be pasted; none when a word of it is no text.
+pub(super) fn again(line: &Line<'_>) -> Option<String> {
+    let words: Option<Vec<&str>> = line.words.iter().map(Word::text).collect();
+    words.map(|words| pasted(words.into_iter()))
+}
+
+fn pasted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    std::iter::once("cleo".to_string())
+        .chain(words.map(quote))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Fields are trimmed before they are judged, and numbers are shown in a form of their own.
+fn is_same(value: &str, wrong: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let numbers = number(value).zip(number(wrong));
+    value.trim() == wrong.trim() || numbers.is_some_and(|(one, other)| one == other)
+}
+
+/// Says whether a message names the argument that a word gives: `labels` names `--label`.
+fn is_named(message: &str, word: &Word<'_>) -> bool {
+    let Some(argument) = &word.argument else {
+        return false;
+    };
+    let name = argument.get_long().unwrap_or(argument.get_id().as_str());
+    // What stands in backticks is quoted from somebody else.
+    let own = message.split('`').step_by(2);
+    own.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()))
+        .map(|field| field.trim_end_matches('s').to_lowercase())
+        .any(|field| field.ends_with(name))
+}
+
+fn places(line: &Line<'_>, is_it: impl Fn(&Word<'_>) -> bool) -> Vec<usize> {
+    let words = line.words.iter().enumerate();
+    words
+        .filter(|(_, word)| is_it(word))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Writes the line again with new words in some places; none when there is no such place.
+fn rewritten(
+    line: &Line<'_>,
+    places: &[usize],
+    new: impl Fn(&Word<'_>) -> Option<String>,
+) -> Option<String> {
+    let words = line.words.iter().enumerate().map(|(at, word)| {
+        if places.contains(&at) {
+            new(word)
+        } else {
+            word.text().map(str::to_string)
+        }
+    });
+    let words: Vec<String> = words.collect::<Option<_>>()?;
+    (!places.is_empty()).then(|| pasted(words.iter().map(String::as_str)))
+}
+
+fn context(fault: &clap::Error, kind: ContextKind) -> Option<String> {
+    match fault.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
+}
+
+/// What is far away is no correction: pasted, it would do something else.
+fn suggested(fault: &clap::Error, kind: ContextKind, wrong: &str) -> Option<String> {
+    let right = context(fault, kind)?;
+    nearest(wrong, [right.as_str()]).map(str::to_string)
+}
+
+fn command(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let wrong = context(fault, ContextKind::InvalidSubcommand)?;
+    let right = suggested(fault, ContextKind::SuggestedSubcommand, &wrong)?;
+    let is_it = |word: &Word<'_>| word.role == Role::Argument && word.text() == Some(&wrong);
+    let place = line.words.iter().position(is_it)?;
+    rewritten(line, &[place], |_| Some(right.clone()))
+}
+
+/// Finds the word that begins with an option that nobody knows.
+fn unknown(fault: &clap::Error, line: &Line<'_>) -> Option<(usize, String)> {
+    let shown = context(fault, ContextKind::InvalidArg)?;
+    let wrong = shown.split([' ', '=']).next()?.to_string();
+    let is_long = wrong.starts_with("--");
+    let begins = |text: &str| {
+        let rest = text.strip_prefix(&wrong);
+        rest.is_some_and(|rest| !is_long || rest.is_empty() || rest.starts_with('='))
+    };
+    let place = line.words.iter().position(|word| {
+        let stranger = word.role == Role::Option && word.argument.is_none();
+        stranger && word.text().is_some_and(begins)
+    })?;
+    Some((place, wrong))
+}
+
+fn option(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let (place, wrong) = unknown(fault, line)?;
+    let right = context(fault, ContextKind::SuggestedArg)?;
+    // All options begin with dashes, which says nothing about how near they are.
+    let [bare, near] = [&wrong, &right].map(|name| name.trim_start_matches('-'));
+    nearest(bare, [near])?;
+    rewritten(line, &[place], |word| {
+        Some(format!("{right}{}", word.text()?.strip_prefix(&wrong)?))
+    })
+}
+
+fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let argument = context(fault, ContextKind::InvalidArg)?;
+    let wrong = context(fault, ContextKind::InvalidValue)?;
+    let right = suggested(fault, ContextKind::SuggestedValue, &wrong)
+        .or_else(|| meant(&argument, &wrong))?;
+    let is_wrong = |value: &str| value == wrong;
+    let places = places(line, |word| {
+        word.gives(&argument) && word.with(&is_wrong, &right).is_some()
+    });
+    rewritten(line, &places, |word| word.with(&is_wrong, &right))
+}
+
+/// Guesses the value that is meant by one that an argument, such as `--status <STATUS>`, cannot
+/// take.
+fn meant(argument: &str, wrong: &str) -> Option<String> {
+    let (_, name) = argument.trim_end_matches(['.', ']', '>']).split_once('<')?;
+    let near = |words: Vec<&'static str>| nearest(wrong, words).map(str::to_string);
+    match name {
+        "TASK" => {
+            let digits = wrong.trim_start_matches('#');
+            let is_number = digits.parse::<u32>().is_ok_and(|number| number > 0);
+            is_number.then(|| format!("T{digits}"))
+        }
+        "STATUS" => near(Status::ALL.iter().map(|word| word.word()).collect()),
+        "PRIORITY" => near(Priority::ALL.iter().map(|word| word.word()).collect()),
+        "SIZE" => near(Size::ALL.iter().map(|word| word.word()).collect()),
+        _ => None,
+    }
+}
+
+/// A text or a number that begins with a dash is taken for an option.
+fn dashed(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let (place, _) = unknown(fault, line)?;
+    let before = place.checked_sub(1).map(|before| &line.words[before]);
+    let waits = |word: &&Word<'_>| {
+        let option = word.argument.as_ref().filter(|option| takes_value(option));
+        word.role == Role::Option && option.is_some() && word.value().is_none()
+    };
+    match before.filter(waits) {
+        Some(option) => joined(line, option, place),
+        None => behind_dashes(line, place),
+    }
+}
+
+/// `--title -x` becomes `--title=-x`, and `--estimate -1` becomes `--estimate=1`.
+fn joined(line: &Line<'_>, option: &Word<'_>, place: usize) -> Option<String> {
+    let text = line.words[place].text()?;
+    let kind = option.argument.as_ref()?.get_value_parser().type_id();
+    let positive = text.trim_start_matches('-');
+    let value = match text.parse::<f64>() {
+        _ if kind == TypeId::of::<String>() => text,
+        Ok(_) if kind == TypeId::of::<f64>() || kind == TypeId::of::<u32>() => positive,
+        _ => return None,
+    };
+    let whole = format!("{}={value}", option.text()?);
+    let words = line.words.iter().map(Word::text);
+    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
+    words.splice(place - 1..=place, [whole.as_str()]);
+    Some(pasted(words.into_iter()))
+}
+
+/// `cleo add -x` becomes `cleo add -- -x`, where free text is still to come.
+fn behind_dashes(line: &Line<'_>, place: usize) -> Option<String> {
+    let is_text = matches!(line.name().as_str(), "add" | "find");
+    let is_taken = |word: &Word<'_>| word.role == Role::Argument || word.text() == Some("--");
+    if !is_text || line.words.iter().any(is_taken) {
+        return None;
+    }
+    let words = line.words.iter().map(Word::text);
+    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
+    let text = words.remove(place);
+    Some(pasted(words.into_iter().chain(["--", text])))
+}
+
+/// `cleo add Fix the door` most likely means one title of several words.
+fn quoted_title(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let unexpected = context(fault, ContextKind::InvalidArg)?;
+    let is_title = |word: &Word<'_>| word.role == Role::Argument;
+    let places = places(line, is_title);
+    let (first, last) = (*places.first()?, *places.last()?);
+    let in_one_piece = last - first + 1 == places.len() && places.len() > 1;
+    let words: Vec<&str> = line.words.iter().map(Word::text).collect::<Option<_>>()?;
+    if line.name() != "add" || !in_one_piece || !words[first..=last].contains(&&*unexpected) {
+        return None;
+    }
+    let title = words[first..=last].join(" ");
+    let mut whole = words;
+    whole.splice(first..=last, [title.as_str()]);
+    Some(pasted(whole.into_iter()))
+}

@@ -1,0 +1,139 @@
+//! What clap finds wrong with a command line, as an answer like any other, and fixes that are made
+//! from the user's own command line.
+
+mod fix;
+mod line;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use clap::error::ErrorKind;
+use serde::Serialize;
+
+use super::arguments::{Format, Globals};
+use super::output::Output;
+use crate::error::{Code, Error, quote};
+use line::Line;
+
+/// Longest fix, in characters: nobody reads, and hardly anybody pastes, a longer one.
+const FIX_MAX: usize = 4_000;
+
+#[derive(Serialize)]
+struct Version {
+    version: &'static str,
+}
+
+/// Reports a fault of the command line, or prints the help or version that was asked for.
+pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let line = Line::read(arguments);
+    let mut output = Output::new(&globals_of(&line));
+    match fault.kind() {
+        ErrorKind::DisplayHelp => output.help_page(&fault.render().to_string()),
+        ErrorKind::DisplayVersion => {
+            let version = env!("CARGO_PKG_VERSION");
+            output.page("version", &fault.render().to_string(), &Version { version })
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            no_command(&mut output, line)
+        }
+        _ => output.error(&line.name(), to_error(fault, &line)),
+    }
+}
+
+/// Answers a command line that ends before it names a command: people get the help.
+fn no_command(output: &mut Output, mut line: Line<'_>) -> ExitCode {
+    if output.format() == Format::Text {
+        output.help(&line.command.render_help().to_string());
+        return ExitCode::from(Code::Usage.exit_code());
+    }
+    let name = line.name();
+    let message = match name.replace('.', " ").as_str() {
+        "cleo" => "`cleo` needs a command".to_string(),
+        words => format!("`cleo {words}` needs a command"),
+    };
+    output.error(&name, Error::new(Code::Usage, message).fix(help_for(&line)))
+}
+
+/// Completes an error with what the command line knows: each gets a fix, and each command in it
+/// goes to the workspace that the user named.
+pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
+    if let Some(root) = &globals.root {
+        let others = error
+            .alternatives
+            .iter_mut()
+            .map(|other| &mut other.command);
+        for command in error.fix.iter_mut().chain(others) {
+            *command = in_root(command, root);
+        }
+    }
+    let line = Line::read(arguments);
+    let fix = error.fix.take().or_else(|| fix::replaced(&error, &line));
+    let fix = fix.or_else(|| way_out(&error, &line)).filter(is_usable);
+    error.fix = Some(fix.unwrap_or_else(|| help_for(&line)));
+    error.alternatives.retain(|other| is_usable(&other.command));
+    error
+}
+
+/// Names the workspace in a command that would look for one.
+pub(super) fn in_root(command: &str, root: &Path) -> String {
+    match command.strip_prefix("cleo ") {
+        Some(rest) if !command.contains("--root") && !rest.ends_with("--help") => {
+            format!("cleo --root {} {rest}", quote(&root.to_string_lossy()))
+        }
+        _ => command.to_string(),
+    }
+}
+
+/// Says whether a fix can be pasted: not one without end, nor one with a path in it that is no
+/// text, which would name another file.
+#[expect(clippy::ptr_arg, reason = "Option::filter hands out what it holds")]
+fn is_usable(fix: &String) -> bool {
+    fix.chars().count() <= FIX_MAX && !fix.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// What to type about an error that has no better fix, if it is not the help: the same again, or
+/// the explanation.
+fn way_out(error: &Error, line: &Line<'_>) -> Option<String> {
+    match error.code {
+        _ if error.retryable() => fix::again(line),
+        Code::Internal => Some(format!("cleo explain {}", error.code.name())),
+        _ => None,
+    }
+}
+
+/// Reads the form of the answer from a command line that could not be parsed.
+fn globals_of(line: &Line<'_>) -> Globals {
+    Globals {
+        json: line.global("json").is_some(),
+        format: value_of(line, "format"),
+        color: value_of(line, "color").unwrap_or_default(),
+        quiet: line.global("quiet").is_some(),
+        root: line.global("root").map(Into::into),
+        ..Globals::default()
+    }
+}
+
+fn value_of<T: ValueEnum>(line: &Line<'_>, name: &str) -> Option<T> {
+    T::from_str(line.global(name)?, false).ok()
+}
+
+fn to_error(fault: &clap::Error, line: &Line<'_>) -> Error {
+    let text = fault.render().to_string();
+    let first = text
+        .split("\n\n")
+        .next()
+        .unwrap_or(&text)
+        .trim_start_matches("error: ");
+    let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fix = fix::corrected(fault, line).filter(is_usable);
+    Error::new(Code::Usage, message).fix(fix.unwrap_or_else(|| help_for(line)))
+}
+
+fn help_for(line: &Line<'_>) -> String {
+    match line.name().as_str() {
+        "cleo" => "cleo --help".into(),
+        command => format!("cleo {} --help", command.replace('.', " ")),
+    }
+}

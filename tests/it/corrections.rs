@@ -1,0 +1,185 @@
+//! Corrected command lines: only the word that is wrong is replaced, and what is pasted is what
+//! was meant.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::world::{TestWorkspace, document};
+
+fn fix_of<S: AsRef<OsStr>>(workspace: &TestWorkspace, arguments: &[S]) -> String {
+    let refused = workspace.json(arguments);
+    refused["error"]["fix"].as_str().unwrap().to_string()
+}
+
+#[track_caller]
+fn check_all(rows: &[(&[&str], &str)]) {
+    for (arguments, fix) in rows {
+        let workspace = TestWorkspace::planned();
+        assert_eq!(fix_of(&workspace, arguments), *fix, "{arguments:?}");
+        let pasted = workspace.shell(fix);
+        assert_eq!(pasted.exit, 0, "pasted: {fix}\n{pasted}");
+    }
+}
+
+#[test]
+fn only_the_word_that_is_wrong_is_replaced() {
+    check_all(&[
+        (&["update", "1", "--title", "1"], "cleo update T1 --title 1"),
+        (&["update", "--title", "1", "1"], "cleo update --title 1 T1"),
+        (
+            &["add", "hgh", "--priority", "hgh"],
+            "cleo add hgh --priority high",
+        ),
+        (&["add", "hgh", "-phgh"], "cleo add hgh -phigh"),
+        (
+            &["add", "a,hgh", "--label=hgh,x", "--priority=hgh"],
+            "cleo add a,hgh --label=hgh,x --priority=high",
+        ),
+        (&["ad", "ad"], "cleo add ad"),
+        (
+            &["add", "tomorrow", "--due", "tomorrow"],
+            "cleo add tomorrow --due 2026-12-31",
+        ),
+        (
+            &["add", "1000", "--estimate", "1000.0"],
+            "cleo add 1000 --estimate 1",
+        ),
+        (&["help", "ad"], "cleo help add"),
+    ]);
+}
+
+#[test]
+fn what_could_be_either_of_two_words_is_left_to_the_help() {
+    let workspace = TestWorkspace::planned();
+    let line = ["add", "x", "--acceptance", "a\u{1}b", "--note", "a\u{1}b"];
+    // The message names the field, and with it the option.
+    assert_eq!(
+        fix_of(&workspace, &line),
+        "cleo add x --acceptance 'a b' --note $'a\\001b'"
+    );
+    let skill = "ct-research-agnt";
+    let line = ["spawn", "T2", "--template", skill];
+    assert_eq!(
+        fix_of(&workspace, &line),
+        "cleo spawn T2 --template ct-research-agent"
+    );
+    let line = ["spawn", "T2", "--template", skill, "--skills-dir", skill];
+    assert_eq!(fix_of(&workspace, &line), "cleo spawn --help");
+}
+
+#[test]
+fn an_empty_title_is_corrected_where_it_stands() {
+    check_all(&[
+        (
+            &["update", "T1", "--title", ""],
+            "cleo update T1 --title 'Describe the work in one line'",
+        ),
+        (
+            &["update", "T1", "--title= "],
+            "cleo update T1 '--title=Describe the work in one line'",
+        ),
+    ]);
+}
+
+#[test]
+fn what_begins_with_a_dash_is_marked_as_text() {
+    check_all(&[
+        (&["add", "-x"], "cleo add -- -x"),
+        (&["add", "-x", "--label", "y"], "cleo add --label y -- -x"),
+        (&["find", "-x"], "cleo find -- -x"),
+        (&["find", "--foo"], "cleo find -- --foo"),
+        (
+            &["update", "T1", "--title", "-x"],
+            "cleo update T1 --title=-x",
+        ),
+        (&["add", "x", "--estimate", "-1"], "cleo add x --estimate=1"),
+        (&["list", "--limit", "-1"], "cleo list --limit=1"),
+        (&["add", " a\u{7}b "], "cleo add 'a b'"),
+    ]);
+}
+
+#[test]
+fn a_fix_with_line_ends_pastes_as_the_same_bytes() {
+    let workspace = TestWorkspace::planned();
+    let text = "a\tb\\n\nit's \u{202e}ä";
+    let line = ["add", "x", "--priority", "hgh", "--description", text];
+    let fix = fix_of(&workspace, &line);
+    assert!(!fix.contains(|c: char| c.is_control() || c == '\u{202e}'));
+    let mut command = workspace.command(&line);
+    command.env("CLEO_FORMAT", "text");
+    let shown = workspace.finish(command, "").stderr;
+    assert!(shown.contains(&format!("try: {fix}\n")), "{shown}\n{fix}");
+    assert_eq!(workspace.shell(&fix).exit, 0, "{fix}");
+    let added = workspace.json(&["show", "T6"]);
+    assert_eq!(added["result"]["task"]["description"], text);
+}
+
+// Other systems have no such paths.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_is_no_text_is_in_no_fix() {
+    let workspace = TestWorkspace::bare();
+    let root = workspace.root().join(OsStr::from_bytes(b"r\xff"));
+    std::fs::create_dir(&root).unwrap();
+    let root = root.as_os_str();
+    let run = |words: &[&str]| {
+        let words = words.iter().map(OsStr::new);
+        let line: Vec<&OsStr> = [OsStr::new("--root"), root]
+            .into_iter()
+            .chain(words)
+            .collect();
+        workspace.finish(workspace.command(&line), "")
+    };
+    let fix = |words| document(&run(words))["error"]["fix"].clone();
+    assert_eq!(fix(&["list"]), "cleo list --help");
+    assert_eq!(run(&["init"]).exit, 0);
+    assert_eq!(fix(&["show", "T9"]), "cleo show --help");
+    assert_eq!(fix(&["shwo", "T9"]), "cleo --help");
+}
+
+#[test]
+fn the_value_of_an_option_names_no_command() {
+    let workspace = TestWorkspace::planned();
+    let refused = workspace.json(&["--root", "add", "shwo", "T1"]);
+    assert_eq!(refused["command"], "cleo");
+    assert_eq!(refused["error"]["fix"], "cleo --root add show T1");
+    let refused = workspace.json(&["add", "x", "--label", "show", "--prioriti", "high"]);
+    assert_eq!(refused["command"], "add");
+}
+
+#[test]
+fn usage_errors_have_the_color_that_was_asked_for() {
+    let workspace = TestWorkspace::planned();
+    for (line, colored) in [
+        ("list --stat", true),
+        ("list --stat --color never", false),
+        ("--color=never list --stat", false),
+    ] {
+        let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
+        command.env("CLEO_FORMAT", "text").env("FORCE_COLOR", "1");
+        let shown = workspace.finish(command, "").stderr;
+        assert_eq!(shown.contains('\u{1b}'), colored, "{line}: {shown:?}");
+    }
+}
+
+#[test]
+fn no_message_and_no_fix_is_without_end() {
+    let workspace = TestWorkspace::planned();
+    let word = "x".repeat(100_000);
+    for line in [
+        &["show", &word][..],
+        &["explain", &word],
+        &["add", "x", "--description", &format!("{word}\u{1}")],
+    ] {
+        let reply = workspace.finish(workspace.command(line), "");
+        assert!(reply.stdout.len() < 7_000, "{}", reply.stdout.len());
+        let error = &document(&reply)["error"];
+        assert!(error["message"].as_str().unwrap().chars().count() <= 2_001);
+        let mut command = workspace.command(line);
+        command.env("CLEO_FORMAT", "text");
+        assert!(workspace.finish(command, "").stderr.len() < 7_000);
+    }
+    let long = format!("{}\u{1}", "x y ".repeat(2_000));
+    let line = ["add", "x", "--description", &long];
+    assert_eq!(fix_of(&workspace, &line), "cleo add --help");
+}
