@@ -31,6 +31,18 @@ pub const FREE_TEXT: &[&str] = &[
     "PHASE",
 ];
 
+/// Those of them whose values are more than slugs.
+pub const PROSE: &[&str] = &[
+    "TASK_TITLE",
+    "TASK_NAME",
+    "TITLE",
+    "TASK_DESCRIPTION",
+    "TASK_INSTRUCTIONS",
+    "ACCEPTANCE_CRITERIA",
+    "DELIVERABLES_LIST",
+    "MANIFEST_SUMMARIES",
+];
+
 /// Command tokens with their values.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("TASK_SHOW_CMD", "cleo show"),

@@ -153,6 +153,19 @@ fn without_a_good_output_file_the_exit_is_63() {
             "has no section `## Summary`",
         ),
         ("## Summary\n\nRed.\n", "has no `# <title>`"),
+        ("# Summary\n\nRed.\n", "has no section `## Summary`"),
+        (
+            "# Paint\n\n## Summary\n\n<!-- to do -->\n",
+            "the section Summary is empty",
+        ),
+        (
+            "# <title>\n\n## Summary\n\nRed.\n",
+            "has the title `<title>`",
+        ),
+        (
+            "# Paint\n\n## Summary\n\n<what was found>\n",
+            "is not filled in",
+        ),
     ] {
         workspace.write(OUTPUT, text);
         check(&workspace, 63, message);
@@ -251,7 +264,7 @@ fn an_output_that_leads_out_of_the_workspace_is_not_read() {
 fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
     let workspace = spawned();
     workspace.write(OUTPUT, GOOD);
-    for status in ["partial", "blocked", "archived"] {
+    for status in ["partial", "blocked"] {
         let follow =
             json!({"status": status, "needs_followup": ["BLOCKED:no paint"], "key_findings": []});
         workspace.write(MANIFEST, entry_with(follow));
@@ -267,7 +280,14 @@ fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
             workspace.json(&["show", "T1"])["result"]["task"]["status"],
             "pending"
         );
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        assert_eq!(
+            fix, "cleo spawn T1 --format text",
+            "checking again would say pass"
+        );
     }
+    workspace.write(MANIFEST, entry_with(json!({"status": "archived"})));
+    check(&workspace, 62, "is archived");
     workspace.write(MANIFEST, entry_with(json!({})));
     workspace.ok("complete T1");
 }
@@ -363,6 +383,16 @@ fn a_task_that_was_never_spawned_is_judged_by_the_entry_linked_to_it() {
         MANIFEST,
         entry_with(json!({"linked_tasks": ["T2"], "file": "mine.md"})),
     );
+    // That is the entry of T1, whatever it says of itself.
+    output(62);
+    let mine = |status: &str| {
+        let own =
+            json!({"id": "mine", "linked_tasks": ["T2"], "file": "mine.md", "status": status});
+        workspace.write(MANIFEST, entry_with(own));
+    };
+    mine("archived");
+    output(62);
+    mine("complete");
     output(63);
     workspace.write(&format!("{FOLDER}/mine.md"), GOOD);
     output(0);
@@ -386,4 +416,36 @@ fn the_base_protocol_in_force_says_which_sections_are_due() {
     check(&workspace, 63, "has no section `## Sources`");
     workspace.write(OUTPUT, format!("{GOOD}\n## Sources\n\nMy eyes.\n"));
     check(&workspace, 0, "");
+}
+
+#[test]
+fn an_epic_does_not_verify_by_the_entry_of_a_task_below_it() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[
+            json!({"title": "All", "type": "epic"}),
+            json!({"title": "Part", "parent": "T1"}),
+        ],
+    );
+    workspace.write(OUTPUT, GOOD);
+    workspace.write(MANIFEST, entry_with(json!({"linked_tasks": ["T2", "T1"]})));
+    check(&workspace, 62, "no entry of its own");
+    workspace.ok("verify output T2");
+    workspace.write(MANIFEST, entry_with(json!({})));
+    check(&workspace, 0, "");
+}
+
+#[test]
+fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
+    let workspace = spawned();
+    let first = workspace.json(&["why", "T1"])["result"]["at"].clone();
+    spawn(&workspace, &["T1", "--date", "2026-01-27"]);
+    spawn(&workspace, &["T1"]);
+    let why = workspace.json(&["why", "T1"]);
+    assert_eq!(why["result"]["at"], first, "its first moment stays");
+    assert_eq!(why["result"]["receipt"]["date"], "2026-01-26");
+    deliver(&workspace);
+    check(&workspace, 0, "");
+    workspace.ok("complete T1");
 }

@@ -107,7 +107,8 @@ pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<S
             forced,
             ..record
         };
-        if same != Some(&record) {
+        // What is handed out is the latest, also when it was handed out before.
+        if known.last() != Some(&record) {
             transaction.put_spawn(&record)?;
         }
         Ok(spawned)
