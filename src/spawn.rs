@@ -250,9 +250,9 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
     let strict = if input.strict { " --strict" } else { "" };
     Error::new(Code::ProtocolMissing, message)
         .fix(format!(
-            "cleo orchestrator spawn {} --template {} --force-inject{strict}",
+            "cleo orchestrator spawn {}{} --force-inject{strict}",
             task.id,
-            quote(&skill.name)
+            template_option(&skill.name)
         ))
         .or(
             "print the block to append it yourself",
@@ -260,8 +260,20 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         )
         .or(
             "look at the file that lacks it",
-            format!("cat {}", quote(source)),
+            format!("cat {}", argument(source)),
         )
+}
+
+/// Names a skill to a spawn; a name with a leading dash would be taken for an option.
+fn template_option(skill: &str) -> String {
+    let joint = if skill.starts_with('-') { '=' } else { ' ' };
+    format!(" --template{joint}{}", quote(skill))
+}
+
+/// Writes an argument so that it is not taken for an option.
+fn argument(text: &str) -> String {
+    let guard = if text.starts_with('-') { "-- " } else { "" };
+    format!("{guard}{}", quote(text))
 }
 
 fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
@@ -273,13 +285,13 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     );
     Error::new(Code::TokensUnresolved, message)
         .fix(format!(
-            "cleo orchestrator spawn {} --template {}",
+            "cleo orchestrator spawn {}{}",
             task.id,
-            quote(&skill.name)
+            template_option(&skill.name)
         ))
         .or(
             "look at the template",
-            format!("cleo skills show {}", quote(&skill.name)),
+            format!("cleo skills show {}", argument(&skill.name)),
         )
 }
 

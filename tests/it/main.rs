@@ -32,6 +32,7 @@ mod spawn_refusals;
 mod stores;
 mod tasks;
 mod verify;
+mod verify_own;
 mod why;
 
 /// Files that are no modules of tests: this one.

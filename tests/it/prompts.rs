@@ -167,3 +167,18 @@ fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
     );
     assert_eq!(verify_prompt(&workspace, real.as_str().unwrap(), ""), 0);
 }
+
+#[test]
+fn the_fix_mends_a_file_that_does_not_end_its_line_and_names_the_task() {
+    let workspace = spawned();
+    workspace.write("it's.md", "# Skill\n\nId: T1 · Epic: none\n\nDo it");
+    let refused = workspace.json(&["verify", "prompt", "it's.md"]);
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    workspace.ok("verify prompt \"it's.md\" --strict");
+    assert!(workspace.read("it's.md").contains("Do it\n<!-- BEGIN"));
+    assert!(
+        workspace.read("it's.md").contains("2026-01-26_paint-it.md"),
+        "{fix}"
+    );
+}

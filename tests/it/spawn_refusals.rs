@@ -348,3 +348,31 @@ fn a_phase_stands_inside_the_block_and_must_be_a_slug() {
         "{prompt}"
     );
 }
+
+#[test]
+fn a_base_without_front_matter_is_a_missing_protocol() {
+    let workspace = workspace();
+    let whole = shipped_base();
+    let body = whole.split_once("\n---\n").unwrap().1;
+    for text in ["", "\n", "# Rules\n", body] {
+        workspace.write(BASE, text);
+        let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+        assert_eq!(error["exitCode"], 60, "{text}");
+        assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0, "{text}");
+    }
+}
+
+#[test]
+fn a_skill_whose_name_begins_with_a_dash_can_be_named_in_a_fix() {
+    let workspace = workspace();
+    workspace.write(
+        "skills/-rf/SKILL.md",
+        own("# Work").replace("name: own", "name: -rf"),
+    );
+    let error = refused(&workspace, &["T1", "--template=-rf"], "E_PROTOCOL_MISSING");
+    assert!(
+        error["fix"].as_str().unwrap().contains(" --template=-rf "),
+        "{error}"
+    );
+    assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
+}

@@ -254,10 +254,12 @@ fn finish(
 /// Returns the protocol block that every task gets, with its tokens.
 pub fn block() -> Result<String> {
     let known = known_protocols()?;
-    let always: Vec<_> = known
+    let mut always: Vec<_> = known
         .iter()
         .filter(|file| file.is_unconditional())
         .collect();
+    // As in a spawn: the base, then the others in their order.
+    always[1..].sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
     Ok(crate::protocol::block::compose(&always))
 }
 
