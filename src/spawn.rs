@@ -142,8 +142,7 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
 /// Protocols of a block, base first.
 pub type Stack<'a> = Vec<&'a ProtocolFile>;
 
-/// Chooses the protocols of the block, none when the skill brings its own, and checks the outcome
-/// on a prompt without task text, which can neither stand for a protocol nor break one.
+/// Chooses the protocols of the block, none when the skill brings its own, and checks the outcome.
 fn choose_stack<'a>(input: &Input<'a>) -> Result<(Option<Stack<'a>>, bool)> {
     let own = input.situation.skill.own_protocol;
     let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
@@ -172,16 +171,29 @@ pub fn stack<'a>(
     stack
 }
 
+/// Checks the template, then the prompt without what people wrote and the real one: neither may
+/// pass only because of what a task says, nor fail because of it.
 fn violations(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Vec<Violation> {
-    let masked = input.bindings.without_free_text();
-    let prompt: String = parts(input, stack)
-        .iter()
-        .map(|(_, text)| inject(text, &masked).text)
+    let template: String = parts(input, stack)
+        .into_iter()
+        .map(|(_, text)| text)
         .collect();
+    let masked = input.bindings.without_free_text();
+    let mut found = check(input, &inject(&template, &masked).text);
+    if found.is_empty() {
+        found = block::check_template(&template);
+    }
+    if found.is_empty() {
+        found = check(input, &inject(&template, input.bindings).text);
+    }
+    found
+}
+
+fn check(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
     if input.strict {
-        block::check_strictly(&prompt, input.known)
+        block::check_strictly(prompt, input.known)
     } else {
-        block::check(&prompt)
+        block::check(prompt)
     }
 }
 
@@ -238,9 +250,9 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
     let strict = if input.strict { " --strict" } else { "" };
     Error::new(Code::ProtocolMissing, message)
         .fix(format!(
-            "cleo orchestrator spawn {} --template {} --force-inject{strict}",
+            "cleo orchestrator spawn {}{} --force-inject{strict}",
             task.id,
-            quote(&skill.name)
+            template_option(&skill.name)
         ))
         .or(
             "print the block to append it yourself",
@@ -248,8 +260,20 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         )
         .or(
             "look at the file that lacks it",
-            format!("cat {}", quote(source)),
+            format!("cat {}", argument(source)),
         )
+}
+
+/// Names a skill to a spawn; a name with a leading dash would be taken for an option.
+fn template_option(skill: &str) -> String {
+    let joint = if skill.starts_with('-') { '=' } else { ' ' };
+    format!(" --template{joint}{}", quote(skill))
+}
+
+/// Writes an argument so that it is not taken for an option.
+fn argument(text: &str) -> String {
+    let guard = if text.starts_with('-') { "-- " } else { "" };
+    format!("{guard}{}", quote(text))
 }
 
 fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
@@ -261,13 +285,13 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     );
     Error::new(Code::TokensUnresolved, message)
         .fix(format!(
-            "cleo orchestrator spawn {} --template {}",
+            "cleo orchestrator spawn {}{}",
             task.id,
-            quote(&skill.name)
+            template_option(&skill.name)
         ))
         .or(
             "look at the template",
-            format!("cleo skills show {}", quote(&skill.name)),
+            format!("cleo skills show {}", argument(&skill.name)),
         )
 }
 

@@ -31,6 +31,18 @@ pub const FREE_TEXT: &[&str] = &[
     "PHASE",
 ];
 
+/// Those of them whose values are more than slugs.
+pub const PROSE: &[&str] = &[
+    "TASK_TITLE",
+    "TASK_NAME",
+    "TITLE",
+    "TASK_DESCRIPTION",
+    "TASK_INSTRUCTIONS",
+    "ACCEPTANCE_CRITERIA",
+    "DELIVERABLES_LIST",
+    "MANIFEST_SUMMARIES",
+];
+
 /// Tokens whose values come from the task and its surroundings.
 pub const TASK: &[&str] = &[
     "TASK_ID",

@@ -77,7 +77,7 @@ impl Catalogue {
             matrix_digest: crate::id::digest(&*chosen.text),
             skills,
             shadowed: found.shadowed,
-            base: ProtocolFile::read(base, base_path)?,
+            base: read_base(base, base_path)?,
             protocols: protocols::read(places, &mut found.warnings)?,
             task_context: shared_file(places, "_shared/task-context.md")?
                 .0
@@ -99,6 +99,21 @@ pub fn known_protocols() -> Result<Vec<ProtocolFile>> {
     let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
     known.extend(protocols::embedded()?);
     Ok(known)
+}
+
+/// Reads the base protocol. One without a front matter is no protocol: it counts as an empty one,
+/// which every spawn refuses, so that adding the known one by force remains a way out.
+fn read_base(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
+    if text.trim_start_matches('\u{feff}').starts_with("---") {
+        return ProtocolFile::read(text, path);
+    }
+    let known = known_protocols()?.into_iter().next();
+    let known = known.ok_or_else(|| Error::new(Code::Internal, "there is no base protocol"))?;
+    Ok(ProtocolFile {
+        text: String::new(),
+        path,
+        ..known
+    })
 }
 
 fn embedded_text(name: &str) -> Result<Cow<'static, str>> {

@@ -5,10 +5,12 @@ mod append;
 mod lines;
 mod lookup;
 mod scan;
+mod search;
 
 pub use append::{append, refuse_duplicate};
 pub use lookup::{Found, find, find_all, for_tasks, ids_in_use};
 pub use scan::{Line, scan};
+pub use search::{Latest, any_text, latest_for, names_file};
 
 use std::path::Path;
 

@@ -28,7 +28,7 @@ pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved>
             .latest_spawn(id)?
             .filter(|_| task.status != TaskStatus::Done)
         {
-            let verdict = check_output(&workspace, id, Some(&record), &required)?;
+            let verdict = check_output(&workspace, &record, &required)?;
             warnings.extend(earned(transaction, record, &verdict, force, &now, &by)?);
         }
         let mut moved = finish(transaction, task, force, &now)?;
@@ -82,16 +82,23 @@ fn refusal(verdict: &OutputVerdict) -> Option<Error> {
         None => "it has no entry".to_string(),
     };
     let message = format!("{id} was spawned and does not verify: {why}");
+    let (check, again) = (
+        ("see what is wrong", format!("cleo verify output {id}")),
+        (
+            "give the prompt to an agent again",
+            format!("cleo spawn {id} --format text"),
+        ),
+    );
+    // What an agent left unfinished verifies as such: only more work completes the task.
+    let (fix, other) = match faults.is_empty() {
+        true => (again, check),
+        false => (check, again),
+    };
+    let force = "complete it all the same, which is recorded";
     Some(
         Error::new(Code::NotVerified, message)
-            .fix(format!("cleo verify output {id}"))
-            .or(
-                "give the prompt to an agent again",
-                format!("cleo spawn {id} --format text"),
-            )
-            .or(
-                "complete it all the same, which is recorded",
-                format!("cleo complete {id} --force"),
-            ),
+            .fix(fix.1)
+            .or(other.0, other.1)
+            .or(force, format!("cleo complete {id} --force")),
     )
 }

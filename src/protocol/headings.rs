@@ -9,24 +9,19 @@ pub struct Section<'a> {
     pub title: &'a str,
     /// True when nothing stands between its heading and the next of its level or above.
     pub is_empty: bool,
+    /// What stands below it up to the next heading of any level.
+    pub body: &'a str,
 }
 
 /// Finds the sections of a Markdown text. What looks like a heading inside a fence is none.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
     let mut found: Vec<Section<'_>> = Vec::new();
-    let mut fence: Option<&str> = None;
-    for line in text.trim_start_matches('\u{feff}').lines() {
-        let line = line.trim();
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| line.starts_with(mark));
-        if let Some(mark) = mark {
-            fence = match fence {
-                None => Some(mark),
-                Some(open) if open == mark => None,
-                open => open,
-            };
-        }
+    let (mut fence, mut start) = (None, 0);
+    let mut end = text.len() - text.trim_start_matches('\u{feff}').len();
+    for whole in text[end..].split_inclusive('\n') {
+        let line = whole.trim();
+        end += whole.len();
+        fence = super::comments::fence_after(fence, line);
         match heading(line).filter(|_| fence.is_none()) {
             Some((level, title)) => {
                 // A subsection is content of what it stands in.
@@ -35,10 +30,18 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
                     level,
                     title,
                     is_empty: true,
+                    body: "",
                 });
+                start = end;
             }
-            None if !line.is_empty() => fill(&mut found, |_| true),
-            None => {}
+            None => {
+                if !line.is_empty() {
+                    fill(&mut found, |_| true);
+                }
+                if let Some(last) = found.last_mut() {
+                    last.body = &text[start..end];
+                }
+            }
         }
     }
     found

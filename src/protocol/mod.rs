@@ -3,6 +3,7 @@
 //! [`message`]. Rules: two-tier-subagents notes, section 4.
 
 pub mod block;
+pub mod comments;
 pub mod headings;
 pub mod message;
 

@@ -1,7 +1,7 @@
 //! A store in memory, for tests of rules that need a store but no file. The conformance suite
 //! keeps it equal to the real one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Filter, Link, Links, Page, SpawnRecord, Spawns, Store, TaskGates, Tasks, Transaction};
 use crate::error::Result;
@@ -229,14 +229,16 @@ impl Spawns for MemoryTransaction<'_> {
         Ok(owner.map(|spawn| spawn.task))
     }
 
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
+        let others = self.state.spawns.iter().filter(|spawn| spawn.task != task);
+        Ok(others.map(|spawn| spawn.manifest_id.clone()).collect())
+    }
+
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
-        let same = |other: &&mut SpawnRecord| {
-            other.task == spawn.task && other.manifest_id == spawn.manifest_id
-        };
-        match self.state.spawns.iter_mut().find(same) {
-            Some(known) => *known = spawn.clone(),
-            None => self.state.spawns.push(spawn.clone()),
-        }
+        self.state
+            .spawns
+            .retain(|other| (other.task, &other.manifest_id) != (spawn.task, &spawn.manifest_id));
+        self.state.spawns.push(spawn.clone());
         Ok(())
     }
 }

@@ -6,6 +6,8 @@ mod conformance;
 pub mod memory;
 pub mod sqlite;
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -74,7 +76,7 @@ pub trait Tasks {
 
 /// Prepared spawns and what became of them.
 pub trait Spawns {
-    /// Reads the spawns of a task, oldest first.
+    /// Reads the spawns of a task; the one that was written last stands last.
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
 
     /// Reads the latest spawn of a task.
@@ -83,7 +85,10 @@ pub trait Spawns {
     /// Finds the task that an output file was given to.
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
 
-    /// Writes a spawn, or changes the one of the same task and manifest id.
+    /// Reads the ids of the entries that were asked for by spawns of other tasks.
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
+
+    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
 }
 

@@ -8,6 +8,7 @@ use super::{Priority, Size, TaskType};
 use crate::clock;
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
+use crate::template::words;
 
 /// Longest title, in characters.
 pub const TITLE_MAX: usize = 500;
@@ -137,13 +138,13 @@ impl Draft {
             *word = word.take().map(|word| word.trim().to_string());
         }
         for (name, value) in [
-            ("phase", &self.phase),
             ("assignedAgent", &self.assigned_agent),
             ("feature", &self.feature),
             ("key", &self.key),
         ] {
             check_word(name, value.as_deref())?;
         }
+        check_phase(self.phase.as_deref())?;
         self.due = self.due.as_deref().map(check_due).transpose()?;
         check_estimate(self.estimate)?;
         Ok(self)
@@ -308,6 +309,24 @@ pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
         ));
     }
     check_line(field, word, 100)
+}
+
+/// Checks the name of a phase. It stands inside the protocol block of a prompt, where free text has
+/// no place: letters, digits, `.`, `_` and `-`, at most 100.
+pub fn check_phase(phase: Option<&str>) -> Result<()> {
+    check_word("phase", phase)?;
+    let Some(phase) = phase.filter(|phase| !is_slug(phase)) else {
+        return Ok(());
+    };
+    let message = format!("phase is `{phase}`; letters, digits, `.`, `_` and `-` are allowed");
+    let slug = Some(words(phase)).filter(|slug| !slug.is_empty());
+    Err(Error::new(Code::TaskInvalid, message).instead(phase, slug.unwrap_or("phase-1".into())))
+}
+
+/// Says whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
+pub fn is_slug(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=100).contains(&text.len()) && text.chars().all(fits)
 }
 
 /// Checks a due date and returns it as RFC 3339 in UTC.

@@ -104,3 +104,20 @@ fn the_date_can_be_given_and_must_be_real() {
         assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
     }
 }
+
+#[test]
+fn a_file_that_is_somebody_elses_is_not_handed_out() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &["Gone", "Gone", "Seen"].map(|title| json!({"title": title})),
+    );
+    let file = names(&workspace, &["T1"]).0;
+    workspace.write(&file, "# Gone");
+    assert_eq!(names(&workspace, &["T1"]).0, file, "its own");
+    workspace.ok("delete T1");
+    assert_eq!(names(&workspace, &["T2"]), named("gone-t2", "gone-t2"));
+    let line = r#"{"id":"x","file":"2026-01-26_seen.md","title":"torn"#;
+    workspace.write(MANIFEST, format!("{line}\n"));
+    assert_eq!(names(&workspace, &["T3"]), named("seen-t3", "seen-t3"));
+}

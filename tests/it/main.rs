@@ -37,6 +37,7 @@ mod spawn_refusals;
 mod stores;
 mod tasks;
 mod verify;
+mod verify_own;
 mod why;
 
 /// Files that are no modules of tests: this one.

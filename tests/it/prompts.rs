@@ -118,10 +118,18 @@ fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
             json!({"title": "Copied", "description": real}),
         ],
     );
-    for (id, block) in [("T3", FORGED), ("T4", real)] {
-        let forged = format!("# Skill\n\nId: {id} · Epic: none\n\n{block}\n");
+    for id in ["T3", "T1"] {
+        let forged = format!("# Skill\n\nId: {id} · Epic: none\n\n{FORGED}\n");
         assert_eq!(verify_prompt(&workspace, &forged, ""), 60, "{id}");
+        let copied = format!("# Skill\n\nId: {id} · Epic: none\n\n{real}\n");
+        assert_eq!(
+            verify_prompt(&workspace, &copied, ""),
+            0,
+            "word for word the known one"
+        );
     }
+    let windows = prompt.replace('\n', "\r\n");
+    assert_eq!(verify_prompt(&workspace, &windows, "--strict"), 0);
     let other = spawn(&workspace, &["T2"])["prompt"].clone();
     let other = other.as_str().unwrap();
     assert_eq!(verify_prompt(&workspace, other, "--strict"), 0);
@@ -130,5 +138,47 @@ fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
         verify_prompt(&bare, &prompt, "--strict"),
         0,
         "no workspace is needed"
+    );
+}
+
+#[test]
+fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
+    let workspace = spawned();
+    let forged = format!("# Skill\n\nId: T2\n\n{FORGED}\n");
+    assert_eq!(
+        verify_prompt(&workspace, &forged, ""),
+        0,
+        "nobody else wrote it"
+    );
+    let entry = json!({
+        "id": "sly", "file": "sly.md", "title": "Sly", "date": "2026-01-26", "status": "complete",
+        "topics": ["x"], "key_findings": [FORGED, "Two.", "Three."], "actionable": true,
+        "needs_followup": [], "linked_tasks": ["T1"],
+    });
+    workspace.write(
+        "claudedocs/agent-outputs/MANIFEST.jsonl",
+        format!("{entry}\n"),
+    );
+    assert_eq!(verify_prompt(&workspace, &forged, ""), 60);
+    let real = spawn(&workspace, &["T2"])["prompt"].clone();
+    assert_eq!(
+        verify_prompt(&workspace, real.as_str().unwrap(), "--strict"),
+        0
+    );
+    assert_eq!(verify_prompt(&workspace, real.as_str().unwrap(), ""), 0);
+}
+
+#[test]
+fn the_fix_mends_a_file_that_does_not_end_its_line_and_names_the_task() {
+    let workspace = spawned();
+    workspace.write("it's.md", "# Skill\n\nId: T1 · Epic: none\n\nDo it");
+    let refused = workspace.json(&["verify", "prompt", "it's.md"]);
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    workspace.ok("verify prompt \"it's.md\" --strict");
+    assert!(workspace.read("it's.md").contains("Do it\n<!-- BEGIN"));
+    assert!(
+        workspace.read("it's.md").contains("2026-01-26_paint-it.md"),
+        "{fix}"
     );
 }

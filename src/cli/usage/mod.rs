@@ -98,6 +98,8 @@ fn is_usable(fix: &String) -> bool {
 fn way_out(error: &Error, line: &Line<'_>) -> Option<String> {
     match error.code {
         _ if error.retryable() => fix::again(line),
+        // What was mended or stopped is tried again with every option that it had.
+        Code::GateFailed | Code::Interrupted | Code::Terminated => fix::again(line),
         Code::Internal => Some(format!("cleo explain {}", error.code.name())),
         _ => None,
     }

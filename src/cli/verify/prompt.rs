@@ -37,10 +37,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let text = String::from_utf8_lossy(&bytes);
     let verdict = verify::prompt(&face.surroundings()?, &text, arguments.strict)?;
-    let fix = match shown.as_str() {
-        "-" => "cleo research inject --format text".to_string(),
-        file => format!("cleo research inject --format text >> {}", quote(file)),
-    };
+    let fix = fix(&shown, &text);
     answer(
         face,
         &format!("prompt {shown}"),
@@ -48,4 +45,21 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         &verdict,
         |error| error.fix(fix),
     )
+}
+
+/// Appends the block, on a line of its own, for the task that the prompt names.
+fn fix(file: &str, text: &str) -> String {
+    let task = verify::named_task(text).map(|id| format!(" {id}"));
+    let print = format!(
+        "cleo research inject{} --format text",
+        task.unwrap_or_default()
+    );
+    if file == "-" {
+        return print;
+    }
+    let file = quote(file);
+    match text.ends_with('\n') {
+        true => format!("{print} >> {file}"),
+        false => format!("printf '\\n' >> {file} && {print} >> {file}"),
+    }
 }

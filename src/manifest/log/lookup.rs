@@ -76,7 +76,7 @@ pub fn for_tasks(path: &Path, tasks: &[TaskId]) -> Result<Vec<Entry>> {
     Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
-fn candidates(path: &Path, tasks: &HashSet<TaskId>) -> Result<HashSet<String>> {
+pub(super) fn candidates(path: &Path, tasks: &HashSet<TaskId>) -> Result<HashSet<String>> {
     let mut ids = HashSet::new();
     if tasks.is_empty() {
         return Ok(ids);

@@ -6,6 +6,7 @@ use crate::manifest::log;
 use crate::ops::tasks::unblocked_by;
 use crate::store::Transaction;
 use crate::task::Task;
+use crate::task::draft::is_slug;
 use crate::template::{Bindings, slug, suffixed, words};
 use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
 
@@ -43,7 +44,7 @@ pub(super) fn place(
         let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
         return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
     }
-    let slug = free_slug(transaction, task, date)?;
+    let slug = free_slug(transaction, workspace, task, date)?;
     let base = format!("{slug}-{date}");
     let used = log::ids_in_use(&workspace.manifest()?, &base)?;
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
@@ -57,14 +58,18 @@ pub(super) fn place(
     })
 }
 
-/// Makes the slug of a title; when another task was given its file, one with the task's id.
-fn free_slug(transaction: &dyn Transaction, task: &Task, date: &str) -> Result<String> {
+/// Makes the slug of a title; when its file is somebody else's, one with the task's id.
+fn free_slug(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    task: &Task,
+    date: &str,
+) -> Result<String> {
     let plain = slug(&task.title, task.id);
     let own = task.id.to_string().to_lowercase();
     let mut wanted = plain.clone();
     for number in 2.. {
-        let owner = transaction.owner_of_output(&output_file(date, &wanted))?;
-        if owner.is_none_or(|owner| owner == task.id) {
+        if is_free(transaction, workspace, task.id, &output_file(date, &wanted))? {
             break;
         }
         wanted = match number {
@@ -73,6 +78,22 @@ fn free_slug(transaction: &dyn Transaction, task: &Task, date: &str) -> Result<S
         };
     }
     Ok(wanted)
+}
+
+/// Says whether a task may write to a file: it was given it before, or nobody has it. The owner
+/// may have been deleted; then only the file or its entry is left.
+fn is_free(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    task: TaskId,
+    file: &str,
+) -> Result<bool> {
+    if let Some(owner) = transaction.owner_of_output(file)? {
+        return Ok(owner == task);
+    }
+    let is_there = workspace.root.join(file).symlink_metadata().is_ok();
+    let name = file.rsplit('/').next().unwrap_or(file);
+    Ok(!is_there && !log::names_file(&workspace.manifest()?, name)?)
 }
 
 /// Reads the value of every token but RESULT_KIND.
@@ -98,7 +119,7 @@ pub(super) fn bindings(
         or_none(epic_of(transaction, task)?.map(|id| id.to_string())),
     );
     bindings.set("SESSION_ID", NONE);
-    bindings.set("PHASE", or_none(task.phase.clone()));
+    bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
     bindings.set("TOPICS_JSON", topics(task));
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
     let next = unblocked_by(transaction, task.id)?;
@@ -125,6 +146,15 @@ pub(super) fn bindings(
 fn or_none(text: Option<String>) -> String {
     text.filter(|text| !text.is_empty())
         .unwrap_or_else(|| NONE.to_string())
+}
+
+/// A phase stands inside the block; one from before phases had to be slugs is made one.
+fn phase(phase: &str) -> String {
+    if is_slug(phase) {
+        phase.to_string()
+    } else {
+        words(phase)
+    }
 }
 
 /// Finds the nearest epic above a task.
@@ -167,18 +197,14 @@ fn summaries(
     workspace: &Workspace,
     depends: &[TaskId],
 ) -> Result<String> {
-    let entries = if depends.is_empty() {
-        Vec::new()
+    let latest = if depends.is_empty() {
+        log::Latest::default()
     } else {
-        log::for_tasks(&workspace.manifest()?, depends)?
+        log::latest_for(&workspace.manifest()?, depends, |_, _| true)?
     };
     let mut lines = Vec::new();
     for id in depends {
-        let Some(entry) = entries
-            .iter()
-            .rev()
-            .find(|entry| entry.linked_tasks.contains(id))
-        else {
+        let Some(entry) = latest.entry(*id) else {
             continue;
         };
         let title = transaction

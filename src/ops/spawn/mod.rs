@@ -107,7 +107,8 @@ pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<S
             forced,
             ..record
         };
-        if same != Some(&record) {
+        // What is handed out is the latest, also when it was handed out before.
+        if known.last() != Some(&record) {
             transaction.put_spawn(&record)?;
         }
         Ok(spawned)
@@ -253,10 +254,12 @@ fn finish(
 /// Returns the protocol block that every task gets, with its tokens.
 pub fn block() -> Result<String> {
     let known = known_protocols()?;
-    let always: Vec<_> = known
+    let mut always: Vec<_> = known
         .iter()
         .filter(|file| file.is_unconditional())
         .collect();
+    // As in a spawn: the base, then the others in their order.
+    always[1..].sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
     Ok(crate::protocol::block::compose(&always))
 }
 

@@ -6,7 +6,8 @@ use crate::id::TaskId;
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 use crate::task::draft::{
-    check_due, check_estimate, check_list, check_note, check_text, check_title, check_word,
+    check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
+    check_word,
 };
 use crate::task::graph::circle;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
@@ -112,6 +113,7 @@ fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
         check_text("description", description)?;
         task.description = description.clone();
     }
+    check_phase(patch.phase.as_deref())?;
     for (name, new, field) in [
         ("phase", &patch.phase, &mut task.phase),
         (

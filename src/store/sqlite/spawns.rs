@@ -1,5 +1,7 @@
 //! SQL of spawns.
 
+use std::collections::HashSet;
+
 use rusqlite::Row;
 
 use super::SqliteTransaction;
@@ -28,13 +30,20 @@ impl Spawns for SqliteTransaction<'_> {
         self.first(sql, [output_file], read_id)
     }
 
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
+        let sql = "SELECT manifest_id FROM spawns WHERE task <> ?1";
+        let ids = self.all(sql, [task.0], |row| row.get(0))?;
+        Ok(ids.into_iter().collect())
+    }
+
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
         let sql = "INSERT INTO spawns
                  (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
                  at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
-                 output_digest = excluded.output_digest, forced = excluded.forced";
+                 output_digest = excluded.output_digest, forced = excluded.forced,
+                 sequence = (SELECT max(sequence) + 1 FROM spawns)";
         self.run(
             sql,
             (

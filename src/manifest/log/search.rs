@@ -1,0 +1,137 @@
+//! Questions about the whole manifest whose answers are small, however long the manifest is.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::each_line;
+use super::lookup::candidates;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::manifest::entry::{Entry, Status};
+use crate::manifest::glance;
+use crate::manifest::line::{self, Item};
+
+/// Says whether a title or finding of an entry passes `is_wanted`. Only lines that hold `word`,
+/// given in small letters, in any letter case are taken apart.
+pub fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
+    let mut found = false;
+    each_line(path, |number, bytes| {
+        let Some(bytes) = bytes.filter(|_| !found) else {
+            return;
+        };
+        let small = bytes.to_ascii_lowercase();
+        if memmem::find(&small, word.as_bytes()).is_none() && !may_be_escaped(&small) {
+            return;
+        }
+        line::items(number, bytes, &mut |item| {
+            if let Item::Entry(fields) = item
+                && let Ok(entry) = fields.entry()
+            {
+                let mut texts = entry.key_findings.iter().chain([&entry.title]);
+                found |= texts.any(|text| is_wanted(text));
+            }
+        });
+    })?;
+    Ok(found)
+}
+
+/// An escape can spell any character.
+fn may_be_escaped(bytes: &[u8]) -> bool {
+    memmem::find(bytes, b"\\u").is_some()
+}
+
+/// Says whether a line of the manifest, also a faulty one, names the output file `name`.
+pub fn names_file(path: &Path, name: &str) -> Result<bool> {
+    let (whole, below) = (format!("\"{name}\""), format!("/{name}\""));
+    let whole = memmem::Finder::new(whole.as_bytes());
+    let below = memmem::Finder::new(below.as_bytes());
+    let mut found = false;
+    each_line(path, |number, bytes| {
+        let Some(bytes) = bytes.filter(|_| !found) else {
+            return;
+        };
+        found = whole.find(bytes).is_some() || below.find(bytes).is_some();
+        if found || !may_be_escaped(bytes) {
+            return;
+        }
+        line::items(number, bytes, &mut |item| {
+            if let Item::Entry(fields) = item
+                && let Ok(entry) = fields.entry()
+            {
+                found |= entry.file.rsplit('/').next() == Some(name);
+            }
+        });
+    })?;
+    Ok(found)
+}
+
+/// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,
+/// are not kept. Also tells of each task without one whether an archived entry is linked to it.
+pub fn latest_for(
+    path: &Path,
+    tasks: &[TaskId],
+    counts: impl Fn(TaskId, &Entry) -> bool,
+) -> Result<Latest> {
+    let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
+    let ids = candidates(path, &wanted)?;
+    let (mut latest, mut seen) = (Latest::default(), HashSet::new());
+    each_line(path, |number, bytes| {
+        let Some(bytes) = bytes.filter(|_| !ids.is_empty()) else {
+            return;
+        };
+        if glance::plain_id(bytes).is_some_and(|id| !ids.contains(id) || seen.contains(id)) {
+            return;
+        }
+        line::items(number, bytes, &mut |item| {
+            let Item::Entry(fields) = item else { return };
+            let Some(id) = fields.id().and_then(|id| ids.get(id)) else {
+                return;
+            };
+            // Only the first of an id counts, as in [`super::find_all`].
+            if !seen.contains(id.as_str())
+                && let Ok(entry) = fields.entry()
+            {
+                seen.insert(id.as_str());
+                latest.take(entry, &wanted, &counts);
+            }
+        });
+    })?;
+    Ok(latest)
+}
+
+/// The last entry of each task.
+#[derive(Debug, Default)]
+pub struct Latest {
+    entries: HashMap<TaskId, Entry>,
+    archived: HashMap<TaskId, String>,
+}
+
+impl Latest {
+    /// Returns the entry of a task that counts.
+    pub fn entry(&self, task: TaskId) -> Option<&Entry> {
+        self.entries.get(&task)
+    }
+
+    /// Returns the id of the last archived entry of a task, which does not count.
+    pub fn archived(&self, task: TaskId) -> Option<&str> {
+        self.archived.get(&task).map(String::as_str)
+    }
+
+    fn take(
+        &mut self,
+        entry: Entry,
+        wanted: &HashSet<TaskId>,
+        counts: &impl Fn(TaskId, &Entry) -> bool,
+    ) {
+        let linked = entry.linked_tasks.iter().copied();
+        for task in linked.filter(|task| wanted.contains(task) && counts(*task, &entry)) {
+            if entry.status == Status::Archived {
+                self.archived.insert(task, entry.id.clone());
+            } else {
+                self.entries.insert(task, entry.clone());
+            }
+        }
+    }
+}

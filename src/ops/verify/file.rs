@@ -1,0 +1,110 @@
+//! Checking the output file of an agent.
+
+use std::fs;
+use std::time::SystemTime;
+
+use chrono::DateTime;
+
+use super::{Violation, violation};
+use crate::error::{Code, Result};
+use crate::file::unreadable;
+use crate::id::digest;
+use crate::protocol::comments;
+use crate::protocol::headings::{Section, sections};
+use crate::store::SpawnRecord;
+use crate::workspace::Workspace;
+
+/// Largest output file that is read, in bytes.
+const FILE_MAX: u64 = 16 << 20;
+
+/// Checks the output file and returns its digest when it can be read.
+pub(super) fn check_file(
+    workspace: &Workspace,
+    file: &str,
+    record: Option<&SpawnRecord>,
+    required: &[String],
+    violations: &mut Vec<Violation>,
+) -> Result<Option<String>> {
+    let path = match workspace.confine(file) {
+        Ok(path) => path,
+        Err(error) => {
+            violations.push(violation(error.code, "OUT-001", error.message));
+            return Ok(None);
+        }
+    };
+    let mut fail =
+        |message: String| violations.push(violation(Code::OutputMissing, "OUT-001", message));
+    let Ok(metadata) = fs::metadata(&path) else {
+        fail(format!("{file} is not there"));
+        return Ok(None);
+    };
+    if !metadata.is_file() || metadata.len() > FILE_MAX {
+        fail(format!(
+            "{file} is no regular file of at most {FILE_MAX} bytes"
+        ));
+        return Ok(None);
+    }
+    if let Some(record) = record.filter(|record| is_older(metadata.modified().ok(), &record.at)) {
+        fail(format!("{file} is older than the spawn of {}", record.at));
+    }
+    let bytes = fs::read(&path).map_err(|cause| unreadable(&path, cause))?;
+    let text = String::from_utf8_lossy(&bytes);
+    if text.trim().is_empty() {
+        fail(format!("{file} is empty"));
+        return Ok(Some(digest(&bytes)));
+    }
+    let visible = comments::removed(&text);
+    faults(&sections(&visible), required)
+        .into_iter()
+        .for_each(|fault| fail(format!("{file} {fault}")));
+    Ok(Some(digest(&bytes)))
+}
+
+/// Says what the headings lack. The title cannot stand for a section as well.
+fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let title = found.iter().position(|section| section.level == 1);
+    match title.map(|at| found[at].title) {
+        Some(title) if is_filled_in(title) => {}
+        Some(title) => faults.push(format!("has the title `{title}`, which is not filled in")),
+        None => faults.push("has no `# <title>`".to_string()),
+    }
+    for name in required {
+        let mut others = found
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| Some(*at) != title);
+        match others.find(|(_, section)| section.title.eq_ignore_ascii_case(name)) {
+            None => faults.push(format!("has no section `## {name}`")),
+            Some((_, section)) if section.is_empty => {
+                faults.push(format!("is not done: the section {name} is empty"));
+            }
+            // Without a body of its own it has a subsection.
+            Some((_, section))
+                if !section.body.trim().is_empty() && !is_filled_in(section.body) =>
+            {
+                faults.push(format!("is not done: the section {name} is not filled in"));
+            }
+            Some(_) => {}
+        }
+    }
+    faults
+}
+
+/// Says whether a text is more than `<…>`, which the protocol asks to be replaced. A link or a tag
+/// with attributes is none of those.
+fn is_filled_in(text: &str) -> bool {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
+    !text.is_empty() && inner.is_none_or(|inner| inner.contains(['<', '>', '=', ':']))
+}
+
+/// Compares in whole milliseconds, which is how a spawn is recorded.
+fn is_older(modified: Option<SystemTime>, spawned_at: &str) -> bool {
+    let (Some(modified), Ok(spawned)) = (modified, DateTime::parse_from_rfc3339(spawned_at)) else {
+        return false;
+    };
+    DateTime::<chrono::Utc>::from(modified).timestamp_millis() < spawned.timestamp_millis()
+}

@@ -1,0 +1,213 @@
+//! Checking what an agent left behind: its entry, then its file.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::file::check_file;
+use super::{Verdict, Violation, violation};
+use crate::catalogue::Catalogue;
+use crate::error::{Code, Result};
+use crate::id::TaskId;
+use crate::manifest::entry::{Entry, Status};
+use crate::manifest::log;
+use crate::ops::{Context, require};
+use crate::store::{SpawnRecord, Transaction};
+use crate::workspace::{OUTPUT_DIR, Workspace};
+
+/// What a check of an agent's output found.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputVerdict {
+    /// The task.
+    pub task_id: TaskId,
+    /// Verdict and violations.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Id of the entry that is due.
+    pub manifest_id: Option<String>,
+    /// The file that is due, relative to the workspace root.
+    pub output_file: Option<String>,
+    /// What the entry says of the work: complete, partial, blocked or archived.
+    pub entry_status: Option<Status>,
+    /// Digest of the output file.
+    pub output_digest: Option<String>,
+    /// When the prompt was prepared.
+    pub spawned_at: Option<String>,
+}
+
+/// Checks what the agent of a task left behind, and records the digest when all of it holds.
+pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+    let required = required_sections(context)?;
+    let (workspace, now) = (context.workspace.clone(), context.now());
+    let (verdict, record) = context.read(|transaction| {
+        require(transaction, task)?;
+        let record = transaction.latest_spawn(task)?;
+        let verdict = match &record {
+            Some(record) => check_output(&workspace, record, &required)?,
+            None => check_unspawned(&workspace, transaction, task, &required)?,
+        };
+        Ok((verdict, record))
+    })?;
+    if let Some(record) = record.filter(|_| verdict.verdict.violations.is_empty()) {
+        remember(context, record, &verdict, &now)?;
+    }
+    Ok(verdict)
+}
+
+/// Returns the sections that the base protocol in force asks for.
+pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>> {
+    let places = context.surroundings.places(Some(&context.workspace));
+    Ok(Catalogue::load(&places)?.base.sections)
+}
+
+fn remember(
+    context: &mut Context,
+    record: SpawnRecord,
+    verdict: &OutputVerdict,
+    now: &str,
+) -> Result<()> {
+    if record.output_digest == verdict.output_digest && record.verified_at.is_some() {
+        return Ok(());
+    }
+    let output_digest = verdict.output_digest.clone();
+    let record = SpawnRecord {
+        verified_at: Some(now.to_string()),
+        output_digest,
+        ..record
+    };
+    context.write(|transaction| {
+        // Writing makes it the latest, which another spawn may have become meanwhile.
+        let latest = transaction.latest_spawn(record.task)?;
+        if latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+            transaction.put_spawn(&record)?;
+        }
+        Ok(())
+    })
+}
+
+/// Checks entry and file of a spawn.
+pub(in crate::ops) fn check_output(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+    required: &[String],
+) -> Result<OutputVerdict> {
+    let mut violations = Vec::new();
+    let entry = spawned_entry(workspace, record, &mut violations)?;
+    let file = Some(record.output_file.clone());
+    let digest = file_digest(workspace, &file, Some(record), required, &mut violations)?;
+    Ok(OutputVerdict {
+        task_id: record.task,
+        verdict: Verdict::of(violations),
+        manifest_id: Some(record.manifest_id.clone()),
+        output_file: file,
+        entry_status: entry.map(|entry| entry.status),
+        output_digest: digest,
+        spawned_at: Some(record.at.clone()),
+    })
+}
+
+/// Checks entry and file of a task that was not spawned: of the latest entry linked to it.
+fn check_unspawned(
+    workspace: &Workspace,
+    transaction: &dyn Transaction,
+    task: TaskId,
+    required: &[String],
+) -> Result<OutputVerdict> {
+    let mut violations = Vec::new();
+    let entry = linked_entry(workspace, transaction, task, &mut violations)?;
+    let file = entry
+        .as_ref()
+        .map(|entry| format!("{OUTPUT_DIR}/{}", entry.file));
+    let digest = file_digest(workspace, &file, None, required, &mut violations)?;
+    Ok(OutputVerdict {
+        task_id: task,
+        verdict: Verdict::of(violations),
+        manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
+        output_file: file,
+        entry_status: entry.map(|entry| entry.status),
+        output_digest: digest,
+        spawned_at: None,
+    })
+}
+
+fn file_digest(
+    workspace: &Workspace,
+    file: &Option<String>,
+    record: Option<&SpawnRecord>,
+    required: &[String],
+    violations: &mut Vec<Violation>,
+) -> Result<Option<String>> {
+    match file {
+        Some(file) => check_file(workspace, file, record, required, violations),
+        None => Ok(None),
+    }
+}
+
+fn spawned_entry(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+    violations: &mut Vec<Violation>,
+) -> Result<Option<Entry>> {
+    let (id, task) = (&record.manifest_id, record.task);
+    let found = log::find(&workspace.manifest()?, id)?;
+    let mut missing =
+        |message: String| violations.push(violation(Code::EntryMissing, "OUT-002", message));
+    let Some((_, entry)) = found.entry else {
+        if found.faulty.is_empty() {
+            missing(format!("the manifest has no entry {id}"));
+        }
+        for fault in &found.faulty {
+            missing(format!("the entry {id} is faulty: {fault}"));
+        }
+        return Ok(None);
+    };
+    if entry.status == Status::Archived {
+        missing(format!(
+            "the entry {id} is archived, which counts as no entry"
+        ));
+    }
+    if !entry.linked_tasks.contains(&task) {
+        missing(format!("the entry {id} is not linked to {task}"));
+    }
+    let due = record.output_file.rsplit('/').next().unwrap_or_default();
+    if entry.file != due {
+        let message = format!("the entry {id} names the file {}, not {due}", entry.file);
+        violations.push(violation(Code::OutputMissing, "OUT-001", message));
+    }
+    Ok(Some(entry))
+}
+
+fn linked_entry(
+    workspace: &Workspace,
+    transaction: &dyn Transaction,
+    task: TaskId,
+    violations: &mut Vec<Violation>,
+) -> Result<Option<Entry>> {
+    let others = transaction.entries_of_others(task)?;
+    let below = below_epic(transaction, task)?;
+    // Append adds the epic, so an entry that names a task below is about that task.
+    let is_own = |_: TaskId, entry: &Entry| {
+        !others.contains(&entry.id) && !entry.linked_tasks.iter().any(|id| below.contains(id))
+    };
+    let latest = log::latest_for(&workspace.manifest()?, &[task], is_own)?;
+    let entry = latest.entry(task).cloned();
+    if entry.is_none() {
+        let message = match latest.archived(task) {
+            Some(id) => format!("{task} was not spawned, and its entry {id} is archived"),
+            None => format!("{task} was not spawned, and no entry of its own is linked to it"),
+        };
+        violations.push(violation(Code::EntryMissing, "OUT-002", message));
+    }
+    Ok(entry)
+}
+
+/// Returns the tasks below an epic; none for another task.
+fn below_epic(transaction: &dyn Transaction, task: TaskId) -> Result<HashSet<TaskId>> {
+    if !require(transaction, task)?.kind.is_epic() {
+        return Ok(HashSet::new());
+    }
+    let nodes = transaction.nodes(Some(task))?;
+    let below = nodes.iter().map(|node| node.id);
+    Ok(below.filter(|id| *id != task).collect())
+}

@@ -1,0 +1,92 @@
+//! Checking that a prompt carries the protocol, and that nobody else put it there.
+
+use super::{Verdict, violation};
+use crate::catalogue::{Catalogue, known_protocols};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::manifest::log;
+use crate::ops::{Context, Surroundings};
+use crate::protocol::ProtocolFile;
+use crate::protocol::block;
+use crate::store::Transaction;
+use crate::task::Task;
+
+/// Checks that a prompt carries the protocol. A block that is word for word a known one counts
+/// wherever it comes from; any other only where nobody wrote one into a task or an entry.
+pub fn prompt(surroundings: &Surroundings, text: &str, strict: bool) -> Result<Verdict> {
+    if text.trim().is_empty() {
+        let message = "the prompt is empty";
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo verify prompt --help"));
+    }
+    let known = known_protocols()?;
+    let mut found = if strict {
+        block::check_strictly(text, &known)
+    } else {
+        block::check(text)
+    };
+    if found.is_empty() && !strict && may_be_forged(surroundings, text, &known)? {
+        found.push(block::Violation {
+            rule: "MARKER".to_string(),
+            message:
+                "the block is no known one, and a task or an entry holds text that looks like it"
+                    .to_string(),
+        });
+    }
+    let missing =
+        |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
+    Ok(Verdict::of(found.into_iter().map(missing).collect()))
+}
+
+fn may_be_forged(surroundings: &Surroundings, text: &str, known: &[ProtocolFile]) -> Result<bool> {
+    if block::check_strictly(text, known).is_empty() {
+        return Ok(false);
+    }
+    let Ok(mut context) = Context::open(surroundings.clone()) else {
+        return Ok(false);
+    };
+    if is_of_project(&context, text) {
+        return Ok(false);
+    }
+    let manifest = context.workspace.manifest()?;
+    Ok(context.read(|transaction| is_in_task(transaction, text))?
+        || log::any_text(&manifest, "subagent", block::begins)?)
+}
+
+/// Says whether the block is one that this project's own protocols or skills make.
+fn is_of_project(context: &Context, text: &str) -> bool {
+    let places = context.surroundings.places(Some(&context.workspace));
+    // Files that cannot be read make no block.
+    let Ok(catalogue) = Catalogue::load(&places) else {
+        return false;
+    };
+    let mut own = vec![catalogue.base];
+    own.extend(catalogue.protocols);
+    let mut skills = catalogue.skills.iter().filter(|skill| skill.own_protocol);
+    block::check_strictly(text, &own).is_empty()
+        || skills.any(|skill| block::is_of_template(text, skill.body()))
+}
+
+/// Says whether somebody wrote the begin of a block into a task.
+fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
+    let mut tasks = transaction.find("BEGIN SUBAGENT PROTOCOL", u32::MAX)?.tasks;
+    tasks.extend(named_task(text).map_or(Ok(None), |id| transaction.task(id))?);
+    let mut words = tasks.iter().flat_map(free_text);
+    Ok(words.any(|own| block::begins(own)))
+}
+
+/// Finds the task that a prompt names in its task section.
+pub fn named_task(text: &str) -> Option<TaskId> {
+    text.lines().find_map(|line| {
+        let rest = line.strip_prefix("Id: ")?;
+        rest.split_whitespace().next()?.parse().ok()
+    })
+}
+
+fn free_text(task: &Task) -> impl Iterator<Item = &String> {
+    let lists = task
+        .acceptance
+        .iter()
+        .chain(&task.deliverables)
+        .chain(&task.files);
+    [&task.title, &task.description].into_iter().chain(lists)
+}

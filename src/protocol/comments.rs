@@ -1,0 +1,77 @@
+//! HTML comments, which no reader of a Markdown text sees.
+
+/// Returns a Markdown text without its comments. Line ends inside them stay; fences and code keep
+/// what looks like a comment.
+pub fn removed(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    let (mut fence, mut in_comment) = (None, false);
+    for line in text.split_inclusive('\n') {
+        if !in_comment {
+            fence = fence_after(fence, line.trim());
+        }
+        if fence.is_some() {
+            visible.push_str(line);
+            continue;
+        }
+        in_comment = copy(line, in_comment, &mut visible);
+    }
+    visible
+}
+
+/// Returns the mark of the fence that is open behind a line.
+pub(super) fn fence_after(open: Option<&'static str>, line: &str) -> Option<&'static str> {
+    let mark = ["```", "~~~"].into_iter().find(|m| line.starts_with(m));
+    match (open, mark) {
+        (None, mark) => mark,
+        (Some(open), Some(mark)) if open == mark => None,
+        (open, _) => open,
+    }
+}
+
+/// Copies what can be seen of a line; says whether a comment is open at its end.
+fn copy(line: &str, mut in_comment: bool, visible: &mut String) -> bool {
+    let mut rest = line;
+    loop {
+        let mark = if in_comment { "-->" } else { "<!--" };
+        let Some(at) = rest.find(mark) else { break };
+        let (before, after) = (&rest[..at], &rest[at + mark.len()..]);
+        if !in_comment {
+            visible.push_str(before);
+            // Between backticks it is shown as it stands.
+            let is_code = before.matches('`').count() % 2 == 1;
+            if is_code {
+                visible.push_str(mark);
+            }
+            in_comment = !is_code;
+        } else {
+            in_comment = false;
+        }
+        rest = after;
+    }
+    if in_comment {
+        visible.extend(rest.ends_with('\n').then_some('\n'));
+    } else {
+        visible.push_str(rest);
+    }
+    in_comment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_go_and_what_only_looks_like_one_stays() {
+        for (text, expected) in [
+            ("a <!-- b --> c <!-- d -->\n", "a  c \n"),
+            ("<!-- a\nb\n--> c\n", "\n\n c\n"),
+            ("<!-- open\nto the end", "\n"),
+            ("```\n<!-- a\n```\nb", "```\n<!-- a\n```\nb"),
+            ("`<!--` a `-->`", "`<!--` a `-->`"),
+            ("<!-- ``` -->\n# a", "\n# a"),
+            ("<!--\n```\n-->\n# a", "\n\n\n# a"),
+        ] {
+            assert_eq!(removed(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Which entry counts as the one of a task.
+
+use serde_json::json;
+
+use crate::spawn::{add, spawn};
+use crate::verify::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawned};
+use crate::world::TestWorkspace;
+
+#[test]
+fn a_task_that_was_never_spawned_is_judged_by_the_entry_linked_to_it() {
+    let workspace = spawned();
+    workspace.ok("complete T2");
+    workspace.ok("reopen T2");
+    let output = |exit: i64| {
+        let document = workspace.json(&["verify", "output", "T2"]);
+        assert_eq!(
+            document["error"]["exitCode"].as_i64().unwrap_or(0),
+            exit,
+            "{document}"
+        );
+    };
+    output(62);
+    workspace.write(
+        MANIFEST,
+        entry_with(json!({"linked_tasks": ["T2"], "file": "mine.md"})),
+    );
+    // That is the entry of T1, whatever it says of itself.
+    output(62);
+    let mine = |status: &str| {
+        let own =
+            json!({"id": "mine", "linked_tasks": ["T2"], "file": "mine.md", "status": status});
+        workspace.write(MANIFEST, entry_with(own));
+    };
+    mine("archived");
+    output(62);
+    mine("complete");
+    output(63);
+    workspace.write(&format!("{FOLDER}/mine.md"), GOOD);
+    output(0);
+    assert_eq!(
+        workspace.json(&["verify", "output", "T9"])["error"]["code"],
+        "E_TASK_NOT_FOUND"
+    );
+}
+
+#[test]
+fn an_epic_does_not_verify_by_the_entry_of_a_task_below_it() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[
+            json!({"title": "All", "type": "epic"}),
+            json!({"title": "Part", "parent": "T1"}),
+        ],
+    );
+    workspace.write(OUTPUT, GOOD);
+    workspace.write(MANIFEST, entry_with(json!({"linked_tasks": ["T2", "T1"]})));
+    check(&workspace, 62, "no entry of its own");
+    workspace.ok("verify output T2");
+    workspace.write(MANIFEST, entry_with(json!({})));
+    check(&workspace, 0, "");
+}
+
+#[test]
+fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
+    let workspace = spawned();
+    let first = workspace.json(&["why", "T1"])["result"]["at"].clone();
+    spawn(&workspace, &["T1", "--date", "2026-01-27"]);
+    spawn(&workspace, &["T1"]);
+    let why = workspace.json(&["why", "T1"]);
+    assert_eq!(why["result"]["at"], first, "its first moment stays");
+    assert_eq!(why["result"]["receipt"]["date"], "2026-01-26");
+    deliver(&workspace);
+    check(&workspace, 0, "");
+    workspace.ok("complete T1");
+}
