@@ -349,6 +349,12 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
         Some(TaskId(1))
     );
     assert_eq!(transaction.owner_of_output("other").unwrap(), None);
+    let others = |task: u32| transaction.entries_of_others(TaskId(task)).unwrap();
+    assert_eq!((others(1).len(), others(2).len()), (0, 2));
+    drop(transaction);
+    let mut transaction = store.write().unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(spawn));
 }
 
 fn gates_are_kept_whole(store: &mut dyn Store) {

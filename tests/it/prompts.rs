@@ -182,3 +182,18 @@ fn the_fix_mends_a_file_that_does_not_end_its_line_and_names_the_task() {
         "{fix}"
     );
 }
+
+#[test]
+fn the_block_without_a_task_has_the_order_of_a_spawn() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
+    let marker = |text: &str| {
+        let mut lines = text.lines();
+        lines
+            .find(|line| line.starts_with("<!-- BEGIN"))
+            .unwrap()
+            .to_string()
+    };
+    let block = workspace.ok("research inject").stdout;
+    assert_eq!(marker(&block), marker(prompt.as_str().unwrap()));
+}

@@ -139,6 +139,19 @@ fn the_first_of_two_entries_counts_and_the_second_is_named() {
 }
 
 #[test]
+fn the_last_entry_of_a_task_that_counts_is_kept() {
+    let archived = line("d", &[1, 2]).replace("complete", "archived");
+    let repeated = line("a", &[3]);
+    let log = log(line("a", &[1]) + &line("b", &[1, 3]) + &line("c", &[1]) + &repeated + &archived);
+    let tasks = [TaskId(1), TaskId(2), TaskId(3)];
+    let latest = latest_for(&log.path, &tasks, |_, entry| entry.id != "c").unwrap();
+    let id = |task| latest.entry(task).map(|entry| entry.id.as_str());
+    assert_eq!(tasks.map(id), [Some("b"), None, Some("b")]);
+    assert_eq!(latest.archived(TaskId(2)), Some("d"));
+    assert!(names_file(&log.path, "a.md").unwrap() && !names_file(&log.path, "z.md").unwrap());
+}
+
+#[test]
 fn a_missing_and_a_faulty_entry_are_told_apart() {
     let good = line("good", &[1]);
     let short = line("short", &[1]).replace(",\"3\"", "");
