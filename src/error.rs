@@ -95,7 +95,7 @@ codes! {
         "Correct the places that the message names; `cleo skills validate PATH` checks again.";
     SkillInactive = "E_SKILL_INACTIVE", 6, "The skill is switched off.",
         "Choose another with `--template`, or set its status to active.";
-    CatalogueInvalid = "E_CATALOGUE_INVALID", 6, "A skills manifest or protocol file cannot be used.",
+    CatalogueInvalid = "E_CATALOGUE_INVALID", 6, "A protocol file or a shared file of the skills cannot be used.",
         "Correct the file and line that the message names.";
     TokenInvalid = "E_TOKEN_INVALID", 6, "A required token is missing or malformed.",
         "Give the value in the form that the message names.";
