@@ -8,11 +8,7 @@ use crate::error::{Code, Error, Result, quote};
 
 /// Reads a file of at most `max` bytes.
 pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
-    read_within(path, max)?.ok_or_else(|| {
-        let message = format!("{} has more than {max} bytes", path.display());
-        let look = format!("ls -l {}", quote(&path.to_string_lossy()));
-        Error::new(Code::InputInvalid, message).fix(look)
-    })
+    read_within(path, max)?.ok_or_else(|| too_large(path, max))
 }
 
 /// Reads a file; none when it has more than `max` bytes.
@@ -33,6 +29,28 @@ pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
     let read = file.take(max).read_to_end(&mut bytes);
     read.map_err(|cause| unreadable(path, cause))?;
     Ok(bytes)
+}
+
+/// Reads an input of at most `max` bytes that the user named: a file, `-` for standard input, or
+/// whatever a shell puts there for `<(…)`.
+pub fn read_input(path: &Path, max: u64) -> Result<Vec<u8>> {
+    if path.as_os_str() == "-" {
+        return read_stdin(max);
+    }
+    let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+    let mut bytes = Vec::new();
+    let read = file.take(max + 1).read_to_end(&mut bytes);
+    read.map_err(|cause| unreadable(path, cause))?;
+    if bytes.len() as u64 > max {
+        return Err(too_large(path, max));
+    }
+    Ok(bytes)
+}
+
+fn too_large(path: &Path, max: u64) -> Error {
+    let message = format!("{} has more than {max} bytes", path.display());
+    let look = format!("ls -l {}", quote(&path.to_string_lossy()));
+    Error::new(Code::InputInvalid, message).fix(look)
 }
 
 /// Reads standard input of at most `max` bytes.

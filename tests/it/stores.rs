@@ -319,9 +319,7 @@ fn a_filter_of_too_many_words_is_no_broken_database() {
     let labels = vec!["x"; 1_200].join(",");
     let refused = workspace.json(&["list", "--label", &labels]);
     assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
-    let statuses = vec!["open"; 35_000].join(",");
-    assert_eq!(
-        workspace.json(&["list", "--status", &statuses])["success"],
-        true
-    );
+    let statuses = vec!["open"; 9_000].join(",");
+    let words = ["list", "--status", &statuses];
+    assert_eq!(workspace.json(&words)["success"], true);
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::answer;
 use crate::cli::Face;
 use crate::error::{Result, quote};
-use crate::file::{read, read_stdin};
+use crate::file::read_input;
 use crate::ops::verify;
 
 /// Largest prompt that is read, in bytes.
@@ -31,10 +31,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let shown = arguments.file.to_string_lossy().into_owned();
-    let bytes = match shown.as_str() {
-        "-" => read_stdin(PROMPT_MAX)?,
-        _ => read(&arguments.file, PROMPT_MAX)?,
-    };
+    let bytes = read_input(&arguments.file, PROMPT_MAX)?;
     let text = String::from_utf8_lossy(&bytes);
     let verdict = verify::prompt(&face.surroundings()?, &text, arguments.strict)?;
     let fix = fix(&shown, &text);

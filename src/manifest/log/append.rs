@@ -14,6 +14,8 @@ use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a torn end is looked at before it counts as one, a pause apart.
+const SETTLING: usize = 8;
 /// Longest pause between two tries to get the lock.
 const PAUSE_MAX: Duration = Duration::from_millis(16);
 
@@ -41,7 +43,7 @@ fn write(
     mut warnings: Vec<String>,
 ) -> io::Result<Vec<String>> {
     let length = file.metadata()?.len();
-    let torn = length > 0 && last_byte(file)? != b'\n';
+    let torn = is_torn(file)?;
     let start = if torn { "\n" } else { "" };
     // One call for the whole line: the kernel appends it in one piece, beside others with `>>`.
     file.write_all(format!("{start}{line}\n").as_bytes())?;
@@ -53,6 +55,18 @@ fn write(
         warnings.push("the last line of the manifest had no end and got one; `cleo manifest validate` says what is torn".to_string());
     }
     Ok(warnings)
+}
+
+/// Says whether the file ends inside of a line. A line of another writer can be seen half while it
+/// is being written, so a torn end counts only when it stays as it is for a while.
+fn is_torn(file: &mut File) -> io::Result<bool> {
+    for _ in 0..SETTLING {
+        if file.metadata()?.len() == 0 || last_byte(file)? == b'\n' {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE_MAX);
+    }
+    Ok(true)
 }
 
 fn last_byte(file: &mut File) -> io::Result<u8> {
