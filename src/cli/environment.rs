@@ -15,11 +15,12 @@ use crate::ops::Surroundings;
 const AGENT_MAX: usize = 100;
 
 /// Gathers what surrounds the command.
-pub(super) fn surroundings(globals: &Globals) -> Result<Surroundings> {
+pub(super) fn surroundings(globals: &Globals, command: &'static str) -> Result<Surroundings> {
     let root = globals.root.clone().or(path("CLEO_ROOT"));
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
     Ok(Surroundings {
+        command,
         directory: directory(root.as_deref())?,
         root,
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,

@@ -165,7 +165,7 @@ impl Face<'_> {
 
     /// Reads what surrounds the command.
     fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals)
+        environment::surroundings(self.globals, self.name)
     }
 
     /// Opens the workspace.

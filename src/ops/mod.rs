@@ -18,13 +18,15 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Tasks};
+use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
 use crate::workspace::Workspace;
 
 /// What surrounds a command, gathered by the face that runs it.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
+    /// The command, such as `orchestrator.spawn`.
+    pub command: &'static str,
     /// Working directory.
     pub directory: PathBuf,
     /// Root that the user named, if any.
@@ -103,7 +105,12 @@ impl Context {
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let mut transaction = self.store.write()?;
+        let stamp = Stamp {
+            command: self.surroundings.command,
+            at: self.now(),
+            by: self.surroundings.actor.clone(),
+        };
+        let mut transaction = self.store.write(&stamp)?;
         let done = work(&mut *transaction)?;
         transaction.commit()?;
         Ok(done)

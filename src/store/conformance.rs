@@ -1,6 +1,6 @@
 //! What every store must do. `suite!` runs all of it against one backend.
 
-use super::{Filter, Link, SpawnRecord, Store};
+use super::{Filter, Link, SpawnRecord, Stamp, Store};
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -60,9 +60,18 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ),
     ("a link is new once", a_link_is_new_once),
     ("gates are kept whole", gates_are_kept_whole),
+    ("every change is in the log", every_change_is_in_the_log),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
+
+fn stamp() -> Stamp {
+    Stamp {
+        command: "test",
+        at: NOW.to_string(),
+        by: "tester".to_string(),
+    }
+}
 
 fn task(id: u32, title: &str) -> Task {
     Task {
@@ -92,11 +101,12 @@ fn task(id: u32, title: &str) -> Task {
         started_at: None,
         completed_at: None,
         cancelled_at: None,
+        archived_at: None,
     }
 }
 
 fn put(store: &mut dyn Store, tasks: &[Task]) {
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     for task in tasks {
         let id = transaction.next_id().unwrap();
         assert_eq!(id, task.id, "the suite adds tasks in order");
@@ -148,7 +158,7 @@ fn a_task_is_read_as_it_was_written(store: &mut dyn Store) {
 fn a_dropped_transaction_changes_nothing(store: &mut dyn Store) {
     put(store, &[task(1, "kept")]);
     {
-        let mut transaction = store.write().unwrap();
+        let mut transaction = store.write(&stamp()).unwrap();
         transaction.delete(TaskId(1)).unwrap();
         transaction.put(&task(9, "lost")).unwrap();
     }
@@ -159,10 +169,10 @@ fn a_dropped_transaction_changes_nothing(store: &mut dyn Store) {
 
 fn ids_are_never_handed_out_twice(store: &mut dyn Store) {
     put(store, &[task(1, "a"), task(2, "b")]);
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     transaction.delete(TaskId(2)).unwrap();
     transaction.commit().unwrap();
-    assert_eq!(store.write().unwrap().next_id().unwrap(), TaskId(3));
+    assert_eq!(store.write(&stamp()).unwrap().next_id().unwrap(), TaskId(3));
 }
 
 fn edges_are_read_from_both_ends(store: &mut dyn Store) {
@@ -182,7 +192,7 @@ fn a_delete_takes_its_edges_along(store: &mut dyn Store) {
     let mut second = task(2, "b");
     second.depends = ids(&[1]);
     put(store, &[task(1, "a"), second]);
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     transaction.delete(TaskId(1)).unwrap();
     transaction.commit().unwrap();
     let transaction = store.read().unwrap();
@@ -286,7 +296,7 @@ fn words_are_found(store: &mut dyn Store) {
     let mut second = task(2, "Other");
     second.description = "Überprüfe the LOGIN page".into();
     put(store, &[task(1, "Login form"), second, task(3, "Logout")]);
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     transaction.put(&task(3, "Renamed")).unwrap();
     transaction.commit().unwrap();
     let transaction = store.read().unwrap();
@@ -328,7 +338,7 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
         output_digest: None,
         forced: None,
     };
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     transaction.put_spawn(&spawn).unwrap();
     spawn.verified_at = Some(NOW.into());
     transaction.put_spawn(&spawn).unwrap();
@@ -352,7 +362,7 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
     let others = |task: u32| transaction.entries_of_others(TaskId(task)).unwrap();
     assert_eq!((others(1).len(), others(2).len()), (0, 2));
     drop(transaction);
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     transaction.put_spawn(&spawn).unwrap();
     assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(spawn));
 }
@@ -362,7 +372,7 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
     let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
         "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
     let gates: crate::gate::Gates = serde_json::from_str(json).unwrap();
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     assert_eq!(
         transaction.gates(TaskId(1)).unwrap(),
         crate::gate::Gates::default()
@@ -384,10 +394,55 @@ fn a_link_is_new_once(store: &mut dyn Store) {
         entry: "e".into(),
         at: NOW.into(),
     };
-    let mut transaction = store.write().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
     assert!(transaction.link(&link).unwrap());
     assert!(!transaction.link(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
     assert_eq!(transaction.linked_to("e").unwrap(), [link]);
     assert_eq!(transaction.linked_to("other").unwrap(), []);
+}
+
+fn every_change_is_in_the_log(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put(&task(1, "one")).unwrap();
+    transaction.put(&task(2, "two")).unwrap();
+    transaction.put(&task(1, "one")).unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let mut second = task(2, "second");
+    second.depends = vec![TaskId(1)];
+    transaction.put(&second).unwrap();
+    transaction.delete(TaskId(1)).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let all = read.changes(0, 10).unwrap();
+    let told: Vec<_> = all
+        .iter()
+        .map(|each| {
+            let task = each.change.task.unwrap();
+            (each.cursor, each.operation, each.change.kind.as_str(), task)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, 1, "added", TaskId(1)),
+            (2, 1, "added", TaskId(2)),
+            (3, 2, "changed", TaskId(2)),
+            (4, 2, "changed", TaskId(2)),
+            (5, 2, "deleted", TaskId(1)),
+        ]
+    );
+    let changed = serde_json::json!({
+        "depends": {"from": [], "to": ["T1"]},
+        "title": {"from": "two", "to": "second"},
+    });
+    assert_eq!(all[2].change.detail, changed);
+    assert_eq!(all[4].change.detail["task"]["title"], "one");
+    assert_eq!(
+        (all[0].command.as_str(), all[0].by.as_str()),
+        ("test", "tester")
+    );
+    assert_eq!(read.changes(4, 10).unwrap().len(), 1);
+    assert_eq!(read.changes(0, 2).unwrap().len(), 2);
 }

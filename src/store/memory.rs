@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Filter, Link, Links, Page, SpawnRecord, Spawns, Store, TaskGates, Tasks, Transaction};
+use super::{
+    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
+    Tasks, Transaction, log,
+};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -19,6 +22,7 @@ struct State {
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
+    log: Vec<Recorded>,
 }
 
 /// A store in memory.
@@ -29,14 +33,21 @@ pub struct MemoryStore {
 
 impl Store for MemoryStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.write()
+        self.begin(None)
     }
 
-    fn write(&mut self) -> Result<Box<dyn Transaction + '_>> {
+    fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
+        self.begin(Some(stamp.clone()))
+    }
+}
+
+impl MemoryStore {
+    fn begin(&mut self, stamp: Option<Stamp>) -> Result<Box<dyn Transaction + '_>> {
         let state = self.state.clone();
         Ok(Box::new(MemoryTransaction {
             state,
             target: &mut self.state,
+            stamp,
         }))
     }
 }
@@ -45,6 +56,7 @@ impl Store for MemoryStore {
 struct MemoryTransaction<'a> {
     state: State,
     target: &'a mut State,
+    stamp: Option<Stamp>,
 }
 
 impl Transaction for MemoryTransaction<'_> {
@@ -135,16 +147,24 @@ impl Tasks for MemoryTransaction<'_> {
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
-        self.state.tasks.insert(task.id, task.clone());
-        Ok(())
+        let before = self.state.tasks.insert(task.id, task.clone());
+        match log::put(before.as_ref(), task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
     }
 
     fn delete(&mut self, id: TaskId) -> Result<()> {
-        self.state.tasks.remove(&id);
-        self.state
-            .tasks
-            .values_mut()
-            .for_each(|task| task.depends.retain(|need| *need != id));
+        for dependent in self.dependents(id)? {
+            if let Some(mut task) = self.task(dependent)? {
+                task.depends.retain(|need| *need != id);
+                self.put(&task)?;
+            }
+        }
+        if let Some(task) = self.state.tasks.remove(&id) {
+            let (spawns, links) = (self.spawns(id)?, self.links(id)?);
+            self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
+        }
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
@@ -240,6 +260,30 @@ impl Spawns for MemoryTransaction<'_> {
             .retain(|other| (other.task, &other.manifest_id) != (spawn.task, &spawn.manifest_id));
         self.state.spawns.push(spawn.clone());
         Ok(())
+    }
+}
+
+impl Log for MemoryTransaction<'_> {
+    fn record(&mut self, change: &Change) -> Result<()> {
+        let last = self.target.log.last();
+        let operation = last.map_or(1, |last| last.operation + 1);
+        let Some(stamp) = self.stamp.clone() else {
+            return Ok(());
+        };
+        self.state.log.push(Recorded {
+            cursor: self.state.log.len() as u64 + 1,
+            operation,
+            at: stamp.at,
+            by: stamp.by,
+            command: stamp.command.to_string(),
+            change: change.clone(),
+        });
+        Ok(())
+    }
+
+    fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let later = self.state.log.iter().filter(|each| each.cursor > cursor);
+        Ok(later.take(limit as usize).cloned().collect())
     }
 }
 

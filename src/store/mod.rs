@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod conformance;
+mod log;
 pub mod memory;
 pub mod sqlite;
 
@@ -16,18 +17,32 @@ use crate::id::TaskId;
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
+pub use log::{Change, Log, Recorded};
+
 /// A store that can begin transactions.
 pub trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
 
     /// Begins a transaction that may write; one at a time, others wait. What it did becomes
-    /// visible and durable at once when it commits, and never if it is dropped before.
-    fn write(&mut self) -> Result<Box<dyn Transaction + '_>>;
+    /// visible and durable at once when it commits, and never if it is dropped before. What it
+    /// changes is recorded as one operation under the stamp.
+    fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
+}
+
+/// Who changes something, when and by which command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The command, such as `orchestrator.spawn`.
+    pub command: &'static str,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who: `CLEO_AGENT`, else user and host.
+    pub by: String,
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links + TaskGates {
+pub trait Transaction: Tasks + Spawns + Links + TaskGates + Log {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -68,6 +68,9 @@ pub struct Task {
     pub completed_at: Option<String>,
     /// Cancelled.
     pub cancelled_at: Option<String>,
+    /// Put away: out of lists and of the graph's open work, and still counted as what it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<String>,
 }
 
 /// One note on a task.

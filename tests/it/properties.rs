@@ -335,6 +335,7 @@ fn assert_no_circle(tasks: &[Task]) {
 fn open(folder: &std::path::Path) -> Context {
     Workspace::create(folder).unwrap();
     Context::open(Surroundings {
+        command: "test",
         directory: folder.to_path_buf(),
         root: None,
         clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),

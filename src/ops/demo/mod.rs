@@ -138,6 +138,7 @@ fn open(surroundings: &Surroundings, folder: PathBuf) -> Result<Context> {
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     Context::open(Surroundings {
+        command: "demo",
         root: Some(folder.clone()),
         directory: folder,
         skills_dirs: Vec::new(),

@@ -254,6 +254,7 @@ impl Planned {
             started_at: None,
             completed_at: None,
             cancelled_at: None,
+            archived_at: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod faults;
 mod gates;
 mod links;
 mod list;
+mod log;
 mod spawns;
 mod tasks;
 
@@ -16,18 +17,22 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::{Store, Transaction};
+use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use faults::Faults;
 
+/// The schema, step by step. A new database takes all steps, an older one those that it lacks.
+const SCHEMA: &[&str] = &[
+    include_str!("../schema/1-tasks.sql"),
+    include_str!("../schema/2-orchestrator.sql"),
+];
 /// Version of the schema that this program writes.
-const VERSION: i32 = 1;
+const VERSION: i32 = SCHEMA.len() as i32;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 /// How every SQLite file begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-const SCHEMA: &str = include_str!("../schema.sql");
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,8 +54,9 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let store = SqliteStore::connect(path, flags)?;
+        let steps = SCHEMA.concat();
         let setup = format!(
-            "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {SCHEMA}
+            "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {steps}
              PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         );
         store.connection.execute_batch(&setup).at(path)?;
@@ -156,8 +162,29 @@ impl SqliteStore {
         match number("PRAGMA user_version")? {
             VERSION => Ok(()),
             newer if newer > VERSION => Err(self.newer(newer)),
+            older if older > 0 => self.upgrade(),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
+    }
+
+    /// Takes the steps of the schema that an older database lacks, all or none. Another process
+    /// may have taken them meanwhile.
+    fn upgrade(&self) -> Result<()> {
+        self.connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .at(&self.path)?;
+        let version = self
+            .connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0));
+        let done: i32 = version.at(&self.path)?;
+        let missing = SCHEMA.get(done.unsigned_abs() as usize..).unwrap_or(&[]);
+        let steps = missing.concat();
+        let upgrade = format!("{steps} PRAGMA user_version = {VERSION}; COMMIT;");
+        let upgraded = self.connection.execute_batch(&upgrade).at(&self.path);
+        if upgraded.is_err() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        upgraded
     }
 
     fn newer(&self, found: i32) -> Error {
@@ -167,23 +194,25 @@ impl SqliteStore {
         Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
-    fn begin(&mut self, how: &str) -> Result<Box<dyn Transaction + '_>> {
+    fn begin(&mut self, how: &str, stamp: Option<&Stamp>) -> Result<Box<dyn Transaction + '_>> {
         self.connection.execute_batch(how).at(&self.path)?;
         Ok(Box::new(SqliteTransaction {
             connection: &self.connection,
             path: &self.path,
             open: true,
+            stamp: stamp.cloned(),
+            operation: None,
         }))
     }
 }
 
 impl Store for SqliteStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN DEFERRED")
+        self.begin("BEGIN DEFERRED", None)
     }
 
-    fn write(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN IMMEDIATE")
+    fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
+        self.begin("BEGIN IMMEDIATE", Some(stamp))
     }
 }
 
@@ -199,6 +228,9 @@ struct SqliteTransaction<'a> {
     connection: &'a Connection,
     path: &'a Path,
     open: bool,
+    stamp: Option<Stamp>,
+    /// Number of the operation, once something has been recorded under it.
+    operation: Option<i64>,
 }
 
 impl SqliteTransaction<'_> {
@@ -312,6 +344,40 @@ mod tests {
             SqliteStore::open(&broken).err().map(|e| e.code),
             Some(Code::StoreCorrupt)
         );
+    }
+}
+
+#[cfg(test)]
+mod upgrades {
+    use super::*;
+
+    #[test]
+    fn an_older_database_is_upgraded_when_it_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cleo.db");
+        let old = format!(
+            "{} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1;
+             INSERT INTO tasks (number, title, description, type, status, priority, files,
+                 acceptance, deliverables, notes, extra, created_at, updated_at)
+             VALUES (1, 'a', '', 'task', 'done', 'low', '[]', '[]', '[]', '[]', '{{}}', '', ''),
+                    (2, 'b', '', 'task', 'pending', 'high', '[]', '[]', '[]', '[]', '{{}}', '', ''),
+                    (3, 'c', '', 'task', 'pending', 'high', '[]', '[]', '[]', '[]', '{{}}', '', '');
+             INSERT INTO task_depends VALUES (2, 0, 1), (3, 0, 2);",
+            SCHEMA[0]
+        );
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&old)
+            .unwrap();
+        let store = SqliteStore::open(&path).unwrap();
+        let open_needs = "SELECT group_concat(number || ':' || open_needs) FROM nodes";
+        let found: String = store
+            .connection
+            .query_row(open_needs, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, "1:0,2:0,3:1");
+        drop(store);
+        SqliteStore::open(&path).unwrap();
     }
 }
 

@@ -7,7 +7,7 @@ use super::list;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Page, Tasks};
+use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -15,7 +15,7 @@ use crate::task::{Status, Task};
 pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.status, t.parent,
     t.priority, t.phase, t.size, t.files, t.acceptance, t.deliverables, t.notes, t.assigned_agent,
     t.due, t.estimate, t.feature, t.key, t.extra, t.created_at, t.updated_at, t.started_at,
-    t.completed_at, t.cancelled_at,
+    t.completed_at, t.cancelled_at, t.archived_at,
     (SELECT json_group_array(needs) FROM
         (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
     (SELECT json_group_array(label) FROM
@@ -25,7 +25,7 @@ const PUT: &str =
     "INSERT INTO tasks VALUES (:number, :title, :description, :type, :status, :parent,
     :priority, :phase, :size, :files, :acceptance, :deliverables, :notes, :assigned_agent, :due,
     :estimate, :feature, :key, :extra, :created_at, :updated_at, :started_at, :completed_at,
-    :cancelled_at)
+    :cancelled_at, :archived_at)
     ON CONFLICT (number) DO UPDATE SET title = excluded.title,
     description = excluded.description, type = excluded.type, status = excluded.status,
     parent = excluded.parent, priority = excluded.priority, phase = excluded.phase,
@@ -35,7 +35,7 @@ const PUT: &str =
     feature = excluded.feature, key = excluded.key, extra = excluded.extra,
     created_at = excluded.created_at, updated_at = excluded.updated_at,
     started_at = excluded.started_at, completed_at = excluded.completed_at,
-    cancelled_at = excluded.cancelled_at";
+    cancelled_at = excluded.cancelled_at, archived_at = excluded.archived_at";
 
 impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -105,6 +105,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
+        let before = self.task(task.id)?;
         self.run(
             PUT,
             named_params! {
@@ -119,13 +120,37 @@ impl Tasks for SqliteTransaction<'_> {
                 ":extra": json(&task.extra), ":created_at": task.created_at,
                 ":updated_at": task.updated_at, ":started_at": task.started_at,
                 ":completed_at": task.completed_at, ":cancelled_at": task.cancelled_at,
+                ":archived_at": task.archived_at,
             },
         )?;
-        self.put_labels(task)?;
-        self.put_depends(task)
+        let (labels, depends) = match &before {
+            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
+            None => Default::default(),
+        };
+        if labels != task.labels {
+            self.put_labels(task)?;
+        }
+        if depends != task.depends {
+            self.put_depends(task)?;
+        }
+        match log::put(before.as_ref(), task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
     }
 
     fn delete(&mut self, id: TaskId) -> Result<()> {
+        let Some(task) = self.task(id)? else {
+            return Ok(());
+        };
+        for dependent in self.dependents(id)? {
+            if let Some(mut task) = self.task(dependent)? {
+                task.depends.retain(|need| *need != id);
+                self.put(&task)?;
+            }
+        }
+        let (spawns, links) = (self.spawns(id)?, self.links(id)?);
+        self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
         Ok(())
     }
@@ -189,11 +214,12 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         started_at: row.get(21)?,
         completed_at: row.get(22)?,
         cancelled_at: row.get(23)?,
-        depends: from_json::<Vec<u32>>(row, 24)?
+        archived_at: row.get(24)?,
+        depends: from_json::<Vec<u32>>(row, 25)?
             .into_iter()
             .map(TaskId)
             .collect(),
-        labels: from_json(row, 25)?,
+        labels: from_json(row, 26)?,
     })
 }
 

@@ -1,0 +1,181 @@
+-- Version 2: what the graph asks for, kept up to date; who works on what; what happened.
+
+ALTER TABLE tasks ADD COLUMN archived_at TEXT;
+
+-- The graph's view of a task, without its texts. Triggers keep everything but `below`.
+CREATE TABLE nodes (
+    number INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    parent INTEGER,
+    status TEXT NOT NULL,
+    rank INTEGER NOT NULL,          -- 0 critical, 1 high, 2 medium, 3 low
+    is_epic INTEGER NOT NULL,
+    open_needs INTEGER NOT NULL,    -- dependencies that are not done
+    open_children INTEGER NOT NULL, -- children that are neither done nor cancelled
+    dangling INTEGER NOT NULL,      -- dependencies of an import that lead nowhere
+    below INTEGER NOT NULL          -- longest chain of tasks that wait for it, up to a bound
+) STRICT;
+
+CREATE INDEX nodes_by_parent ON nodes (parent) WHERE parent IS NOT NULL;
+CREATE INDEX nodes_ready ON nodes (rank, below DESC, number)
+    WHERE status = 'pending' AND open_needs = 0 AND open_children = 0 AND dangling = 0 AND is_epic = 0;
+CREATE INDEX nodes_dangling ON nodes (number) WHERE dangling > 0;
+
+CREATE TRIGGER node_insert AFTER INSERT ON tasks BEGIN
+    INSERT INTO nodes VALUES (
+        new.number,
+        new.parent,
+        new.status,
+        CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
+        new.type = 'epic',
+        0,
+        (SELECT count(*) FROM nodes WHERE parent = new.number AND status NOT IN ('done', 'cancelled')),
+        coalesce(json_array_length(new.extra, '$.danglingDepends'), 0),
+        0
+    );
+    UPDATE nodes SET open_children = open_children + 1
+    WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
+    UPDATE nodes SET open_needs = open_needs - 1
+    WHERE new.status = 'done' AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
+END;
+
+CREATE TRIGGER node_update AFTER UPDATE OF parent, status, priority, type, extra ON tasks
+WHEN old.parent IS NOT new.parent OR old.status <> new.status OR old.priority <> new.priority
+    OR old.type <> new.type OR old.extra <> new.extra
+BEGIN
+    UPDATE nodes SET
+        parent = new.parent,
+        status = new.status,
+        rank = CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
+        is_epic = new.type = 'epic',
+        dangling = coalesce(json_array_length(new.extra, '$.danglingDepends'), 0)
+    WHERE number = new.number;
+    UPDATE nodes SET open_children = open_children - 1
+    WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
+    UPDATE nodes SET open_children = open_children + 1
+    WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
+    UPDATE nodes SET open_needs = open_needs + (old.status = 'done') - (new.status = 'done')
+    WHERE (old.status = 'done') <> (new.status = 'done')
+        AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
+END;
+
+-- Deleting a task deletes its edges first, so a status is always there to be looked at.
+CREATE TRIGGER node_delete BEFORE DELETE ON tasks BEGIN
+    UPDATE nodes SET open_children = open_children - 1
+    WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
+    DELETE FROM task_depends WHERE task = old.number OR needs = old.number;
+END;
+
+CREATE TRIGGER need_insert AFTER INSERT ON task_depends BEGIN
+    UPDATE nodes SET open_needs = open_needs + 1
+    WHERE number = new.task AND (SELECT status FROM tasks WHERE number = new.needs) IS NOT 'done';
+END;
+
+CREATE TRIGGER need_delete AFTER DELETE ON task_depends BEGIN
+    UPDATE nodes SET open_needs = open_needs - 1
+    WHERE number = old.task AND (SELECT status FROM tasks WHERE number = old.needs) IS NOT 'done';
+END;
+
+INSERT INTO nodes SELECT
+    number,
+    parent,
+    status,
+    CASE priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
+    type = 'epic',
+    (SELECT count(*) FROM task_depends d JOIN tasks n ON n.number = d.needs
+        WHERE d.task = t.number AND n.status <> 'done'),
+    (SELECT count(*) FROM tasks c WHERE c.parent = t.number AND c.status NOT IN ('done', 'cancelled')),
+    coalesce(json_array_length(extra, '$.danglingDepends'), 0),
+    0
+FROM tasks t;
+
+-- Where a task that was imported comes from, by the other tool's own id.
+CREATE TABLE origins (
+    format TEXT NOT NULL,
+    id TEXT NOT NULL,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    PRIMARY KEY (format, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX origins_by_task ON origins (task);
+CREATE INDEX origins_by_id ON origins (id);
+
+-- What a copy of the tasks in a file looked like when it was last merged.
+CREATE TABLE sync_bases (
+    file TEXT NOT NULL,
+    task INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    PRIMARY KEY (file, task)
+) STRICT, WITHOUT ROWID;
+
+-- The last claim of a task. The epoch outlives a release, so that a late writer is known.
+CREATE TABLE claims (
+    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    epoch INTEGER NOT NULL,
+    holder TEXT,
+    since TEXT NOT NULL,
+    expires TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
+
+CREATE TABLE sessions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL,
+    scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
+    focus INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
+    holder TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at TEXT
+) STRICT;
+
+CREATE INDEX sessions_open ON sessions (status, number);
+
+CREATE TABLE phases (
+    slug TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL,
+    started_at TEXT,
+    completed_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tasks_by_phase ON tasks (phase, number) WHERE phase IS NOT NULL;
+
+-- One row for each transaction that changed something, and what it changed.
+CREATE TABLE operations (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    command TEXT NOT NULL,
+    undoes INTEGER
+) STRICT;
+
+CREATE INDEX operations_by_undone ON operations (undoes) WHERE undoes IS NOT NULL;
+
+CREATE TABLE changes (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    operation INTEGER NOT NULL REFERENCES operations (number),
+    kind TEXT NOT NULL,
+    task INTEGER,
+    detail TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX changes_by_operation ON changes (operation);
+CREATE INDEX changes_by_task ON changes (task, sequence);
+
+-- Each check of a finished task against its protocols.
+CREATE TABLE verifications (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    at TEXT NOT NULL,
+    by TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    passed INTEGER NOT NULL,
+    violations TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX verifications_by_task ON verifications (task, sequence);
