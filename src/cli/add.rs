@@ -17,7 +17,6 @@ use crate::ops::tasks::{self, Added};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
 
-/// Add a task, or many from a file
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

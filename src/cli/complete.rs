@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops;
 
-/// Mark a task done; a task that was spawned must verify first
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo complete T3\n  cleo complete T3 --force")]
 pub(super) struct Arguments {

@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use serde::Serialize;
 
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result, nearest};
 
-/// Explain an error code
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing"
@@ -19,7 +18,6 @@ pub(super) struct Arguments {
     code: Option<String>,
 }
 
-/// Show help for a command, or the table of exit codes
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo help add\n  cleo help exit-codes")]
 pub(super) struct HelpArguments {
@@ -88,7 +86,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     if arguments.topic == ["exit-codes"] {
         return table(face);
     }
-    let mut command = super::Cli::command();
+    let mut command = super::tree::whole();
     command.build();
     for word in &arguments.topic {
         let Some(found) = command.find_subcommand(word) else {

@@ -9,7 +9,6 @@ use super::list::table;
 use crate::error::Result;
 use crate::ops::tasks;
 
-/// Find tasks by words in title and description
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -14,7 +14,6 @@ use crate::ops::tasks::{self, Listed, TreeRow};
 use crate::store::Filter;
 use crate::task::{Priority, Status, Task, TaskType};
 
-/// List tasks
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

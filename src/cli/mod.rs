@@ -2,8 +2,10 @@
 
 mod arguments;
 mod environment;
+mod later;
 mod output;
 mod screen;
+mod tree;
 mod usage;
 
 mod add;
@@ -32,70 +34,74 @@ mod why;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
 use crate::error::{Error, Result};
 use crate::ops::{Context, Surroundings};
 use arguments::Globals;
+use later::Later;
 use output::Output;
 
-/// Turn a graph of tasks into work by AI agents that is checked, not believed
-#[derive(Parser)]
-#[command(name = "cleo", version, after_help = EXAMPLES, disable_help_subcommand = true)]
-struct Cli {
-    #[command(flatten)]
-    globals: Globals,
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  cleo init                                   make a workspace here
-  cleo add 'Research token refresh' --label research
-  cleo spawn T1 --format text                 print the prompt for an agent
-  cleo verify output T1                       check what the agent left
-  cleo complete T1                            done, if it verifies
-  cleo demo                                   see all of it on real input
-
-More: cleo help COMMAND, cleo help exit-codes, cleo explain CODE";
-
+// What can be called. A doc comment here would become the help of the program.
 #[derive(Subcommand)]
 enum Command {
-    Init(init::Arguments),
-    Add(Box<add::Arguments>),
-    Update(Box<update::Arguments>),
-    Show(show::Arguments),
-    List(list::Arguments),
-    Find(find::Arguments),
-    Start(start::Arguments),
-    Complete(complete::Arguments),
-    Reopen(reopen::Arguments),
-    Cancel(cancel::Arguments),
-    Delete(delete::Arguments),
-    Deps(deps::Arguments),
+    /// Make a workspace in this folder, and the files that tell agents about it
+    Init(Later<init::Arguments>),
+    /// Add a task, or many from a file
+    Add(Later<Box<add::Arguments>>),
+    /// Change the fields of a task
+    Update(Later<Box<update::Arguments>>),
+    /// Show a task with what stands around it
+    Show(Later<show::Arguments>),
+    /// List tasks
+    List(Later<list::Arguments>),
+    /// Find tasks by words in title and description
+    Find(Later<find::Arguments>),
+    /// Start the work on a task
+    Start(Later<start::Arguments>),
+    /// Mark a task done; a task that was spawned must verify first
+    Complete(Later<complete::Arguments>),
+    /// Take a closed task up again
+    Reopen(Later<reopen::Arguments>),
+    /// Give a task up
+    Cancel(Later<cancel::Arguments>),
+    /// Delete a task; its id is never used again
+    Delete(Later<delete::Arguments>),
+    /// Show what a task depends on and what depends on it
+    Deps(Later<deps::Arguments>),
+    /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
-    Orchestrator(orchestrator::Command),
-    Spawn(spawn::Arguments),
-    Why(why::Arguments),
-    Verify(verify::Arguments),
+    Orchestrator(Later<orchestrator::Command>),
+    /// Prepare the prompt for a task: the right skill, every token, the protocol
+    Spawn(Later<spawn::Arguments>),
+    /// Show why a spawn came out as it did, and whether it still would
+    Why(Later<why::Arguments>),
+    /// Check prompts, what agents said and left behind, and the gates of a task
+    Verify(Later<verify::Arguments>),
+    /// Manage skills: what agents work by
     #[command(subcommand)]
-    Skills(skills::Command),
+    Skills(Later<skills::Command>),
+    /// Manage the manifest: one line for each piece of work that an agent reports
     #[command(subcommand)]
-    Manifest(manifest::Command),
+    Manifest(Later<manifest::Command>),
+    /// Manage findings: entries of the manifest and the tasks that they belong to
     #[command(subcommand)]
-    Research(research::Command),
-    Demo(demo::Arguments),
-    Explain(explain::Arguments),
-    Help(explain::HelpArguments),
+    Research(Later<research::Command>),
+    /// Show the whole job on real input, in a folder of its own, with a script for the agents
+    Demo(Later<demo::Arguments>),
+    /// Explain an error code
+    Explain(Later<explain::Arguments>),
+    /// Show help for a command, or the table of exit codes
+    Help(Later<explain::HelpArguments>),
+    /// Print what the project makes from its own code
     #[command(subcommand, hide = true)]
-    Util(util::Command),
+    Util(Later<util::Command>),
 }
 
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match tree::parse(&arguments) {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
@@ -117,29 +123,29 @@ pub fn run() -> ExitCode {
 /// The one place that knows which command is which.
 fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Init(arguments) => face.run("init", arguments, init::run),
-        Command::Add(arguments) => face.run("add", *arguments, add::run),
-        Command::Update(arguments) => face.run("update", *arguments, update::run),
-        Command::Show(arguments) => face.run("show", arguments, show::run),
-        Command::List(arguments) => face.run("list", arguments, list::run),
-        Command::Find(arguments) => face.run("find", arguments, find::run),
-        Command::Start(arguments) => face.run("start", arguments, start::run),
-        Command::Complete(arguments) => face.run("complete", arguments, complete::run),
-        Command::Reopen(arguments) => face.run("reopen", arguments, reopen::run),
-        Command::Cancel(arguments) => face.run("cancel", arguments, cancel::run),
-        Command::Delete(arguments) => face.run("delete", arguments, delete::run),
-        Command::Deps(arguments) => face.run("deps", arguments, deps::run),
-        Command::Orchestrator(command) => orchestrator::dispatch(face, command),
-        Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
-        Command::Why(arguments) => face.run("why", arguments, why::run),
-        Command::Verify(arguments) => verify::dispatch(face, arguments),
-        Command::Skills(command) => skills::dispatch(face, command),
-        Command::Manifest(command) => manifest::dispatch(face, command),
-        Command::Research(command) => research::dispatch(face, command),
-        Command::Demo(arguments) => face.run("demo", arguments, demo::run),
-        Command::Explain(arguments) => face.run("explain", arguments, explain::run),
-        Command::Help(arguments) => face.run("help", arguments, explain::help),
-        Command::Util(command) => util::dispatch(face, command),
+        Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
+        Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
+        Command::Update(Later(arguments)) => face.run("update", *arguments, update::run),
+        Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
+        Command::List(Later(arguments)) => face.run("list", arguments, list::run),
+        Command::Find(Later(arguments)) => face.run("find", arguments, find::run),
+        Command::Start(Later(arguments)) => face.run("start", arguments, start::run),
+        Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::run),
+        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, reopen::run),
+        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, cancel::run),
+        Command::Delete(Later(arguments)) => face.run("delete", arguments, delete::run),
+        Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
+        Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
+        Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
+        Command::Why(Later(arguments)) => face.run("why", arguments, why::run),
+        Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
+        Command::Skills(Later(command)) => skills::dispatch(face, command),
+        Command::Manifest(Later(command)) => manifest::dispatch(face, command),
+        Command::Research(Later(command)) => research::dispatch(face, command),
+        Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
+        Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
+        Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
+        Command::Util(Later(command)) => util::dispatch(face, command),
     }
 }
 
@@ -194,15 +200,5 @@ impl Face<'_> {
         Ok(self
             .output
             .reply(self.name, result, error.as_ref(), &[], text))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_one_that_clap_can_build() {
-        super::Cli::command().debug_assert();
     }
 }

@@ -11,7 +11,6 @@ use crate::id::{self, TaskId};
 use crate::ops::tasks::{self, Shown};
 use crate::task::{Priority, Status, Task};
 
-/// Show a task with what stands around it
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title"

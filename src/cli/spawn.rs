@@ -11,7 +11,6 @@ use crate::error::{Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::spawn::{Options, Spawned, spawn};
 
-/// Prepare the prompt for a task: the right skill, every token, the protocol
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::tasks;
 
-/// Start the work on a task
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo start T3")]
 pub(super) struct Arguments {

@@ -13,7 +13,6 @@ use crate::id::TaskId;
 use crate::ops::tasks::{self, ListField, Patch};
 use crate::task::{Priority, Size, Status, Task, TaskType};
 
-/// Change the fields of a task
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -16,9 +16,9 @@ use crate::ops::tasks::Neighbor;
 /// How many stuck tasks a warning names.
 const STUCK_SHOWN: usize = 10;
 
-/// Manage the work of agents on a graph of tasks
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// Prepare the prompt for a task: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
     /// List the tasks that an agent can start now, most urgent first
     Ready(Scope),

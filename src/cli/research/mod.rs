@@ -13,7 +13,6 @@ use clap::Subcommand;
 use super::Face;
 use crate::error::Result;
 
-/// Manage findings: entries of the manifest and the tasks that they belong to
 #[derive(Subcommand)]
 pub(super) enum Command {
     List(list::Arguments),

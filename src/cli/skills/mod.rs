@@ -13,7 +13,6 @@ use clap::Subcommand;
 use super::Face;
 use crate::error::Result;
 
-/// Manage skills: what agents work by
 #[derive(Subcommand)]
 pub(super) enum Command {
     List(list::Arguments),

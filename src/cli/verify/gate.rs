@@ -12,7 +12,7 @@ use crate::gate::{Evidence, Gate, ROUNDS_MAX, Record};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Setting, TaskGates};
 
-/// Options of `cleo verify TASK`
+// Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(in crate::cli) struct GateArguments {
     /// Show the gates of this task, or set one
