@@ -8,16 +8,19 @@ mod usage;
 
 mod add;
 mod cancel;
+mod claim;
 mod complete;
 mod delete;
 mod demo;
 mod deps;
 mod explain;
 mod find;
+mod heartbeat;
 mod init;
 mod list;
 mod manifest;
 mod orchestrator;
+mod release;
 mod reopen;
 mod research;
 mod show;
@@ -68,6 +71,9 @@ enum Command {
     Show(show::Arguments),
     List(list::Arguments),
     Find(find::Arguments),
+    Claim(claim::Arguments),
+    Heartbeat(heartbeat::Arguments),
+    Release(release::Arguments),
     Start(start::Arguments),
     Complete(complete::Arguments),
     Reopen(reopen::Arguments),
@@ -123,6 +129,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Show(arguments) => face.run("show", arguments, show::run),
         Command::List(arguments) => face.run("list", arguments, list::run),
         Command::Find(arguments) => face.run("find", arguments, find::run),
+        Command::Claim(arguments) => face.run("claim", arguments, claim::run),
+        Command::Heartbeat(arguments) => face.run("heartbeat", arguments, heartbeat::run),
+        Command::Release(arguments) => face.run("release", arguments, release::run),
         Command::Start(arguments) => face.run("start", arguments, start::run),
         Command::Complete(arguments) => face.run("complete", arguments, complete::run),
         Command::Reopen(arguments) => face.run("reopen", arguments, reopen::run),
