@@ -79,6 +79,10 @@ codes! {
         "Spawn it first with `cleo spawn TASK`.";
     CodeNotFound = "E_CODE_NOT_FOUND", 4, "No error has this code.",
         "List them with `cleo help exit-codes`.";
+    NothingReady = "E_NOTHING_READY", 4, "No task is ready to be claimed; nothing was changed.",
+        "If `retryable` is true, others are at work: try again later. If not, nothing more will come by itself.";
+    PhaseNotFound = "E_PHASE_NOT_FOUND", 4, "No phase has this name.",
+        "Look it up with `cleo phase list`.";
     ProgramMissing = "E_PROGRAM_MISSING", 5, "A program that cleo was asked to run is not there.",
         "Install it or correct its name.";
     TaskInvalid = "E_TASK_INVALID", 6, "A task's field has a value that it cannot have; nothing was changed.",
@@ -117,10 +121,14 @@ codes! {
         "See `cleo verify output TASK`; `--force` completes it all the same and is recorded.";
     StatusRefused = "E_STATUS_REFUSED", 6, "The task cannot go from its status to that one.",
         "Use the command that `fix` names.";
+    NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
+        "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",
         "Correct the variable that the message names.";
+    Clock = "E_CLOCK", 8, "The clock is behind the moment at which the task was claimed; nothing was changed.",
+        "Correct the clock, or wait for it; leases are not judged by a clock that was set back.";
     StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
         "Install that version of cleo or a newer one.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
@@ -133,6 +141,24 @@ codes! {
         "Leave out one of the edges that the message names.";
     HasChildren = "E_HAS_CHILDREN", 16, "The task has children or dependents; nothing was changed.",
         "Deal with them first, or use the flag in `fix`.";
+    SessionExists = "E_SESSION_EXISTS", 30, "An open session is there already; nothing was changed.",
+        "Go on in it, or end it first.";
+    SessionNotFound = "E_SESSION_NOT_FOUND", 31, "No session has this id.",
+        "Look it up with `cleo session list`.";
+    ScopeConflict = "E_SCOPE_CONFLICT", 32, "Somebody's open session is about the same tasks; nothing was changed.",
+        "Choose another scope, or share it with `--force`.";
+    ScopeInvalid = "E_SCOPE_INVALID", 33, "A session cannot be about this task; nothing was changed.",
+        "Name a task that is open.";
+    NotInScope = "E_TASK_NOT_IN_SCOPE", 34, "The task is not in the scope of the session; nothing was changed.",
+        "Focus on a task in its scope, or start a session with another scope.";
+    Claimed = "E_CLAIMED", 35, "Somebody holds the task; nothing was changed.",
+        "Take other work with `cleo claim --next`, or wait until the lease is over.";
+    ClaimLost = "E_CLAIM_LOST", 35, "The claim under which this was to be done is no longer the task's; nothing was changed.",
+        "Stop the work on the task, or claim it again if it is free.";
+    SessionRequired = "E_SESSION_REQUIRED", 36, "There is no open session to do this in; nothing was changed.",
+        "Start one with `cleo session start`, or name one with `--session`.";
+    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "Tasks of the session are still claimed by who leads it; nothing was changed.",
+        "Complete or release them first; `--force` ends it all the same.";
     GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
         "Mend what the command found and run it again.";
     GateOrder = "E_GATE_ORDER", 6, "A gate comes after another that is still open; nothing was changed.",
@@ -195,6 +221,8 @@ pub struct Error {
     pub replacement: Option<(String, String)>,
     /// The cause, for people who look deeper.
     pub source: Option<anyhow::Error>,
+    /// True when others can be expected to change what it failed of.
+    pub passing: bool,
 }
 
 impl Error {
@@ -207,6 +235,7 @@ impl Error {
             alternatives: Vec::new(),
             replacement: None,
             source: None,
+            passing: false,
         }
     }
 
@@ -237,6 +266,12 @@ impl Error {
         self
     }
 
+    /// Says whether others can be expected to change what it failed of, so that trying again helps.
+    pub fn passing(mut self, passing: bool) -> Error {
+        self.passing = passing;
+        self
+    }
+
     /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
     pub fn shown(&self) -> Cow<'_, str> {
         match self.message.char_indices().nth(MESSAGE_MAX) {
@@ -247,7 +282,7 @@ impl Error {
 
     /// Says whether the same command may succeed when run again.
     pub fn retryable(&self) -> bool {
-        self.code == Code::LockTimeout
+        self.code == Code::LockTimeout || self.passing
     }
 }
 

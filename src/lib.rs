@@ -5,6 +5,7 @@
 
 pub mod agent_files;
 pub mod catalogue;
+pub mod claim;
 mod cli;
 pub mod clock;
 pub mod dispatch;
@@ -14,10 +15,12 @@ pub mod gate;
 pub mod id;
 pub mod manifest;
 pub mod ops;
+pub mod phase;
 pub mod protocol;
 pub mod reply;
 pub mod runner;
 pub mod score;
+pub mod session;
 pub mod skill;
 pub mod spawn;
 pub mod store;

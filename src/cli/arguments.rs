@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::claim::Lease;
+
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
 
@@ -55,6 +57,22 @@ pub(super) struct Globals {
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) skills_dir: Vec<PathBuf>,
+}
+
+/// The claim under which something is done.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct EpochOption {
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) epoch: Option<u32>,
+}
+
+/// How long a claim is to last.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct LeaseOption {
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d
+    #[arg(long, value_name = "DURATION", default_value = "1h")]
+    pub(super) lease: Lease,
 }
 
 /// Form of the answer.

@@ -2,14 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::ValueEnum;
 
 use super::arguments::{Format, Globals};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, steers};
-use crate::ops::Surroundings;
+use crate::ops::{Assignment, Surroundings};
 
 /// Longest name of who calls, in characters.
 const AGENT_MAX: usize = 100;
@@ -25,6 +27,7 @@ pub(super) fn surroundings(globals: &Globals, command: &'static str) -> Result<S
         root,
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
         actor: actor()?,
+        assignment: assignment()?,
         skills_dirs: globals.skills_dir.clone(),
         home,
         data_home,
@@ -87,6 +90,26 @@ fn path(name: &str) -> Option<PathBuf> {
 
 fn folder(name: &str) -> Option<PathBuf> {
     path(name).filter(|path| path.is_absolute())
+}
+
+/// Reads what the caller was given to do.
+fn assignment() -> Result<Assignment> {
+    Ok(Assignment {
+        task: parsed("CLEO_TASK_ID", "a task id such as T12")?,
+        epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
+        session: parsed("CLEO_SESSION", "a session id such as S1")?,
+    })
+}
+
+/// Reads a setting that has a form.
+fn parsed<T: FromStr>(name: &str, form: &str) -> Result<Option<T>> {
+    let Some(text) = setting(name)? else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        let message = format!("{name} is `{text}`; it can be {form}");
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
+    })
 }
 
 /// Names who calls: `CLEO_AGENT`, else user and host.

@@ -50,6 +50,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
+    /// Only tasks that somebody has claimed
+    #[arg(long)]
+    claimed: bool,
+
+    /// Only tasks that this one has claimed
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
+
     /// At most so many tasks
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -139,6 +147,8 @@ impl Arguments {
             priorities: self.priority,
             phase: self.phase,
             agent: self.agent,
+            claimed: self.claimed,
+            holder: self.holder,
             limit: self.limit,
             offset: self.offset,
         }

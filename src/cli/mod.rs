@@ -10,16 +10,19 @@ mod usage;
 
 mod add;
 mod cancel;
+mod claim;
 mod complete;
 mod delete;
 mod demo;
 mod deps;
 mod explain;
 mod find;
+mod heartbeat;
 mod init;
 mod list;
 mod manifest;
 mod orchestrator;
+mod release;
 mod reopen;
 mod research;
 mod show;
@@ -57,7 +60,13 @@ enum Command {
     List(Later<list::Arguments>),
     /// Find tasks by words in title and description
     Find(Later<find::Arguments>),
-    /// Start the work on a task
+    /// Claim a task, so that exactly one works on it, and start it
+    Claim(Later<claim::Arguments>),
+    /// Extend the lease of a claim
+    Heartbeat(Later<heartbeat::Arguments>),
+    /// Give a claimed task back: it is free, and pending again if it was active
+    Release(Later<release::Arguments>),
+    /// Start the work on a task: it is claimed, and active
     Start(Later<start::Arguments>),
     /// Mark a task done; a task that was spawned must verify first
     Complete(Later<complete::Arguments>),
@@ -129,6 +138,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
         Command::List(Later(arguments)) => face.run("list", arguments, list::run),
         Command::Find(Later(arguments)) => face.run("find", arguments, find::run),
+        Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::run),
+        Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, heartbeat::run),
+        Command::Release(Later(arguments)) => face.run("release", arguments, release::run),
         Command::Start(Later(arguments)) => face.run("start", arguments, start::run),
         Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::run),
         Command::Reopen(Later(arguments)) => face.run("reopen", arguments, reopen::run),

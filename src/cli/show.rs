@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
+use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -43,6 +44,17 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.field("depends on", id::list(&task.depends));
     screen.field("waiting for", id::list(&shown.waiting_for));
     screen.field("unblocks", id::list(&shown.dependents));
+    if let Some(held) = &shown.claim {
+        claim_fields(screen, Some(&held.claim));
+        screen.field(
+            "lease",
+            if held.expired {
+                "over: anybody may claim it"
+            } else {
+                ""
+            },
+        );
+    }
     screen
         .field("labels", task.labels.join(", "))
         .field("phase", text(&task.phase));

@@ -1,5 +1,6 @@
 //! Completing a task, which a spawned task must earn.
 
+use super::claims::{self, Caller, check_holder};
 use super::tasks::{Moved, finish};
 use super::verify::{OutputVerdict, check_output, required_sections};
 use super::{Context, require};
@@ -9,8 +10,15 @@ use crate::manifest::entry::Status;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Status as TaskStatus;
 
-/// Marks a task done. A task that was spawned must verify first, unless forced; that is recorded.
-pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved> {
+/// Marks a task done and ends its claim. A task that was spawned must verify first, and one that
+/// somebody else holds is left to them, unless forced; that is recorded.
+pub fn complete(
+    context: &mut Context,
+    id: TaskId,
+    epoch: Option<u32>,
+    force: bool,
+) -> Result<Moved> {
+    let caller = Caller::of(context, id, epoch);
     let (workspace, now) = (context.workspace.clone(), context.now());
     let by = context.surroundings.actor.clone();
     let spawned = context
@@ -23,7 +31,8 @@ pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved>
     };
     context.write(|transaction| {
         let task = require(transaction, id)?;
-        let mut warnings = Vec::new();
+        let taken = check_holder(transaction, &task, &caller, force, "complete")?;
+        let mut warnings = Vec::from_iter(taken);
         if let Some(record) = transaction
             .latest_spawn(id)?
             .filter(|_| task.status != TaskStatus::Done)
@@ -32,6 +41,7 @@ pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved>
             warnings.extend(earned(transaction, record, &verdict, force, &now, &by)?);
         }
         let mut moved = finish(transaction, task, force, &now)?;
+        claims::end(transaction, id, &caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
     })

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::claims::{Caller, check_epoch};
 use super::{Context, require};
 use crate::error::Result;
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
@@ -25,6 +26,8 @@ pub struct Setting {
     pub agent: Option<String>,
     /// Set it although an earlier gate is open.
     pub force: bool,
+    /// Epoch of the claim under which it is set.
+    pub epoch: Option<u32>,
 }
 
 /// The gates of a task.
@@ -63,14 +66,17 @@ pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<Tas
     check_agent(setting.agent.as_deref())?;
     let (id, gate, force) = (task.to_string(), setting.gate, setting.force);
     let wanted = setting.command.is_some() || setting.passed;
+    let caller = Caller::of(context, task, setting.epoch);
     context.read(|transaction| {
-        require(transaction, task)?;
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
         transaction.gates(task)?.check(&id, gate, wanted, force)
     })?;
     let evidence = evidence(context, setting)?;
     let passed = evidence.outcome().unwrap_or(setting.passed);
     let (at, by) = (context.now(), context.surroundings.actor.clone());
     context.write(|transaction| {
+        // Somebody may have taken over while the command ran.
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let mut gates = transaction.gates(task)?;
         gates.check(&id, gate, passed, force)?;
         let forced = passed && !gates.open_before(gate).is_empty();

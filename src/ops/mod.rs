@@ -1,5 +1,6 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
+pub mod claims;
 pub mod complete;
 pub mod demo;
 pub mod gates;
@@ -17,6 +18,7 @@ use crate::catalogue::Places;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::session::SessionId;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
@@ -35,12 +37,25 @@ pub struct Surroundings {
     pub clock: Clock,
     /// Who calls: `CLEO_AGENT`, else user and host.
     pub actor: String,
+    /// What the caller was given to do.
+    pub assignment: Assignment,
     /// Folders of skills that the user named.
     pub skills_dirs: Vec<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub data_home: Option<PathBuf>,
+}
+
+/// What the environment says of the caller's work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assignment {
+    /// The task that an agent was started for (`CLEO_TASK_ID`).
+    pub task: Option<TaskId>,
+    /// Epoch of the claim under which it works (`CLEO_EPOCH`).
+    pub epoch: Option<u32>,
+    /// The session that it works in (`CLEO_SESSION`).
+    pub session: Option<SessionId>,
 }
 
 impl Surroundings {

@@ -1,5 +1,7 @@
 //! What every store must do. `suite!` runs all of it against one backend.
 
+mod work;
+
 use super::{Filter, Link, SpawnRecord, Stamp, Store};
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
@@ -61,6 +63,26 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("a link is new once", a_link_is_new_once),
     ("gates are kept whole", gates_are_kept_whole),
     ("every change is in the log", every_change_is_in_the_log),
+    (
+        "a claim is kept, and its epoch outlives it",
+        work::a_claim_is_kept_and_its_epoch_outlives_it,
+    ),
+    (
+        "a deleted task takes its claim along",
+        work::a_deleted_task_takes_its_claim_along,
+    ),
+    (
+        "the first ready task is the most urgent",
+        work::the_first_ready_task_is_the_most_urgent,
+    ),
+    (
+        "a session is read as it was written",
+        work::a_session_is_read_as_it_was_written,
+    ),
+    (
+        "phases have an order, and tasks are counted",
+        work::phases_have_an_order_and_counts,
+    ),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";

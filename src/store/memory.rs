@@ -1,16 +1,23 @@
 //! A store in memory, for tests of rules that need a store but no file. The conformance suite
 //! keeps it equal to the real one.
 
+mod claims;
+mod phases;
+mod sessions;
+
 use std::collections::{BTreeMap, HashSet};
 
 use super::{
     Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
     Tasks, Transaction, log,
 };
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
+use crate::phase::Phase;
 use crate::score::{normalize, terms};
+use crate::session::{Session, SessionId};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -22,6 +29,9 @@ struct State {
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
+    claims: BTreeMap<TaskId, Claim>,
+    sessions: BTreeMap<SessionId, Session>,
+    phases: BTreeMap<String, Phase>,
     log: Vec<Recorded>,
 }
 
@@ -108,7 +118,7 @@ impl Tasks for MemoryTransaction<'_> {
             .state
             .tasks
             .values()
-            .filter(|task| passes(filter, task))
+            .filter(|task| passes(filter, task) && self.is_held_as(filter, task.id))
             .collect();
         let total = fitting.len() as u64;
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -168,6 +178,11 @@ impl Tasks for MemoryTransaction<'_> {
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
+        self.state.claims.remove(&id);
+        for session in self.state.sessions.values_mut() {
+            session.scope = session.scope.filter(|scope| *scope != id);
+            session.focus = session.focus.filter(|focus| *focus != id);
+        }
         Ok(())
     }
 }
@@ -180,6 +195,13 @@ impl MemoryTransaction<'_> {
             .filter(|task| wanted(task))
             .map(|task| task.id)
             .collect()
+    }
+
+    fn is_held_as(&self, filter: &Filter, task: TaskId) -> bool {
+        let claim = self.state.claims.get(&task);
+        let holder = claim.and_then(|claim| claim.holder.as_ref());
+        (!filter.claimed || holder.is_some())
+            && (filter.holder.is_none() || filter.holder.as_ref() == holder)
     }
 
     fn is_below(&self, task: &Task, root: TaskId) -> bool {

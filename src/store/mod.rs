@@ -1,10 +1,13 @@
 //! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
 //! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
 
+mod claims;
 #[cfg(test)]
 mod conformance;
 mod log;
 pub mod memory;
+mod phases;
+mod sessions;
 pub mod sqlite;
 
 use std::collections::HashSet;
@@ -17,7 +20,10 @@ use crate::id::TaskId;
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
+pub use claims::Claims;
 pub use log::{Change, Log, Recorded};
+pub use phases::Phases;
+pub use sessions::Sessions;
 
 /// A store that can begin transactions.
 pub trait Store {
@@ -42,7 +48,9 @@ pub struct Stamp {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links + TaskGates + Log {
+pub trait Transaction:
+    Tasks + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log
+{
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
@@ -179,6 +187,10 @@ pub struct Filter {
     pub phase: Option<String>,
     /// Assigned to this agent.
     pub agent: Option<String>,
+    /// Claimed by somebody, also when the lease is over.
+    pub claimed: bool,
+    /// Claimed by this holder.
+    pub holder: Option<String>,
     /// At most so many.
     pub limit: Option<u32>,
     /// Without the first so many.

@@ -9,6 +9,7 @@ mod world;
 
 mod attempts;
 mod batch;
+mod claims;
 mod corrections;
 mod demo;
 mod dispatch;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::Face;
+use crate::cli::arguments::EpochOption;
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, ROUNDS_MAX, Record};
@@ -41,6 +42,9 @@ pub(in crate::cli) struct GateArguments {
     /// Pass the gate although an earlier one is open; this is recorded
     #[arg(long, requires = "gate")]
     force: bool,
+
+    #[command(flatten)]
+    claim: EpochOption,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
@@ -60,6 +64,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         time_limit: Duration::from_secs(arguments.time_limit),
         agent: arguments.agent,
         force: arguments.force,
+        epoch: arguments.claim.epoch,
     };
     let result = gates::set(&mut face.context()?, task, &setting)?;
     let error = failed(&result, gate, arguments.run.as_deref());

@@ -138,6 +138,7 @@ fn open(surroundings: &Surroundings, folder: PathBuf) -> Result<Context> {
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     Context::open(Surroundings {
+        assignment: Default::default(),
         command: "demo",
         root: Some(folder.clone()),
         directory: folder,
@@ -184,7 +185,7 @@ fn waves(context: &mut Context, epic: TaskId) -> Result<Step> {
 }
 
 fn finish(context: &mut Context, epic: TaskId, below: usize) -> Result<Step> {
-    complete::complete(context, epic, false)?;
+    complete::complete(context, epic, None, false)?;
     Ok(Step::Done {
         epic,
         done: below + 1,

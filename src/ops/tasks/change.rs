@@ -3,6 +3,7 @@
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 use crate::task::draft::{
@@ -71,8 +72,15 @@ pub enum ListField {
 pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
+    let caller = Caller::of(context, id, None);
     context.write(|transaction| {
         let mut task = require(transaction, id)?;
+        if patch.status.is_some_and(|status| status != task.status) {
+            check_holder(transaction, &task, &caller, false, "release")?;
+        }
+        if patch.status == Some(Status::Pending) {
+            claims::end(transaction, id, &caller)?;
+        }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;

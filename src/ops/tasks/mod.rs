@@ -14,9 +14,10 @@ pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{Next, Ready, Waves, next, ready, waves};
 pub use moves::{Moved, cancel, reopen, start};
-pub(super) use moves::{finish, unblocked_by};
+pub(super) use moves::{finish, move_task, not_ready, unblocked_by};
 pub use read::{
-    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
+    Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show,
+    tree,
 };
 
 use crate::error::{Code, Error, Result};
@@ -74,6 +75,15 @@ fn no_dependency(name: &str) -> Error {
 fn no_parent(name: &str) -> Error {
     let message = format!("there is no task {name} to be the parent");
     Error::new(Code::ParentNotFound, message).fix("cleo list")
+}
+
+/// Says whether a task is `root` or below it, to any depth.
+pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
+    let mut next = Some(id);
+    while let Some(id) = next.filter(|id| *id != root) {
+        next = tasks.parent(id)?;
+    }
+    Ok(next.is_some())
 }
 
 /// Says whether a task is there.

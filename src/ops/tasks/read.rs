@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use regex::RegexBuilder;
 use serde::Serialize;
 
+use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
@@ -26,6 +27,18 @@ pub struct Shown {
     pub dependents: Vec<TaskId>,
     /// Dependencies that are not done.
     pub waiting_for: Vec<TaskId>,
+    /// Who holds it; none when nobody does.
+    pub claim: Option<HeldClaim>,
+}
+
+/// The claim of a task that somebody holds.
+#[derive(Debug, Serialize)]
+pub struct HeldClaim {
+    /// The claim.
+    #[serde(flatten)]
+    pub claim: Claim,
+    /// True when its lease is over, so that anybody may take the task.
+    pub expired: bool,
 }
 
 /// Tasks and how many there are in all.
@@ -73,6 +86,7 @@ pub struct TreeRow {
 
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
+    let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let mut waiting_for = Vec::new();
@@ -82,11 +96,17 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             }
         }
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
+        let claim = tasks.claim(id)?.filter(|claim| claim.holder.is_some());
+        let claim = claim.map(|claim| HeldClaim {
+            expired: claim.is_expired(&now),
+            claim,
+        });
         Ok(Shown {
             task,
             children,
             dependents,
             waiting_for,
+            claim,
         })
     })
 }

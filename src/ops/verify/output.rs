@@ -11,6 +11,7 @@ use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
+use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::workspace::{OUTPUT_DIR, Workspace};
@@ -37,11 +38,12 @@ pub struct OutputVerdict {
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
-pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result<OutputVerdict> {
+    let caller = Caller::of(context, task, epoch);
     let required = required_sections(context)?;
-    let (workspace, now) = (context.workspace.clone(), context.now());
+    let workspace = context.workspace.clone();
     let (verdict, record) = context.read(|transaction| {
-        require(transaction, task)?;
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
             Some(record) => check_output(&workspace, record, &required)?,
@@ -50,7 +52,7 @@ pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
         Ok((verdict, record))
     })?;
     if let Some(record) = record.filter(|_| verdict.verdict.violations.is_empty()) {
-        remember(context, record, &verdict, &now)?;
+        remember(context, record, &verdict, &caller)?;
     }
     Ok(verdict)
 }
@@ -65,18 +67,19 @@ fn remember(
     context: &mut Context,
     record: SpawnRecord,
     verdict: &OutputVerdict,
-    now: &str,
+    caller: &Caller,
 ) -> Result<()> {
     if record.output_digest == verdict.output_digest && record.verified_at.is_some() {
         return Ok(());
     }
     let output_digest = verdict.output_digest.clone();
     let record = SpawnRecord {
-        verified_at: Some(now.to_string()),
+        verified_at: Some(caller.now.clone()),
         output_digest,
         ..record
     };
     context.write(|transaction| {
+        check_epoch(transaction, &require(transaction, record.task)?, caller)?;
         // Writing makes it the latest, which another spawn may have become meanwhile.
         let latest = transaction.latest_spawn(record.task)?;
         if latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {

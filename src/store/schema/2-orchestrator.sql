@@ -117,9 +117,10 @@ CREATE TABLE claims (
 ) STRICT;
 
 CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
+CREATE INDEX claims_by_holder ON claims (holder, task) WHERE holder IS NOT NULL;
 
 CREATE TABLE sessions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     status TEXT NOT NULL,
     scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
@@ -142,7 +143,7 @@ CREATE TABLE phases (
     completed_at TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX tasks_by_phase ON tasks (phase, number) WHERE phase IS NOT NULL;
+CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
 -- One row for each transaction that changed something, and what it changed.
 CREATE TABLE operations (

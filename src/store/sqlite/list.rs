@@ -41,6 +41,14 @@ impl Conditions {
                 conditions.add(&format!("{column} = ?"), Value::from(value.clone()));
             }
         }
+        if filter.claimed {
+            let held = "t.number IN (SELECT task FROM claims WHERE holder IS NOT NULL)";
+            conditions.parts.push(held.to_string());
+        }
+        if let Some(holder) = &filter.holder {
+            let condition = "t.number IN (SELECT task FROM claims WHERE holder = ?)";
+            conditions.add(condition, Value::from(holder.clone()));
+        }
         for label in &filter.labels {
             let condition = "t.number IN (SELECT task FROM task_labels WHERE normalized = ?)";
             conditions.add(condition, Value::from(normalize(label.trim())));

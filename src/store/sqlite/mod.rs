@@ -1,11 +1,14 @@
 //! The store in one SQLite file. Opening and transactions are here, the SQL of each resource in
 //! its own file.
 
+mod claims;
 mod faults;
 mod gates;
 mod links;
 mod list;
 mod log;
+mod phases;
+mod sessions;
 mod spawns;
 mod tasks;
 
