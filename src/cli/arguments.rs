@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
+
+use crate::clock::parse_past;
+use crate::error::{Code, Error, Result};
 
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
@@ -55,6 +59,16 @@ pub(super) struct Globals {
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) skills_dir: Vec<PathBuf>,
+}
+
+/// Reads a moment that lies back: a date, a time or an age.
+pub(super) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
+    parse_past(text, now).ok_or_else(|| {
+        let message = format!(
+            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
+        );
+        Error::new(Code::InputInvalid, message).instead(text, "30d")
+    })
 }
 
 /// Form of the answer.

@@ -7,6 +7,7 @@ mod screen;
 mod usage;
 
 mod add;
+mod archive;
 mod cancel;
 mod complete;
 mod delete;
@@ -16,6 +17,7 @@ mod explain;
 mod find;
 mod init;
 mod list;
+mod log;
 mod manifest;
 mod orchestrator;
 mod reopen;
@@ -24,9 +26,12 @@ mod show;
 mod skills;
 mod spawn;
 mod start;
+mod unarchive;
+mod undo;
 mod update;
 mod util;
 mod verify;
+mod watch;
 mod why;
 
 use std::ffi::OsString;
@@ -73,7 +78,12 @@ enum Command {
     Reopen(reopen::Arguments),
     Cancel(cancel::Arguments),
     Delete(delete::Arguments),
+    Archive(archive::Arguments),
+    Unarchive(unarchive::Arguments),
     Deps(deps::Arguments),
+    Log(log::Arguments),
+    Undo(undo::Arguments),
+    Watch(watch::Arguments),
     #[command(subcommand)]
     Orchestrator(orchestrator::Command),
     Spawn(spawn::Arguments),
@@ -128,7 +138,12 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Reopen(arguments) => face.run("reopen", arguments, reopen::run),
         Command::Cancel(arguments) => face.run("cancel", arguments, cancel::run),
         Command::Delete(arguments) => face.run("delete", arguments, delete::run),
+        Command::Archive(arguments) => face.run("archive", arguments, archive::run),
+        Command::Unarchive(arguments) => face.run("unarchive", arguments, unarchive::run),
         Command::Deps(arguments) => face.run("deps", arguments, deps::run),
+        Command::Log(arguments) => face.run("log", arguments, log::run),
+        Command::Undo(arguments) => face.run("undo", arguments, undo::run),
+        Command::Watch(arguments) => face.run("watch", arguments, watch::run),
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
         Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
         Command::Why(arguments) => face.run("why", arguments, why::run),

@@ -3,7 +3,7 @@
 
 #[cfg(test)]
 mod conformance;
-mod log;
+pub mod log;
 pub mod memory;
 pub mod sqlite;
 
@@ -17,7 +17,7 @@ use crate::id::TaskId;
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
-pub use log::{Change, Log, Recorded};
+pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 
 /// A store that can begin transactions.
 pub trait Store {
@@ -28,6 +28,10 @@ pub trait Store {
     /// visible and durable at once when it commits, and never if it is dropped before. What it
     /// changes is recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Returns a number that stays the same until somebody else has committed something. Asking
+    /// costs next to nothing.
+    fn version(&self) -> Result<u64>;
 }
 
 /// Who changes something, when and by which command.
@@ -74,7 +78,7 @@ pub trait Tasks {
     fn list(&self, filter: &Filter) -> Result<Page>;
 
     /// Finds tasks whose title or description holds all words (or words that start so), best first.
-    fn find(&self, words: &str, limit: u32) -> Result<Page>;
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page>;
 
     /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>>;
@@ -87,6 +91,10 @@ pub trait Tasks {
 
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
+
+    /// Brings a deleted task back under its id, with everything that went with it. Edges of others
+    /// onto it are changes of those others. There must be no task of this id.
+    fn restore(&mut self, removed: &Removed) -> Result<()>;
 }
 
 /// Prepared spawns and what became of them.
@@ -117,6 +125,9 @@ pub trait Links {
 
     /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
+
+    /// Takes a link away; says whether it was there.
+    fn unlink(&mut self, link: &Link) -> Result<bool>;
 }
 
 /// The verification gates of tasks.
@@ -179,10 +190,26 @@ pub struct Filter {
     pub phase: Option<String>,
     /// Assigned to this agent.
     pub agent: Option<String>,
+    /// Archived or not.
+    pub archived: Archived,
+    /// Done or cancelled before this moment, RFC 3339 in UTC.
+    pub closed_before: Option<String>,
     /// At most so many.
     pub limit: Option<u32>,
     /// Without the first so many.
     pub offset: u32,
+}
+
+/// Whether tasks that are archived pass a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Archived {
+    /// They do not.
+    #[default]
+    Hidden,
+    /// Only they do.
+    Only,
+    /// They pass like all others.
+    Shown,
 }
 
 /// Tasks, and how many there are without limit and offset.
