@@ -65,6 +65,8 @@ codes! {
         "Restore .cleo/cleo.db from a backup, or move it away and run `cleo init`.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
+    DiskFull = "E_DISK_FULL", 3, "There is no room to write; nothing was changed.",
+        "Make room on the disk, or raise the quota or the limit on the size of files, and run the command again.";
     PathOutside = "E_PATH_OUTSIDE_WORKSPACE", 3, "A path leads out of the workspace.",
         "Use a path below the workspace root, without `..` and without links that lead out.";
     WorkspaceNotFound = "E_WORKSPACE_NOT_FOUND", 4, "There is no .cleo folder here or above.",
@@ -77,6 +79,8 @@ codes! {
         "Look it up with `cleo manifest list`.";
     ReceiptNotFound = "E_RECEIPT_NOT_FOUND", 4, "The task has not been spawned, so there is nothing to explain.",
         "Spawn it first with `cleo spawn TASK`.";
+    OperationNotFound = "E_OPERATION_NOT_FOUND", 4, "No operation has this number.",
+        "Look it up with `cleo log`.";
     CodeNotFound = "E_CODE_NOT_FOUND", 4, "No error has this code.",
         "List them with `cleo help exit-codes`.";
     NothingReady = "E_NOTHING_READY", 4, "No task is ready to be claimed; nothing was changed.",
@@ -123,6 +127,10 @@ codes! {
         "Use the command that `fix` names.";
     NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
         "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
+    UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation stands on what is to be taken back; nothing was changed.",
+        "Take back the later operation first, as `fix` says.";
+    NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is taken back already, or nothing of it can be.",
+        "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 
 use crate::claim::Lease;
+use crate::clock::parse_past;
+use crate::error::{Code, Error, Result};
 
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
@@ -73,6 +76,16 @@ pub(super) struct LeaseOption {
     /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d
     #[arg(long, value_name = "DURATION", default_value = "1h")]
     pub(super) lease: Lease,
+}
+
+/// Reads a moment that lies back: a date, a time or an age.
+pub(super) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
+    parse_past(text, now).ok_or_else(|| {
+        let message = format!(
+            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
+        );
+        Error::new(Code::InputInvalid, message).instead(text, "30d")
+    })
 }
 
 /// Form of the answer.

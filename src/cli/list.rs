@@ -11,7 +11,7 @@ use super::show::{priority_tone, status_tone};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Listed, TreeRow};
-use crate::store::Filter;
+use crate::store::{Archived, Filter};
 use crate::task::{Priority, Status, Task, TaskType};
 
 #[derive(Args)]
@@ -69,6 +69,32 @@ pub(super) struct Arguments {
     /// In the order of the tree, with each task's depth
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     tree: bool,
+
+    #[command(flatten)]
+    archive: ArchiveOptions,
+}
+
+/// Whether to show what `cleo archive` has put away.
+#[derive(Args)]
+pub(super) struct ArchiveOptions {
+    /// Only tasks that are archived
+    #[arg(long)]
+    archived: bool,
+
+    /// Tasks that are archived too
+    #[arg(long, conflicts_with = "archived")]
+    all: bool,
+}
+
+impl ArchiveOptions {
+    /// Says which tasks are asked for.
+    pub(super) fn shown(&self) -> Archived {
+        match (self.archived, self.all) {
+            (true, _) => Archived::Only,
+            (_, true) => Archived::Shown,
+            _ => Archived::Hidden,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -149,6 +175,8 @@ impl Arguments {
             agent: self.agent,
             claimed: self.claimed,
             holder: self.holder,
+            archived: self.archive.shown(),
+            closed_before: None,
             limit: self.limit,
             offset: self.offset,
         }

@@ -9,6 +9,7 @@ mod tree;
 mod usage;
 
 mod add;
+mod archive;
 mod cancel;
 mod claim;
 mod complete;
@@ -20,6 +21,7 @@ mod find;
 mod heartbeat;
 mod init;
 mod list;
+mod log;
 mod manifest;
 mod orchestrator;
 mod release;
@@ -29,9 +31,12 @@ mod show;
 mod skills;
 mod spawn;
 mod start;
+mod unarchive;
+mod undo;
 mod update;
 mod util;
 mod verify;
+mod watch;
 mod why;
 
 use std::ffi::OsString;
@@ -76,8 +81,18 @@ enum Command {
     Cancel(Later<cancel::Arguments>),
     /// Delete a task; its id is never used again
     Delete(Later<delete::Arguments>),
+    /// Put closed tasks away: out of lists, and still counted as what they are
+    Archive(Later<archive::Arguments>),
+    /// Take tasks out of the archive
+    Unarchive(Later<unarchive::Arguments>),
     /// Show what a task depends on and what depends on it
     Deps(Later<deps::Arguments>),
+    /// Show what was done, newest first: one operation for each command that changed something
+    Log(Later<log::Arguments>),
+    /// Take back an operation; the undo is one itself and can be taken back too
+    Undo(Later<undo::Arguments>),
+    /// Follow what is done, one line a change, from now on or from a cursor on
+    Watch(Later<watch::Arguments>),
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(Later<orchestrator::Command>),
@@ -146,7 +161,12 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Reopen(Later(arguments)) => face.run("reopen", arguments, reopen::run),
         Command::Cancel(Later(arguments)) => face.run("cancel", arguments, cancel::run),
         Command::Delete(Later(arguments)) => face.run("delete", arguments, delete::run),
+        Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::run),
+        Command::Unarchive(Later(arguments)) => face.run("unarchive", arguments, unarchive::run),
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
+        Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
+        Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
+        Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
         Command::Why(Later(arguments)) => face.run("why", arguments, why::run),

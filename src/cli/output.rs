@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::arguments::{Color, Format, Globals};
@@ -37,6 +38,38 @@ impl Stream {
         let line = json(&Envelope::new(command, result, error, &[]));
         self.broken = writeln!(self.stdout, "{line}").err();
         self.broken.is_none()
+    }
+}
+
+/// A stream of changes for people or programs: each line is out as soon as it is written.
+pub(super) struct Feed {
+    stdout: io::StdoutLock<'static>,
+    format: Format,
+    color: bool,
+    broken: Option<io::Error>,
+}
+
+impl Feed {
+    /// Writes one line; false when nobody can read it any more.
+    pub(super) fn line<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) -> bool {
+        let line = match self.format {
+            Format::Text => {
+                let mut screen = Screen::new(self.color);
+                text(&mut screen);
+                screen.finish()
+            }
+            _ => serde_json::to_string(row).unwrap_or_default() + "\n",
+        };
+        let written = self.stdout.write_all(line.as_bytes());
+        self.broken = written.and_then(|()| self.stdout.flush()).err();
+        self.broken.is_none()
+    }
+
+    /// Says whether somebody can still read what is written. Only a pipe tells.
+    pub(super) fn has_reader(&self) -> bool {
+        let mut pipe = [PollFd::new(&self.stdout, PollFlags::empty())];
+        let told = poll(&mut pipe, Some(&Timespec::default()));
+        told.is_err() || !pipe[0].revents().contains(PollFlags::ERR)
     }
 }
 
@@ -153,6 +186,26 @@ impl Output {
             broken: None,
             failed: None,
         }
+    }
+
+    /// Begins a feed.
+    pub(super) fn feed(&self) -> Feed {
+        Feed {
+            stdout: io::stdout().lock(),
+            format: self.format,
+            color: self.color,
+            broken: None,
+        }
+    }
+
+    /// Ends a feed; says how the command ends when its reader has gone or there is no room.
+    pub(super) fn end_feed(&self, feed: Feed) -> Option<ExitCode> {
+        let broken = feed.broken?;
+        let lost = self.written(Err(broken)).err();
+        if let Some(lost) = &lost {
+            self.explain(lost);
+        }
+        Some(lost.as_ref().map_or(ExitCode::SUCCESS, exit))
     }
 
     /// Ends a stream and says how the command ends: with the first error that was streamed.

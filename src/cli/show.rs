@@ -74,7 +74,9 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen
         .field("started", text(&task.started_at))
         .field("completed", text(&task.completed_at));
-    screen.field("cancelled", text(&task.cancelled_at));
+    screen
+        .field("cancelled", text(&task.cancelled_at))
+        .field("archived", text(&task.archived_at));
     screen.section("Description", &task.description);
     for (heading, lines) in [
         ("Acceptance", &task.acceptance),

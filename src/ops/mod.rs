@@ -5,12 +5,15 @@ pub mod complete;
 pub mod demo;
 pub mod gates;
 pub mod init;
+pub mod log;
 pub mod manifest;
 pub mod research;
 pub mod skills;
 pub mod spawn;
 pub mod tasks;
+pub mod undo;
 pub mod verify;
+pub mod watch;
 
 use std::path::PathBuf;
 
@@ -120,15 +123,29 @@ impl Context {
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let stamp = Stamp {
-            command: self.surroundings.command,
-            at: self.now(),
-            by: self.surroundings.actor.clone(),
-        };
+        let stamp = self.stamp();
         let mut transaction = self.store.write(&stamp)?;
         let done = work(&mut *transaction)?;
         transaction.commit()?;
         Ok(done)
+    }
+
+    /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
+    pub fn rehearse<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
+    ) -> Result<T> {
+        let stamp = self.stamp();
+        let mut transaction = self.store.write(&stamp)?;
+        work(&mut *transaction)
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            command: self.surroundings.command,
+            at: self.now(),
+            by: self.surroundings.actor.clone(),
+        }
     }
 
     /// Returns the moment as tasks record it.

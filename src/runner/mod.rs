@@ -2,4 +2,4 @@
 
 mod pipes;
 pub mod process;
-mod signals;
+pub mod signals;

@@ -2,7 +2,7 @@
 
 mod work;
 
-use super::{Filter, Link, SpawnRecord, Stamp, Store};
+use super::{Archived, Filter, Link, SpawnRecord, Stamp, Store};
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -323,7 +323,7 @@ fn words_are_found(store: &mut dyn Store) {
     transaction.commit().unwrap();
     let transaction = store.read().unwrap();
     let found = |words: &str| {
-        let page = transaction.find(words, 10).unwrap();
+        let page = transaction.find(words, Archived::Hidden, 10).unwrap();
         page.tasks.iter().map(|task| task.id.0).collect::<Vec<_>>()
     };
     assert_eq!(found("log"), [1, 2]);
@@ -437,7 +437,7 @@ fn every_change_is_in_the_log(store: &mut dyn Store) {
     transaction.delete(TaskId(1)).unwrap();
     transaction.commit().unwrap();
     let read = store.read().unwrap();
-    let all = read.changes(0, 10).unwrap();
+    let all = read.changes(0, None, 10).unwrap();
     let told: Vec<_> = all
         .iter()
         .map(|each| {
@@ -465,6 +465,6 @@ fn every_change_is_in_the_log(store: &mut dyn Store) {
         (all[0].command.as_str(), all[0].by.as_str()),
         ("test", "tester")
     );
-    assert_eq!(read.changes(4, 10).unwrap().len(), 1);
-    assert_eq!(read.changes(0, 2).unwrap().len(), 2);
+    assert_eq!(read.changes(4, None, 10).unwrap().len(), 1);
+    assert_eq!(read.changes(0, None, 2).unwrap().len(), 2);
 }

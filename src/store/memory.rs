@@ -5,11 +5,11 @@ mod claims;
 mod phases;
 mod sessions;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
-    Tasks, Transaction, log,
+    Archived, Change, Filter, Link, Links, Log, Operation, OperationFilter, Page, Recorded,
+    Removed, SpawnRecord, Spawns, Stamp, Store, TaskGates, Tasks, Transaction, log,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -33,6 +33,8 @@ struct State {
     sessions: BTreeMap<SessionId, Session>,
     phases: BTreeMap<String, Phase>,
     log: Vec<Recorded>,
+    /// Operations that take back another, with that one.
+    undoes: BTreeMap<u64, u64>,
 }
 
 /// A store in memory.
@@ -48,6 +50,11 @@ impl Store for MemoryStore {
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
         self.begin(Some(stamp.clone()))
+    }
+
+    fn version(&self) -> Result<u64> {
+        // Nobody else has this store.
+        Ok(0)
     }
 }
 
@@ -129,14 +136,14 @@ impl Tasks for MemoryTransaction<'_> {
         })
     }
 
-    fn find(&self, words: &str, limit: u32) -> Result<Page> {
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
         let wanted = normalize(words);
         let wanted: Vec<_> = terms(&wanted).map(|term| term.text).collect();
         let mut tasks: Vec<Task> = self.state.tasks.values().cloned().collect();
         tasks.retain(|task| {
             let text = normalize(&format!("{} {}", task.title, task.description));
             let holds = |word: &&str| terms(&text).any(|term| term.text.starts_with(*word));
-            !wanted.is_empty() && wanted.iter().all(holds)
+            !wanted.is_empty() && wanted.iter().all(holds) && is_shown(archived, task)
         });
         let total = tasks.len() as u64;
         tasks.truncate(limit as usize);
@@ -172,8 +179,13 @@ impl Tasks for MemoryTransaction<'_> {
             }
         }
         if let Some(task) = self.state.tasks.remove(&id) {
-            let (spawns, links) = (self.spawns(id)?, self.links(id)?);
-            self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
+            let (spawns, links, gates) = (self.spawns(id)?, self.links(id)?, self.gates(id)?);
+            self.record(&log::delete(&Removed {
+                task,
+                spawns,
+                links,
+                gates,
+            }))?;
         }
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
@@ -184,6 +196,15 @@ impl Tasks for MemoryTransaction<'_> {
             session.focus = session.focus.filter(|focus| *focus != id);
         }
         Ok(())
+    }
+
+    fn restore(&mut self, removed: &Removed) -> Result<()> {
+        let task = &removed.task;
+        self.state.tasks.insert(task.id, task.clone());
+        self.state.spawns.extend(removed.spawns.iter().cloned());
+        self.state.links.extend(removed.links.iter().cloned());
+        self.state.gates.insert(task.id, removed.gates.clone());
+        self.record(&log::restore(removed))
     }
 }
 
@@ -245,6 +266,19 @@ fn passes(filter: &Filter, task: &Task) -> bool {
         && (filter.phase.is_none() || filter.phase == task.phase)
         && (filter.agent.is_none() || filter.agent == task.assigned_agent)
         && filter.labels.iter().all(has_label)
+        && is_shown(filter.archived, task)
+        && filter.closed_before.as_ref().is_none_or(|moment| {
+            let closed = task.completed_at.as_ref().or(task.cancelled_at.as_ref());
+            closed.is_some_and(|closed| closed < moment)
+        })
+}
+
+fn is_shown(archived: Archived, task: &Task) -> bool {
+    match archived {
+        Archived::Hidden => task.archived_at.is_none(),
+        Archived::Only => task.archived_at.is_some(),
+        Archived::Shown => true,
+    }
 }
 
 impl Spawns for MemoryTransaction<'_> {
@@ -277,18 +311,22 @@ impl Spawns for MemoryTransaction<'_> {
     }
 
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
-        self.state
-            .spawns
-            .retain(|other| (other.task, &other.manifest_id) != (spawn.task, &spawn.manifest_id));
+        let same = |other: &SpawnRecord| {
+            (other.task, &other.manifest_id) == (spawn.task, &spawn.manifest_id)
+        };
+        let before = self.state.spawns.iter().position(same);
+        let before = before.map(|place| self.state.spawns.remove(place));
         self.state.spawns.push(spawn.clone());
-        Ok(())
+        match log::spawn(before.as_ref(), spawn) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
     }
 }
 
 impl Log for MemoryTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
-        let last = self.target.log.last();
-        let operation = last.map_or(1, |last| last.operation + 1);
+        let operation = self.number();
         let Some(stamp) = self.stamp.clone() else {
             return Ok(());
         };
@@ -303,9 +341,75 @@ impl Log for MemoryTransaction<'_> {
         Ok(())
     }
 
-    fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>> {
+    fn undoing(&mut self, operation: u64) -> Result<u64> {
+        let own = self.number();
+        self.state.undoes.insert(own, operation);
+        Ok(own)
+    }
+
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>> {
+        let is_of = |each: &&Recorded| task.is_none() || each.change.task == task;
         let later = self.state.log.iter().filter(|each| each.cursor > cursor);
-        Ok(later.take(limit as usize).cloned().collect())
+        let fitting = later.filter(is_of).take(limit as usize);
+        Ok(fitting.cloned().collect())
+    }
+
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let own = self.state.log.iter();
+        let own = own.filter(|each| each.operation == operation);
+        Ok(own.take(limit as usize).cloned().collect())
+    }
+
+    fn last_cursor(&self) -> Result<u64> {
+        Ok(self.state.log.last().map_or(0, |last| last.cursor))
+    }
+
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
+        let numbers: BTreeSet<u64> = self.state.log.iter().map(|each| each.operation).collect();
+        let mut fitting = Vec::new();
+        for number in numbers.into_iter().rev() {
+            let changes = self.changes_of(number, u32::MAX)?;
+            let is_of =
+                filter.task.is_none() || changes.iter().any(|each| each.change.task == filter.task);
+            let is_late = |since: &String| changes.iter().all(|each| each.at >= *since);
+            let is_in_time = filter.since.as_ref().is_none_or(is_late)
+                && filter.before.is_none_or(|before| number < before);
+            if is_of && is_in_time {
+                fitting.extend(self.operation(number)?);
+            }
+        }
+        let total = fitting.len() as u64;
+        fitting.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));
+        Ok((fitting, total))
+    }
+
+    fn operation(&self, number: u64) -> Result<Option<Operation>> {
+        let changes = self.changes_of(number, u32::MAX)?;
+        Ok(changes.first().map(|first| Operation {
+            number,
+            at: first.at.clone(),
+            by: first.by.clone(),
+            command: first.command.clone(),
+            undoes: self.state.undoes.get(&number).copied(),
+            undone_by: self.undone_by(number),
+            changes: changes.len() as u64,
+        }))
+    }
+}
+
+impl MemoryTransaction<'_> {
+    /// Returns the number of the operation of this transaction.
+    fn number(&self) -> u64 {
+        let last = self.target.log.last();
+        last.map_or(1, |last| last.operation + 1)
+    }
+
+    /// Finds the operation by which another one was taken back, if that holds still.
+    fn undone_by(&self, number: u64) -> Option<u64> {
+        let undoes = self.state.undoes.iter();
+        let mut undos = undoes.filter(|(_, undone)| **undone == number);
+        let holds = |undo: &u64| self.undone_by(*undo).is_none();
+        undos.next_back().map(|(undo, _)| *undo).filter(holds)
     }
 }
 
@@ -315,8 +419,9 @@ impl TaskGates for MemoryTransaction<'_> {
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
-        self.state.gates.insert(task, gates.clone());
-        Ok(())
+        let before = self.state.gates.insert(task, gates.clone());
+        let told = log::gates(task, &before.unwrap_or_default(), gates);
+        told.iter().try_for_each(|change| self.record(change))
     }
 }
 
@@ -336,8 +441,20 @@ impl Links for MemoryTransaction<'_> {
         let is_new = !self.state.links.iter().any(same);
         if is_new {
             self.state.links.push(link.clone());
+            self.record(&log::link(log::LINKED, link))?;
         }
         Ok(is_new)
+    }
+
+    fn unlink(&mut self, link: &Link) -> Result<bool> {
+        let n_before = self.state.links.len();
+        let same = |other: &Link| other.task == link.task && other.entry == link.entry;
+        self.state.links.retain(|other| !same(other));
+        let was_there = self.state.links.len() < n_before;
+        if was_there {
+            self.record(&log::link(log::UNLINKED, link))?;
+        }
+        Ok(was_there)
     }
 }
 

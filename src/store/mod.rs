@@ -4,7 +4,7 @@
 mod claims;
 #[cfg(test)]
 mod conformance;
-mod log;
+pub mod log;
 pub mod memory;
 mod phases;
 mod sessions;
@@ -21,7 +21,7 @@ use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
 pub use claims::Claims;
-pub use log::{Change, Log, Recorded};
+pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 pub use phases::Phases;
 pub use sessions::Sessions;
 
@@ -34,6 +34,10 @@ pub trait Store {
     /// visible and durable at once when it commits, and never if it is dropped before. What it
     /// changes is recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Returns a number that stays the same until somebody else has committed something. Asking
+    /// costs next to nothing.
+    fn version(&self) -> Result<u64>;
 }
 
 /// Who changes something, when and by which command.
@@ -82,7 +86,7 @@ pub trait Tasks {
     fn list(&self, filter: &Filter) -> Result<Page>;
 
     /// Finds tasks whose title or description holds all words (or words that start so), best first.
-    fn find(&self, words: &str, limit: u32) -> Result<Page>;
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page>;
 
     /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>>;
@@ -95,6 +99,10 @@ pub trait Tasks {
 
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
+
+    /// Brings a deleted task back under its id, with everything that went with it. Edges of others
+    /// onto it are changes of those others. There must be no task of this id.
+    fn restore(&mut self, removed: &Removed) -> Result<()>;
 }
 
 /// Prepared spawns and what became of them.
@@ -125,6 +133,9 @@ pub trait Links {
 
     /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
+
+    /// Takes a link away; says whether it was there.
+    fn unlink(&mut self, link: &Link) -> Result<bool>;
 }
 
 /// The verification gates of tasks.
@@ -191,10 +202,26 @@ pub struct Filter {
     pub claimed: bool,
     /// Claimed by this holder.
     pub holder: Option<String>,
+    /// Archived or not.
+    pub archived: Archived,
+    /// Done or cancelled before this moment, RFC 3339 in UTC.
+    pub closed_before: Option<String>,
     /// At most so many.
     pub limit: Option<u32>,
     /// Without the first so many.
     pub offset: u32,
+}
+
+/// Whether tasks that are archived pass a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Archived {
+    /// They do not.
+    #[default]
+    Hidden,
+    /// Only they do.
+    Only,
+    /// They pass like all others.
+    Shown,
 }
 
 /// Tasks, and how many there are without limit and offset.

@@ -86,7 +86,8 @@ pub struct Note {
 
 impl Task {
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
-    /// a cancellation is recorded, and leaving such a state clears its time.
+    /// a cancellation is recorded, and leaving such a state clears its time. What is open is not
+    /// archived.
     pub fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
         self.updated_at = now.to_string();
@@ -96,6 +97,9 @@ impl Task {
         }
         self.completed_at = at(Status::Done);
         self.cancelled_at = at(Status::Cancelled);
+        if !self.is_closed() {
+            self.archived_at = None;
+        }
     }
 
     /// Says whether the work is over, done or not.

@@ -256,7 +256,7 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
 }
 
 /// Counts the levels from `task` down, itself included.
-fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
+pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     let mut levels = 0;
     let mut level = vec![task];
     while !level.is_empty() && levels <= DEPTH_MAX {

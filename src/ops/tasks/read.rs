@@ -9,7 +9,7 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
-use crate::store::{Filter, Page, Tasks};
+use crate::store::{Archived, Filter, Page, Tasks};
 use crate::task::{Status, Task};
 
 /// Most labels and types that a filter may name.
@@ -133,12 +133,17 @@ fn check_filter(filter: &Filter) -> Result<()> {
 }
 
 /// Finds tasks by words in title and description, best first.
-pub fn find(context: &mut Context, words: &str, limit: u32) -> Result<Listed> {
-    context.read(|tasks| tasks.find(words, limit).map(listed))
+pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) -> Result<Listed> {
+    context.read(|tasks| tasks.find(words, archived, limit).map(listed))
 }
 
 /// Finds tasks whose title or description matches a regular expression, case ignored, by id.
-pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Listed> {
+pub fn find_regex(
+    context: &mut Context,
+    pattern: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Listed> {
     let regex = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .build()
@@ -149,8 +154,12 @@ pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Li
             let message = format!("`{pattern}` is no regular expression: {reason}");
             Error::new(Code::InputInvalid, message).instead(pattern, regex::escape(pattern))
         })?;
+    let filter = Filter {
+        archived,
+        ..Filter::default()
+    };
     context.read(|tasks| {
-        let mut found = tasks.list(&Filter::default())?.tasks;
+        let mut found = tasks.list(&filter)?.tasks;
         found.retain(|task| regex.is_match(&task.title) || regex.is_match(&task.description));
         let total = found.len() as u64;
         found.truncate(limit as usize);

@@ -217,6 +217,15 @@ impl Store for SqliteStore {
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
         self.begin("BEGIN IMMEDIATE", Some(stamp))
     }
+
+    fn version(&self) -> Result<u64> {
+        let mut statement = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .at(&self.path)?;
+        let version = statement.query_row((), |row| row.get::<_, i64>(0));
+        version.at(&self.path).map(i64::unsigned_abs)
+    }
 }
 
 /// Returns where SQLite keeps the write-ahead log of a database file.

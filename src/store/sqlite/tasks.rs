@@ -5,9 +5,10 @@ use rusqlite::{Row, named_params};
 use super::SqliteTransaction;
 use super::list;
 use crate::error::Result;
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log};
+use crate::store::{Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -89,8 +90,8 @@ impl Tasks for SqliteTransaction<'_> {
         list::list(self, filter)
     }
 
-    fn find(&self, words: &str, limit: u32) -> Result<Page> {
-        list::find(self, words, limit)
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
+        list::find(self, words, archived, limit)
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
@@ -106,6 +107,53 @@ impl Tasks for SqliteTransaction<'_> {
 
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
+        self.write(before.as_ref(), task)?;
+        match log::put(before.as_ref(), task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+
+    fn delete(&mut self, id: TaskId) -> Result<()> {
+        let Some(task) = self.task(id)? else {
+            return Ok(());
+        };
+        for dependent in self.dependents(id)? {
+            if let Some(mut task) = self.task(dependent)? {
+                task.depends.retain(|need| *need != id);
+                self.put(&task)?;
+            }
+        }
+        let removed = Removed {
+            task,
+            spawns: self.spawns(id)?,
+            links: self.links(id)?,
+            gates: self.gates(id)?,
+        };
+        self.record(&log::delete(&removed))?;
+        self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
+        Ok(())
+    }
+
+    fn restore(&mut self, removed: &Removed) -> Result<()> {
+        let id = removed.task.id;
+        self.write(None, &removed.task)?;
+        for spawn in &removed.spawns {
+            self.write_spawn(spawn)?;
+        }
+        for link in &removed.links {
+            self.write_link(link)?;
+        }
+        if removed.gates != Gates::default() {
+            self.write_gates(id, &removed.gates)?;
+        }
+        self.record(&log::restore(removed))
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Writes a task and the rows that belong to it; `before` is what is there.
+    fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         self.run(
             PUT,
             named_params! {
@@ -123,7 +171,7 @@ impl Tasks for SqliteTransaction<'_> {
                 ":archived_at": task.archived_at,
             },
         )?;
-        let (labels, depends) = match &before {
+        let (labels, depends) = match before {
             Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
             None => Default::default(),
         };
@@ -133,30 +181,9 @@ impl Tasks for SqliteTransaction<'_> {
         if depends != task.depends {
             self.put_depends(task)?;
         }
-        match log::put(before.as_ref(), task) {
-            Some(change) => self.record(&change),
-            None => Ok(()),
-        }
-    }
-
-    fn delete(&mut self, id: TaskId) -> Result<()> {
-        let Some(task) = self.task(id)? else {
-            return Ok(());
-        };
-        for dependent in self.dependents(id)? {
-            if let Some(mut task) = self.task(dependent)? {
-                task.depends.retain(|need| *need != id);
-                self.put(&task)?;
-            }
-        }
-        let (spawns, links) = (self.spawns(id)?, self.links(id)?);
-        self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
-        self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
         Ok(())
     }
-}
 
-impl SqliteTransaction<'_> {
     fn put_labels(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
         for (position, label) in (0_u32..).zip(&task.labels) {
