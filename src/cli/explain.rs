@@ -88,16 +88,22 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     if arguments.topic == ["exit-codes"] {
         return table(face);
     }
-    let mut command = super::Cli::command();
-    command.build();
-    for word in &arguments.topic {
+    let mut root = super::Cli::command();
+    root.build();
+    let mut command = find(root, &arguments.topic)?;
+    let help = command.render_long_help().to_string();
+    Ok(face.output.help_page(&help))
+}
+
+/// Finds a command below `command` by the words that name it.
+pub(super) fn find(mut command: clap::Command, words: &[String]) -> Result<clap::Command> {
+    for word in words {
         let Some(found) = command.find_subcommand(word) else {
             return Err(no_command(&command, word));
         };
         command = found.clone();
     }
-    let help = command.render_long_help().to_string();
-    Ok(face.output.help_page(&help))
+    Ok(command)
 }
 
 fn no_command(above: &clap::Command, word: &str) -> Error {

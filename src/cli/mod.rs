@@ -9,6 +9,7 @@ mod usage;
 mod add;
 mod cancel;
 mod complete;
+mod completions;
 mod delete;
 mod demo;
 mod deps;
@@ -16,6 +17,7 @@ mod explain;
 mod find;
 mod init;
 mod list;
+mod man;
 mod manifest;
 mod orchestrator;
 mod reopen;
@@ -87,6 +89,8 @@ enum Command {
     Research(research::Command),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
     Util(util::Command),
@@ -95,6 +99,9 @@ enum Command {
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(code) = completions::answer(&arguments) {
+        return code;
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
@@ -138,6 +145,8 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Research(command) => research::dispatch(face, command),
         Command::Demo(arguments) => face.run("demo", arguments, demo::run),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
+        Command::Completions(arguments) => face.run("completions", arguments, completions::run),
+        Command::Man(arguments) => face.run("man", arguments, man::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
         Command::Util(command) => util::dispatch(face, command),
     }

@@ -8,6 +8,7 @@ pub mod memory;
 pub mod sqlite;
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,7 @@ pub struct Stamp {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links + TaskGates + Log {
+pub trait Transaction: Tasks + Spawns + Links + TaskGates + Log + Suggestions {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
@@ -126,6 +127,18 @@ pub trait TaskGates {
 
     /// Writes the gates of a task.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
+}
+
+/// What a half-typed word may become.
+pub trait Suggestions {
+    /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
+
+    /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
+    fn labels(&self, from: &str, limit: u32) -> Result<Vec<String>>;
+
+    /// Reads the phases in use from `from` on in the order of their bytes.
+    fn phases(&self, from: &str, limit: u32) -> Result<Vec<String>>;
 }
 
 /// One prepared spawn.

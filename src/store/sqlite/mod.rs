@@ -7,6 +7,7 @@ mod links;
 mod list;
 mod log;
 mod spawns;
+mod suggestions;
 mod tasks;
 
 use std::fs::File;
