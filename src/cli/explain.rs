@@ -28,8 +28,9 @@ pub(super) struct HelpArguments {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Explained {
+pub(super) struct Explained {
     code: &'static str,
     exit_code: u8,
     meaning: &'static str,
@@ -37,7 +38,8 @@ struct Explained {
 }
 
 #[derive(Serialize)]
-struct Table {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,
 }

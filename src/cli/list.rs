@@ -65,7 +65,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Tree {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,
 }

@@ -29,6 +29,7 @@ pub(super) struct Arguments {
 
 /// The pages that were written.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Written {
     /// The files.
     pages: Vec<String>,

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod environment;
+mod fields;
+mod jq;
 mod output;
 mod screen;
 mod usage;
@@ -22,6 +24,7 @@ mod manifest;
 mod orchestrator;
 mod reopen;
 mod research;
+mod schema;
 mod show;
 mod skills;
 mod spawn;
@@ -91,6 +94,7 @@ enum Command {
     Explain(explain::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Schema(schema::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
     Util(util::Command),
@@ -113,7 +117,9 @@ pub fn run() -> ExitCode {
         arguments: &arguments,
         name: "cleo",
     };
-    let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
+    let selected = face.output.select(&cli.globals);
+    let ready = selected.and_then(|()| environment::format().map(|_| ()));
+    let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
@@ -147,6 +153,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Completions(arguments) => face.run("completions", arguments, completions::run),
         Command::Man(arguments) => face.run("man", arguments, man::run),
+        Command::Schema(arguments) => face.run("schema", arguments, schema::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),
         Command::Util(command) => util::dispatch(face, command),
     }
@@ -169,6 +176,7 @@ impl Face<'_> {
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
         self.name = name;
+        self.output.check_fields(name)?;
         command(self, arguments)
     }
 

@@ -21,6 +21,7 @@ pub trait Log {
 
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// What happened: `added`, `changed`, `deleted` of tasks; other words of what is around them.
     pub kind: String,
@@ -33,6 +34,7 @@ pub struct Change {
 
 /// A change with its place in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// Where it stands; later changes have larger numbers.
     pub cursor: u64,

@@ -143,6 +143,7 @@ pub trait Suggestions {
 
 /// One prepared spawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnRecord {
     /// The task.
@@ -165,6 +166,7 @@ pub struct SpawnRecord {
 
 /// A task and a manifest entry that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Link {
     /// The task.

@@ -19,6 +19,7 @@ const LIE: usize = 2;
 
 /// What happened to a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Played {
     /// The task.
@@ -33,6 +34,7 @@ pub struct Played {
 
 /// A prompt that was prepared and checked.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// Where it was written to, relative to the folder.
@@ -49,6 +51,7 @@ pub struct Checked {
 
 /// One try of an agent.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     /// What it said at the end.

@@ -16,6 +16,7 @@ const FILTER_MAX: usize = 100;
 
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     /// The task.
@@ -30,6 +31,7 @@ pub struct Shown {
 
 /// Tasks and how many there are in all.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The tasks.
     pub tasks: Vec<Task>,
@@ -39,6 +41,7 @@ pub struct Listed {
 
 /// A neighbor in the graph.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Neighbor {
     /// The task.
     pub id: TaskId,
@@ -50,6 +53,7 @@ pub struct Neighbor {
 
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Dependencies {
     /// The task.
     pub task: TaskId,
@@ -63,6 +67,7 @@ pub struct Dependencies {
 
 /// A row of the tree of tasks, in the order in which a tree is read.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TreeRow {
     /// Levels above it.
     pub depth: usize,
