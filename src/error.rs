@@ -207,6 +207,7 @@ impl Code {
 
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Alternative {
     /// What it does, in a few words.
     pub action: String,

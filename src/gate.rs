@@ -20,6 +20,7 @@ pub const AGENTS: [&str; 7] = [
 
 /// A gate; the order is the order in which they are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Gate {
     /// The work is there.
@@ -90,6 +91,7 @@ impl FromStr for Gate {
 
 /// What proves a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     tag = "kind",
     rename_all = "camelCase",
@@ -130,6 +132,7 @@ impl Evidence {
 
 /// A gate that was set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
     /// What it was set to.
     pub passed: bool,
@@ -147,6 +150,7 @@ pub struct Record {
 
 /// The gates of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gates {
     /// Gates that were set.
     pub gates: BTreeMap<Gate, Record>,
@@ -158,6 +162,7 @@ pub struct Gates {
 
 /// A gate that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The gate.
     pub gate: Gate,

@@ -24,8 +24,9 @@ pub struct Envelope<'a, T: Serialize> {
 
 /// An error as it stands in the envelope.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Failure<'a> {
+pub(crate) struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
     message: Cow<'a, str>,
@@ -51,6 +52,25 @@ impl<'a, T: Serialize> Envelope<'a, T> {
             result,
             error,
             warnings,
+        }
+    }
+}
+
+impl<T: Serialize> Envelope<'_, T> {
+    /// Returns the result, unless there is an error.
+    pub fn success(&self) -> Option<&T> {
+        self.result.filter(|_| self.success)
+    }
+
+    /// Makes the envelope of the same success with something else as its result.
+    pub fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
+        Envelope {
+            schema: self.schema,
+            command: self.command,
+            success: self.success,
+            result: Some(result),
+            error: None,
+            warnings: self.warnings,
         }
     }
 }

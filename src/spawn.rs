@@ -55,6 +55,7 @@ pub struct Prepared {
 
 /// A protocol that stands in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsedProtocol {
     /// Its name.
     pub name: String,
@@ -68,6 +69,7 @@ pub struct UsedProtocol {
 
 /// Estimated tokens of a prompt for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TokenEstimate {
     /// How it was estimated.
     pub method: &'static str,
@@ -79,6 +81,7 @@ pub struct TokenEstimate {
 
 /// Estimated tokens of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Section {
     /// `skill`, `task` or `protocol`.
     pub name: &'static str,
@@ -90,6 +93,7 @@ pub struct Section {
 
 /// Whether all tokens of a prompt were resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenResolution {
     /// True when none is left.

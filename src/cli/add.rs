@@ -129,7 +129,8 @@ const OF_ONE_TASK: [&str; 18] = [
 ];
 
 #[derive(Serialize)]
-struct AddedMany {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct AddedMany {
     tasks: Vec<Added>,
     total: usize,
     created: usize,

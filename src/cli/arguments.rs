@@ -37,6 +37,25 @@ pub(super) struct Globals {
     )]
     pub(super) format: Option<Format>,
 
+    /// Answer with these fields of the result, or of each item of a list: id,title or task.title
+    #[arg(
+        long,
+        global = true,
+        value_name = "FIELDS",
+        value_delimiter = ',',
+        help_heading = GLOBAL_OPTIONS
+    )]
+    pub(super) fields: Vec<String>,
+
+    /// Answer with what a jq filter makes of the JSON document, a value a line; text without quotes
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        help_heading = GLOBAL_OPTIONS
+    )]
+    pub(super) jq: Option<String>,
+
     /// When to use colour
     #[arg(
         long,

@@ -26,8 +26,9 @@ pub(super) struct HelpArguments {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Explained {
+pub(super) struct Explained {
     code: &'static str,
     exit_code: u8,
     meaning: &'static str,
@@ -35,7 +36,8 @@ struct Explained {
 }
 
 #[derive(Serialize)]
-struct Table {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,
 }
@@ -86,16 +88,22 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     if arguments.topic == ["exit-codes"] {
         return table(face);
     }
-    let mut command = super::tree::whole();
-    command.build();
-    for word in &arguments.topic {
+    let mut root = super::tree::whole();
+    root.build();
+    let mut command = find(root, &arguments.topic)?;
+    let help = command.render_long_help().to_string();
+    Ok(face.output.help_page(&help))
+}
+
+/// Finds a command below `command` by the words that name it.
+pub(super) fn find(mut command: clap::Command, words: &[String]) -> Result<clap::Command> {
+    for word in words {
         let Some(found) = command.find_subcommand(word) else {
             return Err(no_command(&command, word));
         };
         command = found.clone();
     }
-    let help = command.render_long_help().to_string();
-    Ok(face.output.help_page(&help))
+    Ok(command)
 }
 
 fn no_command(above: &clap::Command, word: &str) -> Error {

@@ -98,7 +98,8 @@ impl ArchiveOptions {
 }
 
 #[derive(Serialize)]
-struct Tree {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,
 }

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod environment;
+mod fields;
+mod jq;
 mod later;
 mod output;
 mod screen;
@@ -13,6 +15,7 @@ mod archive;
 mod cancel;
 mod claim;
 mod complete;
+mod completions;
 mod delete;
 mod demo;
 mod deps;
@@ -22,11 +25,13 @@ mod heartbeat;
 mod init;
 mod list;
 mod log;
+mod man;
 mod manifest;
 mod orchestrator;
 mod release;
 mod reopen;
 mod research;
+mod schema;
 mod show;
 mod skills;
 mod spawn;
@@ -115,6 +120,12 @@ enum Command {
     Demo(Later<demo::Arguments>),
     /// Explain an error code
     Explain(Later<explain::Arguments>),
+    /// Print the script that completes commands, options, task ids, skills, labels and phases
+    Completions(Later<completions::Arguments>),
+    /// Print a page for man, or write all of them
+    Man(Later<man::Arguments>),
+    /// Print the JSON Schema of what a command answers
+    Schema(Later<schema::Arguments>),
     /// Show help for a command, or the table of exit codes
     Help(Later<explain::HelpArguments>),
     /// Print what the project makes from its own code
@@ -125,6 +136,9 @@ enum Command {
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(code) = completions::answer(&arguments) {
+        return code;
+    }
     let cli = match tree::parse(&arguments) {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
@@ -136,7 +150,9 @@ pub fn run() -> ExitCode {
         arguments: &arguments,
         name: "cleo",
     };
-    let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
+    let selected = face.output.select(&cli.globals);
+    let ready = selected.and_then(|()| environment::format().map(|_| ()));
+    let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
@@ -176,6 +192,11 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
+        Command::Completions(Later(arguments)) => {
+            face.run("completions", arguments, completions::run)
+        }
+        Command::Man(Later(arguments)) => face.run("man", arguments, man::run),
+        Command::Schema(Later(arguments)) => face.run("schema", arguments, schema::run),
         Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
         Command::Util(Later(command)) => util::dispatch(face, command),
     }
@@ -198,6 +219,7 @@ impl Face<'_> {
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
         self.name = name;
+        self.output.check_fields(name)?;
         command(self, arguments)
     }
 

@@ -160,7 +160,8 @@ impl Field {
 }
 
 #[derive(Serialize)]
-struct Updated {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Updated {
     task: Task,
 }
 

@@ -32,6 +32,7 @@ pub struct Setting {
 
 /// The gates of a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskGates {
     /// The task.

@@ -18,6 +18,7 @@ const VALUE_MAX: usize = 60;
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 
 /// An operation and what it did, in a few words.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Entry {
     /// The operation.
@@ -30,6 +31,7 @@ pub struct Entry {
 }
 
 /// Operations, newest first.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Logged {
     /// The operations.
@@ -39,6 +41,7 @@ pub struct Logged {
 }
 
 /// One operation with its changes.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Shown {
     /// The operation.

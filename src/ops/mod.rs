@@ -10,6 +10,7 @@ pub mod manifest;
 pub mod research;
 pub mod skills;
 pub mod spawn;
+pub mod suggest;
 pub mod tasks;
 pub mod undo;
 pub mod verify;

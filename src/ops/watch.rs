@@ -25,6 +25,7 @@ pub struct Watch {
 }
 
 /// Where a feed ended.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Watched {
     /// The cursor to go on from.

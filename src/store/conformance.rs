@@ -83,6 +83,10 @@ pub(super) const RULES: &[(&str, Rule)] = &[
         "phases have an order, and tasks are counted",
         work::phases_have_an_order_and_counts,
     ),
+    (
+        "a half-typed word is completed in order",
+        a_half_typed_word_is_completed_in_order,
+    ),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -467,4 +471,35 @@ fn every_change_is_in_the_log(store: &mut dyn Store) {
     );
     assert_eq!(read.changes(4, None, 10).unwrap().len(), 1);
     assert_eq!(read.changes(0, None, 2).unwrap().len(), 2);
+}
+
+fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=30)
+        .map(|id| task(id, &format!("title {id}")))
+        .collect();
+    for (id, labels, phase) in [(3, ["Auth", "ui"], "build"), (20, ["Ui", "zoo"], "alpha")] {
+        tasks[id - 1].labels = labels.map(String::from).to_vec();
+        tasks[id - 1].phase = Some(phase.to_string());
+    }
+    put(store, &tasks);
+    let transaction = store.read().unwrap();
+    let ids = |range, limit| -> Vec<u32> {
+        let titles = transaction.titles(range, limit).unwrap();
+        assert!(
+            titles
+                .iter()
+                .all(|(id, title)| *title == format!("title {}", id.0))
+        );
+        titles.into_iter().map(|(id, _)| id.0).collect()
+    };
+    assert_eq!(ids(10..=12, 9), [12, 11, 10]);
+    assert_eq!(ids(1..=u32::MAX, 2), [30, 29]);
+    assert_eq!(ids(31..=99, 2), [] as [u32; 0]);
+    assert_eq!(
+        transaction.label_words("", 9).unwrap(),
+        ["auth", "ui", "zoo"]
+    );
+    assert_eq!(transaction.label_words("b", 1).unwrap(), ["ui"]);
+    assert_eq!(transaction.phase_words("", 9).unwrap(), ["alpha", "build"]);
+    assert_eq!(transaction.phase_words("alphb", 9).unwrap(), ["build"]);
 }

@@ -50,6 +50,7 @@ pub trait Log {
 
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
     /// `forced`, `gate`, `linked`, `unlinked` and other words of what is around them.
@@ -63,6 +64,7 @@ pub struct Change {
 
 /// A change with its place in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// Where it stands; later changes have larger numbers.
     pub cursor: u64,
@@ -80,6 +82,7 @@ pub struct Recorded {
 }
 
 /// Everything that one transaction did.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {

@@ -11,6 +11,7 @@ mod sessions;
 pub mod sqlite;
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +54,7 @@ pub struct Stamp {
 
 /// Everything that can be read and written in one transaction.
 pub trait Transaction:
-    Tasks + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log
+    Tasks + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log + Suggestions
 {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
@@ -147,8 +148,21 @@ pub trait TaskGates {
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 
+/// What a half-typed word may become.
+pub trait Suggestions {
+    /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
+
+    /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
+    fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
+
+    /// Reads the phases in use from `from` on in the order of their bytes.
+    fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
+}
+
 /// One prepared spawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnRecord {
     /// The task.
@@ -171,6 +185,7 @@ pub struct SpawnRecord {
 
 /// A task and a manifest entry that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Link {
     /// The task.

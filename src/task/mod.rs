@@ -13,6 +13,7 @@ pub use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Id, never reused.
@@ -75,6 +76,7 @@ pub struct Task {
 
 /// One note on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     /// When it was written, RFC 3339 in UTC.
     pub at: String,

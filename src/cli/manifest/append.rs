@@ -48,6 +48,7 @@ pub(in crate::cli) struct Arguments {
 
 /// The fields of an entry as options; what is left out is missing or empty.
 #[derive(Args, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[command(next_help_heading = "Entry")]
 struct EntryOptions {
     /// Name of the entry: one word

@@ -6,6 +6,9 @@ mod links;
 mod list;
 mod show;
 
+#[cfg(test)]
+pub(super) use inject::Injected;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;

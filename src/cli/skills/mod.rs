@@ -6,6 +6,9 @@ mod list;
 mod show;
 mod validate;
 
+#[cfg(test)]
+pub(super) use validate::Verdicts;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;

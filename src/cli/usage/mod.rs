@@ -21,7 +21,8 @@ use line::Line;
 const FIX_MAX: usize = 4_000;
 
 #[derive(Serialize)]
-struct Version {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Version {
     version: &'static str,
 }
 

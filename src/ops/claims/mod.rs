@@ -19,6 +19,7 @@ use crate::task::{Status, Task};
 use guard::{lost, refuse_clock, refuse_held};
 
 /// A task with its claim.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Claimed {
     /// The task.

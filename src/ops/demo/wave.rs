@@ -20,6 +20,7 @@ const LIE: usize = 2;
 
 /// What happened to a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Played {
     /// The task.
@@ -34,6 +35,7 @@ pub struct Played {
 
 /// A prompt that was prepared and checked.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// Where it was written to, relative to the folder.
@@ -50,6 +52,7 @@ pub struct Checked {
 
 /// One try of an agent.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     /// What it said at the end.

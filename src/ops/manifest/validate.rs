@@ -13,6 +13,7 @@ use crate::store::Tasks;
 
 /// What the manifest holds and what is wrong with it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Validated {
     /// How many entries count.
     pub entries: usize,

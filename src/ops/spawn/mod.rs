@@ -38,6 +38,7 @@ pub struct Options {
 
 /// A prepared prompt.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Spawned {
     /// The task.

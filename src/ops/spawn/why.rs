@@ -11,6 +11,7 @@ use crate::ops::{Context, require};
 
 /// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     /// The task.
@@ -37,6 +38,7 @@ pub struct Why {
 
 /// An input that differs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// Its name.
     pub input: String,

@@ -22,6 +22,7 @@ pub struct Selection {
 }
 
 /// What was archived, or taken out again.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Archival {

@@ -14,6 +14,7 @@ use crate::task::{Note, Status, Task};
 
 /// A task after a move.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The task.
     pub task: Task,

@@ -17,6 +17,7 @@ const FILTER_MAX: usize = 100;
 
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     /// The task.
@@ -32,6 +33,7 @@ pub struct Shown {
 }
 
 /// The claim of a task that somebody holds.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct HeldClaim {
     /// The claim.
@@ -43,6 +45,7 @@ pub struct HeldClaim {
 
 /// Tasks and how many there are in all.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The tasks.
     pub tasks: Vec<Task>,
@@ -52,6 +55,7 @@ pub struct Listed {
 
 /// A neighbor in the graph.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Neighbor {
     /// The task.
     pub id: TaskId,
@@ -63,6 +67,7 @@ pub struct Neighbor {
 
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Dependencies {
     /// The task.
     pub task: TaskId,
@@ -76,6 +81,7 @@ pub struct Dependencies {
 
 /// A row of the tree of tasks, in the order in which a tree is read.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TreeRow {
     /// Levels above it.
     pub depth: usize,

@@ -18,6 +18,7 @@ const PAGE: u32 = 50;
 const SHOWN: usize = 100;
 
 /// What an undo did, or would do.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Undone {

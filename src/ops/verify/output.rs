@@ -18,6 +18,7 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputVerdict {
     /// The task.

@@ -10,6 +10,7 @@ mod log;
 mod phases;
 mod sessions;
 mod spawns;
+mod suggestions;
 mod tasks;
 
 use std::fs::File;
