@@ -22,10 +22,10 @@ pub struct Envelope<'a, T: Serialize> {
     warnings: &'a [String],
 }
 
-/// An error as it stands in the envelope.
+/// An error as it stands in an answer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Failure<'a> {
+pub struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
     message: Cow<'a, str>,
@@ -56,7 +56,8 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<'a> Failure<'a> {
-    fn of(error: &'a Error) -> Failure<'a> {
+    /// Makes the form of an error that an answer shows.
+    pub fn of(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),

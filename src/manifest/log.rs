@@ -6,11 +6,13 @@ mod lines;
 mod lookup;
 mod scan;
 mod search;
+mod taken;
 
 pub use append::{append, refuse_duplicate};
 pub use lookup::{Found, find, find_all, for_tasks, ids_in_use};
 pub use scan::{Line, scan};
-pub use search::{Latest, any_text, latest_for, names_file};
+pub use search::{Latest, any_text, latest_for};
+pub use taken::{Taken, taken};
 
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! A store in memory, for tests of rules that need a store but no file. The conformance suite
 //! keeps it equal to the real one.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
-    Tasks, Transaction, log,
+    Change, Counts, Filter, Held, Link, Links, Log, Overview, Page, Recorded, SpawnRecord, Spawns,
+    Stamp, Store, TaskGates, Tasks, Transaction, log,
 };
 use crate::error::Result;
 use crate::gate::Gates;
@@ -223,6 +223,51 @@ fn passes(filter: &Filter, task: &Task) -> bool {
         && (filter.phase.is_none() || filter.phase == task.phase)
         && (filter.agent.is_none() || filter.agent == task.assigned_agent)
         && filter.labels.iter().all(has_label)
+}
+
+impl Overview for MemoryTransaction<'_> {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+        let missing = ids.iter().filter(|id| !self.state.tasks.contains_key(id));
+        Ok(missing.copied().collect())
+    }
+
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+        let mut counts = Counts::new();
+        for node in self.nodes(root)? {
+            *counts.entry(node.status).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
+        let nodes = self.nodes(root)?;
+        let mut tasks: Vec<&Task> = nodes
+            .iter()
+            .filter_map(|node| self.state.tasks.get(&node.id))
+            .filter(|task| task.status == status)
+            .collect();
+        tasks.sort_by_key(|task| std::cmp::Reverse((&task.updated_at, task.id)));
+        Ok(tasks
+            .iter()
+            .take(limit as usize)
+            .map(|task| task.id)
+            .collect())
+    }
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+        let mut epics = self.ids(|task| task.kind.is_epic() && !task.is_closed());
+        let total = epics.len() as u64;
+        epics.truncate(limit as usize);
+        Ok((epics, total))
+    }
+
+    fn holder(&self, _: TaskId) -> Result<Option<Held>> {
+        Ok(None)
+    }
+
+    fn ran_out(&self, _: &str, _: u32) -> Result<Vec<Held>> {
+        Ok(Vec::new())
+    }
 }
 
 impl Spawns for MemoryTransaction<'_> {

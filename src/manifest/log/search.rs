@@ -38,33 +38,8 @@ pub fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Re
 }
 
 /// An escape can spell any character.
-fn may_be_escaped(bytes: &[u8]) -> bool {
+pub(super) fn may_be_escaped(bytes: &[u8]) -> bool {
     memmem::find(bytes, b"\\u").is_some()
-}
-
-/// Says whether a line of the manifest, also a faulty one, names the output file `name`.
-pub fn names_file(path: &Path, name: &str) -> Result<bool> {
-    let (whole, below) = (format!("\"{name}\""), format!("/{name}\""));
-    let whole = memmem::Finder::new(whole.as_bytes());
-    let below = memmem::Finder::new(below.as_bytes());
-    let mut found = false;
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes.filter(|_| !found) else {
-            return;
-        };
-        found = whole.find(bytes).is_some() || below.find(bytes).is_some();
-        if found || !may_be_escaped(bytes) {
-            return;
-        }
-        line::items(number, bytes, &mut |item| {
-            if let Item::Entry(fields) = item
-                && let Ok(entry) = fields.entry()
-            {
-                found |= entry.file.rsplit('/').next() == Some(name);
-            }
-        });
-    })?;
-    Ok(found)
 }
 
 /// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,

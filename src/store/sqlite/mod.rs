@@ -6,6 +6,7 @@ mod gates;
 mod links;
 mod list;
 mod log;
+mod overview;
 mod spawns;
 mod tasks;
 
