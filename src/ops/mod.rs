@@ -5,6 +5,7 @@ pub mod demo;
 pub mod gates;
 pub mod init;
 pub mod manifest;
+pub mod orchestrator;
 pub mod research;
 pub mod skills;
 pub mod spawn;

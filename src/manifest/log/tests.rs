@@ -408,3 +408,41 @@ fn lines_longer_than_a_chunk_come_whole() {
 fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {
     crate::manifest::entry::Raw::of(&serde_json::value::to_raw_value(value).unwrap())
 }
+
+#[test]
+fn a_manifest_is_judged_the_same_in_however_many_parts() {
+    let torn = "{\"id\":\"torn\"\n".to_string();
+    let foreign = "no entry\n\n".to_string();
+    let double = line("i", &[4]).trim_end().to_string() + &line("j", &[5]);
+    let lines = [
+        line("a", &[1]),
+        torn,
+        line("b", &[1, 2]),
+        foreign,
+        line("a", &[3]),
+        double,
+        line("b", &[1]),
+        line("long", &[1]).replace("\n", &format!("{}\n", " ".repeat(200))),
+        line("c", &[9]).trim_end().to_string(),
+    ];
+    let log = log(lines.concat());
+    let size = std::fs::metadata(&log.path).unwrap().len();
+    let (mut entries, mut faults) = (0, Vec::new());
+    scan(&log.path, |line| match line {
+        Line::Entry(..) => entries += 1,
+        Line::Faulty(faulty) => faults.push(faulty),
+    })
+    .unwrap();
+    let named = [1, 2, 3, 4, 5, 9].map(TaskId).into();
+    let expected = survey::Survey {
+        entries,
+        faults,
+        named,
+    };
+    for parts in 1..=40 {
+        let file = std::fs::File::open(&log.path).unwrap();
+        let found = survey::survey_in(&log.path, file, size, parts).unwrap();
+        assert_eq!(found, expected, "{parts} parts");
+    }
+    assert_eq!(survey(&log.path).unwrap(), expected);
+}

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
-use crate::manifest::log::{self, Line};
+use crate::manifest::log::{self, Line, Survey};
 use crate::ops::Context;
 
 /// What the manifest holds and what is wrong with it.
@@ -29,16 +29,11 @@ pub struct Validated {
 /// is valid.
 pub fn validate(context: &mut Context) -> Result<Validated> {
     let path = context.workspace.manifest()?;
-    let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
-    log::scan(&path, |line| match line {
-        Line::Faulty(faulty) => faults.push(faulty),
-        Line::Entry(_, fields) => {
-            entries += 1;
-            named.extend(fields.tasks().map(|(_, task)| task));
-            compact(&mut named);
-        }
-    })?;
-    let named: BTreeSet<TaskId> = named.into_iter().collect();
+    let Survey {
+        entries,
+        mut faults,
+        named,
+    } = log::survey(&path)?;
     let missing = context.read(|transaction| transaction.missing(&named))?;
     if !missing.is_empty() {
         faults.extend(unknown_tasks(&path, &missing)?);
@@ -51,15 +46,6 @@ pub fn validate(context: &mut Context) -> Result<Validated> {
         error: faults.first().map(|first| invalid(&faults, first, &place)),
         faults,
     })
-}
-
-/// Keeps each id once whenever there is no more room, so that the list stays as short as the
-/// tasks are few.
-fn compact(named: &mut Vec<TaskId>) {
-    if named.len() == named.capacity() {
-        named.sort_unstable();
-        named.dedup();
-    }
 }
 
 /// Names the entries with tasks that are not there. Few manifests have any, so only those are
