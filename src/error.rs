@@ -177,6 +177,8 @@ codes! {
         "Let a person look at it before more is tried.";
     AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
         "Use one of the names in the message.";
+    ContextCritical = "E_CONTEXT_CRITICAL", 52, "An orchestrator has used up four fifths of the tokens that it should read.",
+        "Write the hand-over with `cleo orchestrator brief` and go on with a fresh context.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
         "Run the command in `fix`, which adds the block.";
     ReturnMessage = "E_RETURN_MESSAGE", 61, "An agent's last message is not one of the allowed sentences.",

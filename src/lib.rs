@@ -10,6 +10,7 @@ mod cli;
 pub mod clock;
 pub mod dispatch;
 pub mod error;
+pub mod estimate;
 pub mod file;
 pub mod gate;
 pub mod id;

@@ -22,11 +22,11 @@ pub struct Envelope<'a, T: Serialize> {
     warnings: &'a [String],
 }
 
-/// An error as it stands in the envelope.
+/// An error as it stands in an answer.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Failure<'a> {
+pub struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
     message: Cow<'a, str>,
@@ -76,7 +76,8 @@ impl<T: Serialize> Envelope<'_, T> {
 }
 
 impl<'a> Failure<'a> {
-    fn of(error: &'a Error) -> Failure<'a> {
+    /// Makes the form of an error that an answer shows.
+    pub fn of(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),

@@ -101,7 +101,7 @@ enum Command {
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(Later<orchestrator::Command>),
-    /// Prepare the prompt for a task: the right skill, every token, the protocol
+    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(Later<spawn::Arguments>),
     /// Show why a spawn came out as it did, and whether it still would
     Why(Later<why::Arguments>),
@@ -250,9 +250,25 @@ impl Face<'_> {
         error: Option<Error>,
         text: impl FnOnce(&mut screen::Screen),
     ) -> Result<ExitCode> {
-        let error = error.map(|error| usage::with_fix(error, self.globals, self.arguments));
+        self.outcome(result, error, &[], text)
+    }
+
+    /// Answers with a result, the error of what of it failed, and warnings.
+    fn outcome<T: serde::Serialize>(
+        &mut self,
+        result: &T,
+        error: Option<Error>,
+        warnings: &[String],
+        text: impl FnOnce(&mut screen::Screen),
+    ) -> Result<ExitCode> {
+        let error = self.with_fix(error);
         Ok(self
             .output
-            .reply(self.name, result, error.as_ref(), &[], text))
+            .reply(self.name, result, error.as_ref(), warnings, text))
+    }
+
+    /// Gives an error that stands beside a result its command to paste.
+    fn with_fix(&self, error: Option<Error>) -> Option<Error> {
+        error.map(|error| usage::with_fix(error, self.globals, self.arguments))
     }
 }

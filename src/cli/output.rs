@@ -54,6 +54,21 @@ impl Stream<'_> {
         }
         self.broken.is_none()
     }
+
+    /// Adds the last answer, which sums up; its error is the one that the command ends with.
+    pub(super) fn finish<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: &T,
+        error: Option<&Error>,
+        warnings: &[String],
+    ) {
+        self.failed = error.map(|error| error.code);
+        let line = json(&Envelope::new(command, Some(result), error, warnings));
+        if self.broken.is_none() {
+            self.broken = writeln!(self.stdout, "{line}").err();
+        }
+    }
 }
 
 /// A stream of changes for people or programs: each line is out as soon as it is written.

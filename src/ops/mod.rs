@@ -7,6 +7,7 @@ pub mod gates;
 pub mod init;
 pub mod log;
 pub mod manifest;
+pub mod orchestrator;
 pub mod research;
 pub mod skills;
 pub mod spawn;

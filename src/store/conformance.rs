@@ -87,6 +87,10 @@ pub(super) const RULES: &[(&str, Rule)] = &[
         "a half-typed word is completed in order",
         a_half_typed_word_is_completed_in_order,
     ),
+    (
+        "many tasks are counted without being read",
+        many_are_counted,
+    ),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -502,4 +506,48 @@ fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
     assert_eq!(transaction.label_words("b", 1).unwrap(), ["ui"]);
     assert_eq!(transaction.phase_words("", 9).unwrap(), ["alpha", "build"]);
     assert_eq!(transaction.phase_words("alphb", 9).unwrap(), ["build"]);
+}
+
+fn many_are_counted(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=700).map(|id| task(id, "one of many")).collect();
+    tasks[0].kind = "epic".parse().unwrap();
+    tasks[699].kind = "epic".parse().unwrap();
+    tasks[699].status = Status::Done;
+    for (child, parent) in [(2, 1), (3, 2), (4, 3)] {
+        tasks[child - 1].parent = Some(TaskId(parent));
+    }
+    for (id, at) in [
+        (3_usize, "2026-01-27"),
+        (4, "2026-01-28"),
+        (5, "2026-01-29"),
+    ] {
+        tasks[id - 1].status = Status::Done;
+        tasks[id - 1].updated_at = at.to_string();
+    }
+    put(store, &tasks);
+    let read = store.read().unwrap();
+    let below: Vec<_> = read.counts(Some(TaskId(1))).unwrap().into_iter().collect();
+    assert_eq!(below, [(Status::Pending, 1), (Status::Done, 2)]);
+    let all: Vec<_> = read.counts(None).unwrap().into_iter().collect();
+    assert_eq!(all, [(Status::Pending, 696), (Status::Done, 4)]);
+    let recent = |root, limit| read.recent(root, Status::Done, limit).unwrap();
+    assert_eq!(recent(Some(TaskId(1)), 9), ids(&[4, 3]));
+    assert_eq!(recent(None, 2), ids(&[5, 4]));
+    assert_eq!(read.open_epics(9).unwrap(), (ids(&[1]), 1));
+    assert_eq!(read.open_epics(0).unwrap(), (ids(&[]), 1));
+    // Few ids are looked up one by one, many in one go.
+    for up_to in [702, 1_000] {
+        let asked = (up_to - 12..=up_to).map(TaskId);
+        let asked: std::collections::BTreeSet<TaskId> = asked.chain((1..600).map(TaskId)).collect();
+        let missing: Vec<u32> = read
+            .missing(&asked)
+            .unwrap()
+            .iter()
+            .map(|id| id.0)
+            .collect();
+        let expected: Vec<u32> = (up_to - 12..=up_to).filter(|id| *id > 700).collect();
+        assert_eq!(missing, expected);
+    }
+    let few = [1, 701].map(TaskId).into();
+    assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
 }

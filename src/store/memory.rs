@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
 use super::{
-    Archived, Change, Filter, Link, Links, Log, Operation, OperationFilter, Page, Recorded,
-    Removed, SpawnRecord, Spawns, Stamp, Store, Suggestions, TaskGates, Tasks, Transaction, log,
+    Archived, Change, Counts, Filter, Link, Links, Log, Operation, OperationFilter, Overview, Page,
+    Recorded, Removed, SpawnRecord, Spawns, Stamp, Store, Suggestions, TaskGates, Tasks,
+    Transaction, log,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -307,6 +308,43 @@ fn is_shown(archived: Archived, task: &Task) -> bool {
         Archived::Hidden => task.archived_at.is_none(),
         Archived::Only => task.archived_at.is_some(),
         Archived::Shown => true,
+    }
+}
+
+impl Overview for MemoryTransaction<'_> {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+        let missing = ids.iter().filter(|id| !self.state.tasks.contains_key(id));
+        Ok(missing.copied().collect())
+    }
+
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+        let mut counts = Counts::new();
+        for node in self.nodes(root)? {
+            *counts.entry(node.status).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
+        let nodes = self.nodes(root)?;
+        let mut tasks: Vec<&Task> = nodes
+            .iter()
+            .filter_map(|node| self.state.tasks.get(&node.id))
+            .filter(|task| task.status == status)
+            .collect();
+        tasks.sort_by_key(|task| std::cmp::Reverse((&task.updated_at, task.id)));
+        Ok(tasks
+            .iter()
+            .take(limit as usize)
+            .map(|task| task.id)
+            .collect())
+    }
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+        let mut epics = self.ids(|task| task.kind.is_epic() && !task.is_closed());
+        let total = epics.len() as u64;
+        epics.truncate(limit as usize);
+        Ok((epics, total))
     }
 }
 

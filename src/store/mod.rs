@@ -6,6 +6,7 @@ mod claims;
 mod conformance;
 pub mod log;
 pub mod memory;
+mod overview;
 mod phases;
 mod sessions;
 pub mod sqlite;
@@ -23,6 +24,7 @@ use crate::task::{Priority, Status, Task, TaskType};
 
 pub use claims::Claims;
 pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
+pub use overview::{Counts, Overview};
 pub use phases::Phases;
 pub use sessions::Sessions;
 
@@ -54,7 +56,7 @@ pub struct Stamp {
 
 /// Everything that can be read and written in one transaction.
 pub trait Transaction:
-    Tasks + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log + Suggestions
+    Tasks + Overview + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log + Suggestions
 {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;

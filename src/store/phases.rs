@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::error::Result;
-use crate::id::TaskId;
 use crate::phase::{Counts, Phase};
 
 /// Phases that somebody added, and counts of tasks.
@@ -16,7 +15,4 @@ pub trait Phases {
 
     /// Counts the tasks of each phase that a task names, by status.
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>>;
-
-    /// Counts the tasks below `scope` to any depth, or all, by status; only those that are there.
-    fn counts(&self, scope: Option<TaskId>) -> Result<Counts>;
 }

@@ -34,6 +34,7 @@ mod skills_commands;
 mod skills_content;
 mod skills_corpus;
 mod spawn;
+mod spawn_batch;
 mod spawn_refusals;
 mod stores;
 mod tasks;

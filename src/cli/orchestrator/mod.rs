@@ -1,7 +1,11 @@
 //! `cleo orchestrator …`
 
+pub(super) mod brief;
+mod context;
 mod next;
 mod ready;
+mod start;
+mod status;
 mod waves;
 
 use std::process::ExitCode;
@@ -18,7 +22,13 @@ const STUCK_SHOWN: usize = 10;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Prepare the prompt for a task: the right skill, every token, the protocol
+    /// Show all that an orchestrating agent needs to begin, in under 1,000 tokens
+    Start(Scope),
+    /// Show how far everything is, who works on what, and what came last
+    Status(Scope),
+    Context(context::Arguments),
+    Brief(brief::Arguments),
+    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
     /// List the tasks that an agent can start now, most urgent first
     Ready(Scope),
@@ -39,6 +49,10 @@ pub(super) struct Scope {
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
+        Command::Start(scope) => face.run("orchestrator.start", scope, start::run),
+        Command::Status(scope) => face.run("orchestrator.status", scope, status::run),
+        Command::Context(arguments) => face.run("orchestrator.context", arguments, context::run),
+        Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief::run),
         Command::Ready(scope) => face.run("orchestrator.ready", scope, ready::run),
         Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
         Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),

@@ -10,6 +10,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
+use crate::cli::orchestrator::brief;
+use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{add, explain, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
@@ -21,7 +23,7 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
-use crate::ops::{manifest, research, skills, tasks, verify};
+use crate::ops::{manifest, orchestrator, research, skills, tasks, verify};
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
@@ -46,9 +48,13 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Listed>("manifest.list"),
         one::<manifest::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
+        one::<brief::Written<'static>>("orchestrator.brief"),
+        one::<orchestrator::Measured>("orchestrator.context"),
         one::<tasks::Next>("orchestrator.next"),
         one::<tasks::Ready>("orchestrator.ready"),
-        one::<Spawned>("orchestrator.spawn"),
+        one::<Spawned>("orchestrator.spawn").or::<Prepared>(),
+        one::<orchestrator::Start>("orchestrator.start"),
+        one::<orchestrator::Overall>("orchestrator.status"),
         one::<tasks::Waves>("orchestrator.waves"),
         one::<Claimed>("release"),
         one::<tasks::Moved>("reopen"),
@@ -64,7 +70,7 @@ fn replies() -> Vec<Reply> {
         one::<skills::Listed>("skills.list"),
         one::<skills::Shown>("skills.show"),
         one::<skills_cli::Verdicts>("skills.validate"),
-        one::<Spawned>("spawn"),
+        one::<Spawned>("spawn").or::<Prepared>(),
         one::<tasks::Moved>("start"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),

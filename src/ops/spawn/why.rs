@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::gather::Place;
+use super::gather::{self, Place};
 use super::{Assembly, Options, Receipt};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
@@ -74,10 +74,16 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
             force_inject: receipt.force_inject,
             ..Options::default()
         };
+        let known = if options.force_inject {
+            known_protocols()?
+        } else {
+            Vec::new()
+        };
         let assembly = Assembly {
             transaction,
-            workspace: &workspace,
+            findings: &gather::findings(transaction, &workspace, &[task.id])?,
             catalogue: &catalogue,
+            known: &known,
         };
         let again = match assembly.spawned(&task, &place, &options) {
             Ok(again) => Ok(again.receipt),

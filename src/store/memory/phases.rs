@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::MemoryTransaction;
 use crate::error::Result;
-use crate::id::TaskId;
 use crate::phase::{Counts, Phase};
-use crate::store::{Phases, Tasks};
+use crate::store::Phases;
 
 impl Phases for MemoryTransaction<'_> {
     fn phases(&self) -> Result<Vec<Phase>> {
@@ -29,13 +28,5 @@ impl Phases for MemoryTransaction<'_> {
             }
         }
         Ok(phases)
-    }
-
-    fn counts(&self, scope: Option<TaskId>) -> Result<Counts> {
-        let mut counts = Counts::new();
-        for node in self.nodes(scope)? {
-            *counts.entry(node.status).or_default() += 1;
-        }
-        Ok(counts)
     }
 }

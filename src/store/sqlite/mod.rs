@@ -7,6 +7,7 @@ mod gates;
 mod links;
 mod list;
 mod log;
+mod overview;
 mod phases;
 mod sessions;
 mod spawns;

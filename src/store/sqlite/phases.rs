@@ -7,7 +7,6 @@ use rusqlite::{Row, named_params};
 use super::SqliteTransaction;
 use super::tasks::word;
 use crate::error::Result;
-use crate::id::TaskId;
 use crate::phase::{Counts, Phase};
 use crate::store::Phases;
 use crate::task::Status;
@@ -58,24 +57,6 @@ impl Phases for SqliteTransaction<'_> {
             phases.entry(phase).or_default().insert(status, count);
         }
         Ok(phases)
-    }
-
-    fn counts(&self, scope: Option<TaskId>) -> Result<Counts> {
-        let rows = match scope {
-            None => {
-                let sql = "SELECT status, value FROM task_counts WHERE value > 0";
-                self.all(sql, (), read_count)?
-            }
-            Some(scope) => {
-                let sql = "WITH RECURSIVE scope (number) AS (
-                         SELECT number FROM nodes WHERE parent = ?1
-                         UNION SELECT c.number FROM nodes c JOIN scope s ON c.parent = s.number)
-                     SELECT n.status, count(*) FROM scope s JOIN nodes n ON n.number = s.number
-                     GROUP BY n.status";
-                self.all(sql, [scope.0], read_count)?
-            }
-        };
-        Ok(rows.into_iter().collect())
     }
 }
 
