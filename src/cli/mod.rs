@@ -15,14 +15,17 @@ mod demo;
 mod deps;
 mod explain;
 mod find;
+mod focus;
 mod heartbeat;
 mod init;
 mod list;
 mod manifest;
 mod orchestrator;
+mod phase;
 mod release;
 mod reopen;
 mod research;
+mod session;
 mod show;
 mod skills;
 mod spawn;
@@ -83,6 +86,10 @@ enum Command {
     #[command(subcommand)]
     Orchestrator(orchestrator::Command),
     Spawn(spawn::Arguments),
+    #[command(subcommand)]
+    Session(session::Command),
+    Focus(focus::Arguments),
+    Phase(phase::Arguments),
     Why(why::Arguments),
     Verify(verify::Arguments),
     #[command(subcommand)]
@@ -140,6 +147,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Deps(arguments) => face.run("deps", arguments, deps::run),
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
         Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
+        Command::Session(command) => session::dispatch(face, command),
+        Command::Focus(arguments) => face.run("focus", arguments, focus::run),
+        Command::Phase(arguments) => phase::dispatch(face, arguments),
         Command::Why(arguments) => face.run("why", arguments, why::run),
         Command::Verify(arguments) => verify::dispatch(face, arguments),
         Command::Skills(command) => skills::dispatch(face, command),

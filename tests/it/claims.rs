@@ -77,7 +77,11 @@ impl<'a> Person<'a> {
         let before = self.workspace.state();
         let reply = self.run_with(line, input);
         assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
-        assert_eq!(self.workspace.state(), before, "cleo {line} changed something");
+        assert_eq!(
+            self.workspace.state(),
+            before,
+            "cleo {line} changed something"
+        );
         reply["error"].clone()
     }
 }
@@ -95,7 +99,10 @@ fn logged(workspace: &TestWorkspace) -> Vec<(String, Value)> {
 }
 
 fn kinds(workspace: &TestWorkspace) -> Vec<String> {
-    logged(workspace).into_iter().map(|(kind, _)| kind).collect()
+    logged(workspace)
+        .into_iter()
+        .map(|(kind, _)| kind)
+        .collect()
 }
 
 #[test]
@@ -171,10 +178,16 @@ fn a_lease_that_is_over_lets_anybody_take_the_task() {
 #[test]
 fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
     let workspace = TestWorkspace::planned();
-    let (ada, bob) = (Person::new(&workspace, "ada"), Person::new(&workspace, "bob"));
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
     assert_eq!(ada.does("claim --next")["claim"]["task"], "T2");
     let busy = bob.refused("claim --next", "E_NOTHING_READY");
-    assert_eq!((&busy["exitCode"], &busy["retryable"]), (&json!(4), &json!(true)));
+    assert_eq!(
+        (&busy["exitCode"], &busy["retryable"]),
+        (&json!(4), &json!(true))
+    );
     assert_eq!(busy["fix"], "cleo claim --next");
     let taken = bob.at("10:30:00").does("claim --next --epic T1");
     assert_eq!(taken["claim"]["task"], "T2");
@@ -199,7 +212,10 @@ fn next_says_whether_there_will_ever_be_more() {
     assert_eq!(stuck["fix"], "cleo orchestrator waves --epic T1");
     ada.does("claim T6");
     let outside = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
-    assert_eq!(outside["retryable"], true, "it may wait for the work elsewhere");
+    assert_eq!(
+        outside["retryable"], true,
+        "it may wait for the work elsewhere"
+    );
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));
     }
@@ -221,7 +237,10 @@ fn expired_work_outside_the_scope_is_left_alone() {
     let late = ada.at("11:00:00");
     assert_eq!(late.does("claim --next --epic T1")["claim"]["task"], "T2");
     let shown = late.does("show T6");
-    assert_eq!((&shown["task"]["status"], &shown["claim"]["epoch"]), (&json!("active"), &json!(1)));
+    assert_eq!(
+        (&shown["task"]["status"], &shown["claim"]["epoch"]),
+        (&json!("active"), &json!(1))
+    );
 }
 
 #[test]
@@ -231,10 +250,22 @@ fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
     ada.does("claim T2");
     for (time, line, expires) in [
         ("09:45:00", "heartbeat T2", "2026-01-26T10:45:00.000Z"),
-        ("09:46:00", "heartbeat T2 --lease 1s", "2026-01-26T10:45:00.000Z"),
-        ("09:47:00", "heartbeat T2 --epoch 1 --lease 2d", "2026-01-28T09:47:00.000Z"),
+        (
+            "09:46:00",
+            "heartbeat T2 --lease 1s",
+            "2026-01-26T10:45:00.000Z",
+        ),
+        (
+            "09:47:00",
+            "heartbeat T2 --epoch 1 --lease 2d",
+            "2026-01-28T09:47:00.000Z",
+        ),
     ] {
-        assert_eq!(ada.at(time).does(line)["claim"]["expires"], expires, "{line}");
+        assert_eq!(
+            ada.at(time).does(line)["claim"]["expires"],
+            expires,
+            "{line}"
+        );
     }
     let bob = Person::new(&workspace, "bob");
     bob.refused("heartbeat T2", "E_CLAIMED");
@@ -251,13 +282,18 @@ fn a_heartbeat_after_the_lease_holds_what_nobody_took() {
     ada.does("claim T2");
     let late = ada.at("11:00:00").does("heartbeat T2 --epoch 1");
     assert_eq!(late["claim"]["expires"], "2026-01-26T12:00:00.000Z");
-    Person::new(&workspace, "bob").at("11:30:00").refused("claim T2", "E_CLAIMED");
+    Person::new(&workspace, "bob")
+        .at("11:30:00")
+        .refused("claim T2", "E_CLAIMED");
 }
 
 #[test]
 fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
     let workspace = TestWorkspace::planned();
-    let (ada, bob) = (Person::new(&workspace, "ada"), Person::new(&workspace, "bob"));
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
     ada.does("claim T2");
     bob.refused("release T2", "E_CLAIMED");
     let released = ada.does("release T2 --epoch 1");
@@ -268,10 +304,18 @@ fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
     assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
     let forced = ada.run("release T2 --force");
     assert_eq!(forced["success"], true);
-    assert!(forced["warnings"][0].as_str().unwrap().starts_with("by force: T2 is claimed by bob"));
+    assert!(
+        forced["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("by force: T2 is claimed by bob")
+    );
     let told = logged(&workspace);
     assert_eq!(told.last().unwrap().1["forced"], true);
-    assert_eq!(kinds(&workspace), ["claimed", "released", "claimed", "released"]);
+    assert_eq!(
+        kinds(&workspace),
+        ["claimed", "released", "claimed", "released"]
+    );
     workspace.ok("claim T2");
     workspace.ok("update T2 --status review");
     let kept = workspace.json(&["release", "T2"]);
@@ -281,29 +325,49 @@ fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
 #[test]
 fn start_claims_and_whoever_holds_it_only_renews() {
     let workspace = TestWorkspace::planned();
-    let (ada, bob) = (Person::new(&workspace, "ada"), Person::new(&workspace, "bob"));
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
     let started = ada.run("start T4");
-    assert_eq!(started["warnings"], json!(["T4 depends on T3, not done yet"]));
+    assert_eq!(
+        started["warnings"],
+        json!(["T4 depends on T3, not done yet"])
+    );
     assert_eq!(started["result"]["claim"]["epoch"], 1);
     let again = ada.at("09:40:00").does("start T4");
-    assert_eq!((&again["changed"], &again["claim"]["epoch"]), (&json!(false), &json!(1)));
+    assert_eq!(
+        (&again["changed"], &again["claim"]["epoch"]),
+        (&json!(false), &json!(1))
+    );
     assert_eq!(again["claim"]["expires"], "2026-01-26T10:40:00.000Z");
     bob.at("10:00:00").refused("start T4", "E_CLAIMED");
     let taken = bob.at("10:40:00").does("start T4");
-    assert_eq!((&taken["changed"], &taken["claim"]["epoch"]), (&json!(true), &json!(2)));
+    assert_eq!(
+        (&taken["changed"], &taken["claim"]["epoch"]),
+        (&json!(true), &json!(2))
+    );
     // An agent that is given the epoch works under the claim of whoever started it.
     let agent = Person::new(&workspace, "agent");
     let given = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "2")];
     let begun = agent.at("10:50:00").with(&given).does("start T4");
-    assert_eq!((&begun["changed"], &begun["claim"]["holder"]), (&json!(false), &json!("bob")));
+    assert_eq!(
+        (&begun["changed"], &begun["claim"]["holder"]),
+        (&json!(false), &json!("bob"))
+    );
     let late = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "1")];
-    ada.at("10:50:00").with(&late).refused("start T4", "E_CLAIM_LOST");
+    ada.at("10:50:00")
+        .with(&late)
+        .refused("start T4", "E_CLAIM_LOST");
 }
 
 #[test]
 fn completing_and_cancelling_end_the_claim() {
     let workspace = TestWorkspace::planned();
-    let (ada, bob) = (Person::new(&workspace, "ada"), Person::new(&workspace, "bob"));
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
     ada.does("claim T2");
     bob.refused("complete T2", "E_CLAIMED");
     bob.refused("update T2 --status paused", "E_CLAIMED");
@@ -315,7 +379,10 @@ fn completing_and_cancelling_end_the_claim() {
     ada.does("claim T3");
     let forced = bob.run("complete T3 --force");
     let warning = forced["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("by force: T3 is claimed by ada"), "{warning}");
+    assert!(
+        warning.starts_with("by force: T3 is claimed by ada"),
+        "{warning}"
+    );
     assert_eq!(logged(&workspace).last().unwrap().1["forced"], true);
     ada.does("claim T5");
     let cancelled = bob.run("cancel T5");
@@ -332,7 +399,10 @@ fn what_goes_back_to_pending_is_free() {
     ada.does("claim T2");
     ada.does("update T2 --status pending");
     assert_eq!(ada.does("show T2")["claim"], json!(null));
-    assert_eq!(Person::new(&workspace, "bob").does("claim --next")["claim"]["task"], "T2");
+    assert_eq!(
+        Person::new(&workspace, "bob").does("claim --next")["claim"]["task"],
+        "T2"
+    );
 }
 
 /// Everything that a late writer tries, with the epoch on the command line and in the environment.
@@ -374,7 +444,9 @@ fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
-    Person::new(&workspace, "bob").at("10:45:00").does("claim T2");
+    Person::new(&workspace, "bob")
+        .at("10:45:00")
+        .does("claim T2");
     assert_late(
         ada.at("10:50:00"),
         "epoch 1 is not the claim of T2: bob took over with epoch 2 at 2026-01-26T10:45:00.000Z, \
@@ -389,7 +461,9 @@ fn a_writer_whose_claim_was_taken_is_refused_also_while_nobody_has_it() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
-    Person::new(&workspace, "bob").at("10:00:00").does("release T2 --force");
+    Person::new(&workspace, "bob")
+        .at("10:00:00")
+        .does("release T2 --force");
     assert_late(
         ada.at("10:50:00"),
         "epoch 1 is not the claim of T2: its last claim (epoch 1) ended at \
@@ -404,15 +478,21 @@ fn the_epoch_of_the_environment_is_that_of_its_task() {
     ada.does("claim T2");
     let given = [("CLEO_TASK_ID", "T2"), ("CLEO_EPOCH", "1")];
     let agent = Person::new(&workspace, "agent").with(&given);
-    let other = ENTRY.replace("[\"T2\"]", "[\"T3\"]").replace("found-1", "found-2");
+    let other = ENTRY
+        .replace("[\"T2\"]", "[\"T3\"]")
+        .replace("found-1", "found-2");
     assert_eq!(agent.run_with("manifest append", &other)["success"], true);
     assert_eq!(agent.run_with("manifest append", ENTRY)["success"], true);
     agent.does("start T5");
     agent.does("complete T5");
     agent.does("complete T2");
     let unsaid = [("CLEO_EPOCH", "1")];
-    let two = ENTRY.replace("[\"T2\"]", "[\"T2\",\"T3\"]").replace("found-1", "found-3");
-    let error = agent.with(&unsaid).refused_with("manifest append", &two, "E_INPUT_INVALID");
+    let two = ENTRY
+        .replace("[\"T2\"]", "[\"T2\",\"T3\"]")
+        .replace("found-1", "found-3");
+    let error = agent
+        .with(&unsaid)
+        .refused_with("manifest append", &two, "E_INPUT_INVALID");
     assert_eq!(error["fix"], "export CLEO_TASK_ID=T2");
 }
 
@@ -420,11 +500,19 @@ fn the_epoch_of_the_environment_is_that_of_its_task() {
 fn an_epoch_that_never_was_is_refused() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
-    for line in ["complete T2 --epoch 1", "heartbeat T2 --epoch 7", "start T2 --epoch 1"] {
+    for line in [
+        "complete T2 --epoch 1",
+        "heartbeat T2 --epoch 7",
+        "start T2 --epoch 1",
+    ] {
         let error = ada.refused(line, "E_CLAIM_LOST");
         assert_eq!(error["fix"], "cleo claim T2", "{line}");
     }
-    for line in ["complete T2 --epoch 0", "claim T2 --lease 0s", "claim T2 --lease 31d"] {
+    for line in [
+        "complete T2 --epoch 0",
+        "claim T2 --lease 0s",
+        "claim T2 --lease 31d",
+    ] {
         ada.refused(line, "E_USAGE");
     }
     for (name, value) in [
@@ -433,7 +521,9 @@ fn an_epoch_that_never_was_is_refused() {
         ("CLEO_TASK_ID", "2"),
         ("CLEO_SESSION", "T1"),
     ] {
-        let error = ada.with(&[(name, value)]).refused("list", "E_CONFIG_INVALID");
+        let error = ada
+            .with(&[(name, value)])
+            .refused("list", "E_CONFIG_INVALID");
         assert_eq!(error["fix"], format!("unset {name}"));
     }
 }
@@ -441,7 +531,10 @@ fn an_epoch_that_never_was_is_refused() {
 #[test]
 fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
     let workspace = TestWorkspace::planned();
-    let (ada, bob) = (Person::new(&workspace, "ada"), Person::new(&workspace, "bob"));
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
     ada.does("claim T2");
     for (person, line) in [
         (bob, "claim T2"),
@@ -472,7 +565,9 @@ fn lists_show_what_is_claimed_and_by_whom() {
         let words = shlex::split(line).unwrap();
         let tasks = workspace.json(&words)["result"]["tasks"].clone();
         let tasks = tasks.as_array().unwrap().iter();
-        tasks.map(|task| task["id"].as_str().unwrap().to_string()).collect()
+        tasks
+            .map(|task| task["id"].as_str().unwrap().to_string())
+            .collect()
     };
     assert_eq!(ids("list --claimed"), ["T2", "T6"]);
     assert_eq!(ids("list --holder bob"), ["T6"]);

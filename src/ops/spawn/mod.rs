@@ -149,7 +149,7 @@ impl Assembly<'_> {
         let situation = Situation {
             task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: false,
         };
         // Only needed to compare with and to add from, and not free to read.
@@ -280,7 +280,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
         let situation = Situation {
             task: &task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: false,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
