@@ -9,6 +9,7 @@ mod world;
 
 mod attempts;
 mod batch;
+mod claim_properties;
 mod claims;
 mod corrections;
 mod demo;
