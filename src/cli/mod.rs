@@ -21,6 +21,7 @@ mod demo;
 mod deps;
 mod explain;
 mod find;
+mod focus;
 mod heartbeat;
 mod init;
 mod list;
@@ -28,10 +29,12 @@ mod log;
 mod man;
 mod manifest;
 mod orchestrator;
+mod phase;
 mod release;
 mod reopen;
 mod research;
 mod schema;
+mod session;
 mod show;
 mod skills;
 mod spawn;
@@ -103,6 +106,13 @@ enum Command {
     Orchestrator(Later<orchestrator::Command>),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(Later<spawn::Arguments>),
+    /// Manage sessions: stretches of work on a part of the graph. No command needs one
+    #[command(subcommand)]
+    Session(Later<session::Command>),
+    /// Show or set the task that a session works on now
+    Focus(Later<focus::Arguments>),
+    /// Manage phases: their order, and which one the project is in
+    Phase(Later<phase::Arguments>),
     /// Show why a spawn came out as it did, and whether it still would
     Why(Later<why::Arguments>),
     /// Check prompts, what agents said and left behind, and the gates of a task
@@ -185,6 +195,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
+        Command::Session(Later(command)) => session::dispatch(face, command),
+        Command::Focus(Later(arguments)) => face.run("focus", arguments, focus::run),
+        Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
         Command::Why(Later(arguments)) => face.run("why", arguments, why::run),
         Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
         Command::Skills(Later(command)) => skills::dispatch(face, command),

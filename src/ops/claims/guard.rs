@@ -13,7 +13,7 @@ use crate::task::{Status, Task};
 /// Who acts, when, and under which claim.
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Caller {
-    pub(super) name: String,
+    pub(in crate::ops) name: String,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(super) epoch: Option<u32>,

@@ -37,31 +37,37 @@ pub struct Claimed {
 /// `force`, which is recorded.
 pub fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Claimed> {
     let caller = Caller::unbound(context);
+    // Whoever comes too late need not wait for those who write.
+    context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
     context.write(|transaction| {
-        let task = require(transaction, id)?;
-        let last = transaction.claim(id)?;
-        refuse_held(last.as_ref(), &caller)?;
-        if task.is_closed() {
-            let message = format!("{id} is {} and cannot be claimed", task.status);
-            let fix = format!("cleo reopen {id}");
-            return Err(Error::new(Code::StatusRefused, message).fix(fix));
-        }
-        let unready = not_ready(transaction, &task)?;
-        let warnings = match unready {
-            Some(error) if !force => return Err(error),
-            Some(error) => vec![format!("claimed by force: {}", error.message)],
-            None => Vec::new(),
-        };
-        let claim = take(
-            transaction,
-            id,
-            last.as_ref(),
-            &caller,
-            lease,
-            !warnings.is_empty(),
-        )?;
+        let (task, last, warnings) = claimable(transaction, id, &caller, force)?;
+        let forced = !warnings.is_empty();
+        let claim = take(transaction, id, last.as_ref(), &caller, lease, forced)?;
         started(transaction, task, claim, &caller, warnings)
     })
+}
+
+/// Reads a task that the caller may claim, with its last claim and what `force` passed over.
+fn claimable(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    caller: &Caller,
+    force: bool,
+) -> Result<(Task, Option<Claim>, Vec<String>)> {
+    let task = require(transaction, id)?;
+    let last = transaction.claim(id)?;
+    refuse_held(last.as_ref(), caller)?;
+    if task.is_closed() {
+        let message = format!("{id} is {} and cannot be claimed", task.status);
+        let fix = format!("cleo reopen {id}");
+        return Err(Error::new(Code::StatusRefused, message).fix(fix));
+    }
+    let warnings = match not_ready(transaction, &task)? {
+        Some(error) if !force => return Err(error),
+        Some(error) => vec![format!("claimed by force: {}", error.message)],
+        None => Vec::new(),
+    };
+    Ok((task, last, warnings))
 }
 
 fn started(

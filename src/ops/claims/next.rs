@@ -14,10 +14,18 @@ use crate::task::Status;
 /// over are free again first.
 pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) -> Result<Claimed> {
     let caller = &Caller::unbound(context);
-    context.write(|transaction| {
+    // Whoever finds nothing need not wait for those who write.
+    context.read(|transaction| {
         if let Some(scope) = scope {
             require(transaction, scope)?;
         }
+        let over = expired(transaction, scope, caller)?;
+        match transaction.first_ready(scope)? {
+            None if over.is_empty() => Err(nothing_ready(transaction, scope)?),
+            _ => Ok(()),
+        }
+    })?;
+    context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;
         let Some(id) = transaction.first_ready(scope)? else {
             return Err(nothing_ready(transaction, scope)?);
@@ -38,22 +46,34 @@ fn free_expired(
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<Vec<TaskId>> {
-    let mut freed = Vec::new();
-    for claim in transaction.expired_claims(&caller.now)? {
-        let id = claim.task;
-        if let Some(scope) = scope
-            && !is_within(transaction, id, scope)?
-        {
-            continue;
-        }
-        end(transaction, id, caller)?;
-        let task = require(transaction, id)?;
+    let over = expired(transaction, scope, caller)?;
+    for id in &over {
+        end(transaction, *id, caller)?;
+        let task = require(transaction, *id)?;
         if task.status == Status::Active {
             move_task(transaction, task, Status::Pending, &caller.now)?;
         }
-        freed.push(id);
     }
-    Ok(freed)
+    Ok(over)
+}
+
+/// Reads which tasks below `scope` are held although their lease is over.
+fn expired(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    caller: &Caller,
+) -> Result<Vec<TaskId>> {
+    let mut over = Vec::new();
+    for claim in transaction.expired_claims(&caller.now)? {
+        let is_in_scope = match scope {
+            Some(scope) => is_within(transaction, claim.task, scope)?,
+            None => true,
+        };
+        if is_in_scope {
+            over.push(claim.task);
+        }
+    }
+    Ok(over)
 }
 
 /// The error for a graph with nothing to do now; it says whether to come back later.

@@ -71,8 +71,8 @@ fn claimed_task(
     epoch: Option<u32>,
 ) -> Result<Option<TaskId>> {
     let assigned = context.surroundings.assignment;
-    let tasks = fields.tasks().into_iter();
-    let linked = tasks.filter(|(field, _)| *field == "linked_tasks");
+    let linked = fields.tasks();
+    let linked = linked.filter(|(field, _)| *field == "linked_tasks");
     let linked: Vec<TaskId> = linked.map(|(_, id)| id).collect();
     match assigned.task {
         _ if epoch.or(assigned.epoch).is_none() => return Ok(None),

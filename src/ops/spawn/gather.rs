@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::manifest::log;
+use crate::ops::sessions::covering;
 use crate::ops::tasks::unblocked_by;
 use crate::store::Transaction;
 use crate::task::Task;
@@ -163,7 +164,8 @@ pub(super) fn bindings(
         "EPIC_ID",
         or_none(epic_of(transaction, task)?.map(|id| id.to_string())),
     );
-    bindings.set("SESSION_ID", NONE);
+    let session = covering(transaction, task.id)?;
+    bindings.set("SESSION_ID", or_none(session.map(|id| id.to_string())));
     bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
     bindings.set("TOPICS_JSON", topics(task));
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
@@ -186,6 +188,11 @@ pub(super) fn bindings(
     bindings.set("OUTPUT_DIR", OUTPUT_DIR);
     bindings.set("MANIFEST_PATH", MANIFEST);
     Ok(bindings)
+}
+
+/// Says whether an open session covers the task whose values these are.
+pub(super) fn has_session(bindings: &Bindings) -> bool {
+    bindings.get("SESSION_ID") != Some(NONE)
 }
 
 fn or_none(text: Option<String>) -> String {

@@ -226,7 +226,7 @@ impl Assembly<'_> {
         let situation = Situation {
             task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: false,
         };
         let prepared = prepare(&Input {
@@ -352,7 +352,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
         let situation = Situation {
             task: &task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: false,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
