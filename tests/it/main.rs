@@ -7,14 +7,17 @@
 
 mod world;
 
+mod archive;
 mod attempts;
 mod batch;
 mod corrections;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
+mod feed;
 mod gates;
 mod graph;
+mod history;
 mod init_agents;
 mod listing;
 mod manifest;
@@ -26,6 +29,7 @@ mod properties;
 mod protocol_content;
 mod readme;
 mod refusals;
+mod safety;
 mod settings;
 mod skill_files;
 mod skills;

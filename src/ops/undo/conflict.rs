@@ -18,6 +18,8 @@ use crate::task::graph::circle;
 struct Later<'a> {
     transaction: &'a dyn Transaction,
     number: u64,
+    /// The operation of the undo itself, once it has begun.
+    undo: Option<u64>,
     /// Whether an operation has an effect that stands, by number.
     stands: HashMap<u64, bool>,
 }
@@ -27,7 +29,8 @@ impl Later<'_> {
     fn changes(&mut self, task: TaskId, cursor: u64) -> Result<Vec<Recorded>> {
         let mut found = Vec::new();
         for change in self.transaction.changes(cursor, Some(task), u32::MAX)? {
-            if change.operation > self.number && self.stands(change.operation)? {
+            let is_later = change.operation > self.number && Some(change.operation) != self.undo;
+            if is_later && self.stands(change.operation)? {
                 found.push(change);
             }
         }
@@ -73,6 +76,7 @@ pub(super) fn refuse(
     let mut later = Later {
         transaction,
         number: operation.number,
+        undo: None,
         stands: HashMap::new(),
     };
     let mut against = BTreeMap::new();
@@ -177,11 +181,13 @@ fn keys(transaction: &dyn Transaction, operation: &Operation, changes: &[Recorde
 pub(super) fn refuse_broken(
     transaction: &dyn Transaction,
     operation: &Operation,
+    undo: u64,
     touched: &[TaskId],
 ) -> Result<()> {
     let mut later = Later {
         transaction,
         number: operation.number,
+        undo: Some(undo),
         stands: HashMap::new(),
     };
     let mut there = Vec::new();

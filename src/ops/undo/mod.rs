@@ -146,6 +146,6 @@ fn take_back(
     let mut touched: Vec<TaskId> = changes.iter().filter_map(|each| each.change.task).collect();
     touched.sort();
     touched.dedup();
-    conflict::refuse_broken(transaction, operation, &touched)?;
+    conflict::refuse_broken(transaction, operation, undo, &touched)?;
     Ok(undo)
 }

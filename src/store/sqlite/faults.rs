@@ -25,7 +25,11 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             let message = format!("another process has held {place} for more than 30 seconds");
             Error::new(Code::LockTimeout, message)
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+        Some(ErrorCode::DiskFull) => {
+            let message = format!("{place} cannot be written: {fault}");
+            Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
         }
