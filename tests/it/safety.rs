@@ -162,12 +162,13 @@ struct Doomed {
 fn is_logged(reply: &Value, store: &Connection, _manifest: &str) -> bool {
     let task = match &reply["result"] {
         result if result["task"]["id"].is_string() => result["task"]["id"].clone(),
-        result if result["tasks"].is_array() => result["tasks"][0]["id"].clone(),
+        result if result["tasks"].is_array() => result["tasks"][0]["task"]["id"].clone(),
         result => result["deleted"][0].clone(),
     };
     let Some(task) = task.as_str() else {
         // An undo says which operation it was.
-        let number = reply["result"]["undo"].as_u64().unwrap();
+        let undo = &reply["result"]["undo"];
+        let number = undo.as_u64().unwrap_or_else(|| panic!("{reply}"));
         let sql = "SELECT count(*) > 0 FROM operations WHERE number = ?1";
         return store
             .query_row(sql, [i64::try_from(number).unwrap()], |row| row.get(0))

@@ -8,6 +8,7 @@ mod list;
 mod log;
 mod spawns;
 mod tasks;
+mod turn;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -21,6 +22,7 @@ use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use faults::Faults;
+use turn::Turn;
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
 const SCHEMA: &[&str] = &[
@@ -194,7 +196,12 @@ impl SqliteStore {
         Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
-    fn begin(&mut self, how: &str, stamp: Option<&Stamp>) -> Result<Box<dyn Transaction + '_>> {
+    fn begin(
+        &mut self,
+        how: &str,
+        stamp: Option<&Stamp>,
+        turn: Option<Turn>,
+    ) -> Result<Box<dyn Transaction + '_>> {
         self.connection.execute_batch(how).at(&self.path)?;
         Ok(Box::new(SqliteTransaction {
             connection: &self.connection,
@@ -202,17 +209,19 @@ impl SqliteStore {
             open: true,
             stamp: stamp.cloned(),
             operation: None,
+            _turn: turn,
         }))
     }
 }
 
 impl Store for SqliteStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN DEFERRED", None)
+        self.begin("BEGIN DEFERRED", None, None)
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN IMMEDIATE", Some(stamp))
+        let turn = turn::take(&self.path, PATIENCE).map_err(|_| faults::busy(&self.path))?;
+        self.begin("BEGIN IMMEDIATE", Some(stamp), turn)
     }
 
     fn version(&self) -> Result<u64> {
@@ -240,6 +249,8 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
+    /// Given back when all is over.
+    _turn: Option<Turn>,
 }
 
 impl SqliteTransaction<'_> {
