@@ -1,4 +1,8 @@
-//! Reading and writing files within bounds, and saying what went wrong.
+//! Reading and writing files within bounds, locking them, and saying what went wrong.
+
+mod queue;
+
+pub use queue::lock_in_turn;
 
 use std::fs;
 use std::io::{self, BufRead, ErrorKind, Read, Write};

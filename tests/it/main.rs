@@ -40,6 +40,7 @@ mod spawn;
 mod spawn_refusals;
 mod stores;
 mod tasks;
+mod undo_properties;
 mod verify;
 mod verify_own;
 mod why;

@@ -1,7 +1,7 @@
 //! Appending one entry so that it is whole, alone and durable, beside other processes that append
 //! at the same time, with cleo or with `>>`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::thread;
@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use super::{find, no_file};
 use crate::error::{Code, Error, Result};
-use crate::file::unwritable;
+use crate::file::{lock_in_turn, unwritable};
 use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a torn end is looked at, at most, before it counts as one.
 const SETTLING: usize = 64;
-/// Longest pause between two tries to get the lock.
-const PAUSE_MAX: Duration = Duration::from_millis(16);
+/// Pause between two looks where writes cannot be waited for.
+const PAUSE: Duration = Duration::from_millis(16);
 
 /// Appends an entry and returns what the caller should know. When this returns, the line is whole
 /// and on disk; an id that is there already is refused (exit 101).
@@ -98,7 +98,7 @@ fn is_torn(file: &mut File) -> io::Result<bool> {
         if await_writes(file) {
             seen = Some(length);
         } else {
-            thread::sleep(PAUSE_MAX);
+            thread::sleep(PAUSE);
         }
     }
     Ok(true)
@@ -159,8 +159,7 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
 fn open_locked(path: &Path, patience: Duration) -> Result<File> {
     let deadline = Instant::now() + patience;
     loop {
-        let file = open(path)?;
-        lock(&file, path, deadline)?;
+        let file = lock(open(path)?, path, deadline)?;
         // Somebody may have put another file in its place while this one was waited for.
         if is_current(&file, path) {
             return Ok(file);
@@ -182,17 +181,10 @@ fn open(path: &Path) -> Result<File> {
     opened.map_err(|cause| unwritable(path, cause))
 }
 
-fn lock(file: &File, path: &Path, deadline: Instant) -> Result<()> {
-    let mut pause = Duration::from_micros(500);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(cause)) => return Err(unwritable(path, cause)),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(held(path)),
-            Err(TryLockError::WouldBlock) => thread::sleep(pause),
-        }
-        pause = (pause * 2).min(PAUSE_MAX);
-    }
+fn lock(file: File, path: &Path, deadline: Instant) -> Result<File> {
+    let patience = deadline.saturating_duration_since(Instant::now());
+    let locked = lock_in_turn(file, patience).map_err(|cause| unwritable(path, cause))?;
+    locked.ok_or_else(|| held(path))
 }
 
 fn held(path: &Path) -> Error {

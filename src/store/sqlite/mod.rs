@@ -8,7 +8,6 @@ mod list;
 mod log;
 mod spawns;
 mod tasks;
-mod turn;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -20,9 +19,8 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
-use crate::file::unreadable;
+use crate::file::{lock_in_turn, unreadable};
 use faults::Faults;
-use turn::Turn;
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
 const SCHEMA: &[&str] = &[
@@ -196,11 +194,25 @@ impl SqliteStore {
         Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
+    /// Waits until it is this writer's turn; none where that cannot be told. Only the order depends
+    /// on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
+    fn turn(&self) -> Result<Option<File>> {
+        let folder = self.path.parent().map(File::open);
+        let Some(Ok(folder)) = folder else {
+            return Ok(None);
+        };
+        match lock_in_turn(folder, PATIENCE) {
+            Ok(None) => Err(faults::busy(&self.path)),
+            Ok(turn) => Ok(turn),
+            Err(_) => Ok(None),
+        }
+    }
+
     fn begin(
         &mut self,
         how: &str,
         stamp: Option<&Stamp>,
-        turn: Option<Turn>,
+        turn: Option<File>,
     ) -> Result<Box<dyn Transaction + '_>> {
         self.connection.execute_batch(how).at(&self.path)?;
         Ok(Box::new(SqliteTransaction {
@@ -220,7 +232,7 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = turn::take(&self.path, PATIENCE).map_err(|_| faults::busy(&self.path))?;
+        let turn = self.turn()?;
         self.begin("BEGIN IMMEDIATE", Some(stamp), turn)
     }
 
@@ -249,8 +261,8 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
-    /// Given back when all is over.
-    _turn: Option<Turn>,
+    /// The lock by which writers wait in turn, given back when all is over.
+    _turn: Option<File>,
 }
 
 impl SqliteTransaction<'_> {
