@@ -178,6 +178,8 @@ fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
         "operation 2 cannot be taken back: operation 3 (update, by tester) changed title of T1"
     );
     assert_eq!(error["fix"], "cleo undo 3");
+    let dry = refused(&workspace, &["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
+    assert_eq!(dry["fix"], "cleo undo 3 --dry-run");
     assert_eq!(workspace.shell("cleo undo 3 && cleo undo 2").exit, 0);
     let now = task(&workspace, "T1");
     assert_eq!(
