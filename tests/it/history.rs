@@ -211,6 +211,26 @@ fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
 }
 
 #[test]
+fn what_stands_beside_an_operation_is_in_nobodys_way() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("add two --depends T1");
+    workspace.ok("delete T1 --force");
+    workspace.ok("undo");
+    workspace.ok("add three");
+    workspace.ok("update T2 --title 'another title' --depends T3");
+    workspace.ok("undo 4");
+    assert_eq!(task(&workspace, "T2")["depends"], json!(["T3"]));
+    workspace.ok("undo 7");
+    workspace.ok("update T2 --title 'and another'");
+    let error = refused(&workspace, &["undo", "1"], "E_UNDO_CONFLICT");
+    assert_eq!(
+        error["fix"], "cleo undo 6",
+        "the last one that moved it: {error}"
+    );
+}
+
+#[test]
 fn what_was_taken_back_is_not_taken_back_twice() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");

@@ -52,12 +52,12 @@ impl Later<'_> {
         Ok(stands)
     }
 
-    /// Finds the last later operation that changed one of these tasks.
+    /// Finds the last later change of one of these tasks that moved it in the graph.
     fn last_on(&mut self, tasks: &[TaskId]) -> Result<Option<Recorded>> {
         let mut last: Option<Recorded> = None;
         for task in tasks {
             let changes = self.changes(*task, 0)?;
-            let mut changes = changes.into_iter().filter(|each| is_possible(&each.change));
+            let mut changes = changes.into_iter().filter(|each| is_move(&each.change));
             let newer = changes.next_back();
             last = last.into_iter().chain(newer).max_by_key(|each| each.cursor);
         }
@@ -99,10 +99,12 @@ pub(super) fn refuse(
             }
         }
     }
+    // Whoever came to use them by this very operation leaves them with it.
+    let moved: HashSet<TaskId> = moved(changes).collect();
     for task in &own {
         let mut users = transaction.dependents(*task)?;
         users.extend(transaction.children(*task)?);
-        users.retain(|user| !own.contains(user));
+        users.retain(|user| !moved.contains(user));
         if let Some(newer) = later.last_on(&users)? {
             let what = format!("uses {task}");
             against.insert(newer.cursor, (newer, what));
@@ -112,6 +114,24 @@ pub(super) fn refuse(
         return Err(conflict(operation, &newer, &what));
     }
     keys(transaction, operation, changes)
+}
+
+/// Says whether a change moves a task in the graph.
+fn is_move(change: &Change) -> bool {
+    match change.kind.as_str() {
+        ADDED | DELETED | RESTORED => true,
+        CHANGED => ["depends", "parent"]
+            .iter()
+            .any(|field| change.detail.get(field).is_some()),
+        _ => false,
+    }
+}
+
+fn moved(changes: &[Recorded]) -> impl Iterator<Item = TaskId> {
+    changes
+        .iter()
+        .filter(|each| is_move(&each.change))
+        .filter_map(|each| each.change.task)
 }
 
 fn added(changes: &[Recorded]) -> impl Iterator<Item = TaskId> {
