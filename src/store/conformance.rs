@@ -2,7 +2,10 @@
 
 mod work;
 
-use super::{Archived, Filter, Link, SpawnRecord, Stamp, Store};
+use super::{
+    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
+};
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -90,6 +93,26 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     (
         "many tasks are counted without being read",
         many_are_counted,
+    ),
+    (
+        "so is what happens around a task",
+        what_happens_around_a_task_is_in_the_log,
+    ),
+    (
+        "operations are read newest first",
+        operations_are_read_newest_first,
+    ),
+    (
+        "an undo holds until it is undone",
+        an_undo_holds_until_it_is_undone,
+    ),
+    (
+        "a deleted task comes back whole",
+        a_deleted_task_comes_back_whole,
+    ),
+    (
+        "what is archived is left out unless asked for",
+        archived_tasks_are_left_out,
     ),
 ];
 
@@ -356,9 +379,8 @@ fn nodes_go_to_any_depth(store: &mut dyn Store) {
     assert_eq!(transaction.nodes(None).unwrap().len(), 4);
 }
 
-fn a_spawn_is_kept_once(store: &mut dyn Store) {
-    put(store, &[task(1, "a")]);
-    let mut spawn = SpawnRecord {
+fn spawn() -> SpawnRecord {
+    SpawnRecord {
         task: TaskId(1),
         manifest_id: "a-2026-01-26".into(),
         output_file: "claudedocs/agent-outputs/2026-01-26_a.md".into(),
@@ -367,7 +389,26 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
         verified_at: None,
         output_digest: None,
         forced: None,
-    };
+    }
+}
+
+fn link() -> Link {
+    Link {
+        task: TaskId(1),
+        entry: "e".into(),
+        at: NOW.into(),
+    }
+}
+
+fn gates() -> Gates {
+    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
+        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+fn a_spawn_is_kept_once(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let mut spawn = spawn();
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.put_spawn(&spawn).unwrap();
     spawn.verified_at = Some(NOW.into());
@@ -399,9 +440,7 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
 
 fn gates_are_kept_whole(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
-    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
-        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
-    let gates: crate::gate::Gates = serde_json::from_str(json).unwrap();
+    let gates = gates();
     let mut transaction = store.write(&stamp()).unwrap();
     assert_eq!(
         transaction.gates(TaskId(1)).unwrap(),
@@ -419,17 +458,16 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
 
 fn a_link_is_new_once(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
-    let link = Link {
-        task: TaskId(1),
-        entry: "e".into(),
-        at: NOW.into(),
-    };
+    let link = link();
     let mut transaction = store.write(&stamp()).unwrap();
     assert!(transaction.link(&link).unwrap());
     assert!(!transaction.link(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
-    assert_eq!(transaction.linked_to("e").unwrap(), [link]);
+    assert_eq!(transaction.linked_to("e").unwrap()[0], link);
     assert_eq!(transaction.linked_to("other").unwrap(), []);
+    assert!(transaction.unlink(&link).unwrap());
+    assert!(!transaction.unlink(&link).unwrap());
+    assert_eq!(transaction.links(TaskId(1)).unwrap(), []);
 }
 
 fn every_change_is_in_the_log(store: &mut dyn Store) {
@@ -550,4 +588,213 @@ fn many_are_counted(store: &mut dyn Store) {
     }
     let few = [1, 701].map(TaskId).into();
     assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
+}
+
+/// Says kind, operation and detail of changes.
+fn told(changes: &[Recorded]) -> Vec<String> {
+    let told = changes.iter().map(|each| {
+        let change = &each.change;
+        format!("{} {} {}", each.operation, change.kind, change.detail)
+    });
+    told.collect()
+}
+
+fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let (mut spawn, link, gates) = (spawn(), link(), gates());
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    spawn.verified_at = Some(NOW.into());
+    spawn.output_digest = Some("sha256:1".into());
+    transaction.put_spawn(&spawn).unwrap();
+    spawn.forced = Some("me".into());
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.unlink(&link).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let all = read.changes(1, Some(TaskId(1)), 99).unwrap();
+    assert_eq!(
+        told(&all),
+        [
+            r#"2 spawned {"manifestId":"a-2026-01-26","outputFile":"claudedocs/agent-outputs/2026-01-26_a.md","skill":"x"}"#,
+            r#"2 verified {"manifestId":"a-2026-01-26","outputDigest":"sha256:1"}"#,
+            r#"2 forced {"manifestId":"a-2026-01-26"}"#,
+            r#"2 linked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
+            r#"2 unlinked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
+            r#"2 gate {"byCommand":false,"gate":"testsPassed","passed":true}"#,
+        ]
+    );
+}
+
+fn operations_are_read_newest_first(store: &mut dyn Store) {
+    put(store, &[task(1, "one"), task(2, "two")]);
+    for (id, title, at) in [(1, "first", "2026-01-27"), (2, "second", "2026-01-28")] {
+        let stamp = Stamp {
+            command: "update",
+            at: at.into(),
+            by: "other".into(),
+        };
+        let mut transaction = store.write(&stamp).unwrap();
+        transaction.put(&task(id, title)).unwrap();
+        transaction.commit().unwrap();
+    }
+    let read = store.read().unwrap();
+    let numbers = |filter: &OperationFilter| {
+        let (operations, total) = read.operations(filter).unwrap();
+        let numbers: Vec<u64> = operations.iter().map(|each| each.number).collect();
+        (numbers, total)
+    };
+    let all = OperationFilter::default;
+    assert_eq!(numbers(&all()), (vec![3, 2, 1], 3));
+    let task = Some(TaskId(2));
+    assert_eq!(numbers(&OperationFilter { task, ..all() }), (vec![3, 1], 2));
+    let limit = Some(1);
+    assert_eq!(numbers(&OperationFilter { limit, ..all() }), (vec![3], 3));
+    let before = Some(3);
+    assert_eq!(
+        numbers(&OperationFilter { before, ..all() }),
+        (vec![2, 1], 2)
+    );
+    let since = Some("2026-01-27".to_string());
+    assert_eq!(
+        numbers(&OperationFilter { since, ..all() }),
+        (vec![3, 2], 2)
+    );
+    let first = read.operation(1).unwrap().unwrap();
+    assert_eq!((first.changes, first.command.as_str()), (2, "test"));
+    let third = read.operation(3).unwrap().unwrap();
+    assert_eq!((third.changes, third.by.as_str()), (1, "other"));
+    assert_eq!(read.operation(4).unwrap(), None);
+    let changes = read.changes_of(1, 9).unwrap();
+    assert_eq!(
+        told(&changes),
+        [r#"1 added {"title":"one"}"#, r#"1 added {"title":"two"}"#]
+    );
+    assert_eq!(read.changes_of(1, 1).unwrap().len(), 1);
+    assert_eq!(read.last_cursor().unwrap(), 4);
+}
+
+fn an_undo_holds_until_it_is_undone(store: &mut dyn Store) {
+    assert_eq!(store.read().unwrap().last_cursor().unwrap(), 0);
+    put(store, &[task(1, "one")]);
+    let mut undo = |of: u64, title: &str| {
+        let mut transaction = store.write(&stamp()).unwrap();
+        let own = transaction.undoing(of).unwrap();
+        transaction.put(&task(1, title)).unwrap();
+        transaction.commit().unwrap();
+        let read = store.read().unwrap();
+        let undone = (1..=own).map(|number| read.operation(number).unwrap().unwrap().undone_by);
+        assert_eq!(read.operation(own).unwrap().unwrap().undoes, Some(of));
+        undone.collect::<Vec<_>>()
+    };
+    assert_eq!(undo(1, "a"), [Some(2), None]);
+    assert_eq!(undo(2, "b"), [None, Some(3), None]);
+    assert_eq!(undo(1, "c"), [Some(4), Some(3), None, None]);
+}
+
+fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
+    let mut child = task(3, "child");
+    (child.parent, child.depends) = (Some(TaskId(2)), ids(&[1]));
+    child.key = Some("k".into());
+    child.labels = vec!["x".into()];
+    put(store, &[task(1, "one"), task(2, "parent"), child.clone()]);
+    let spawn = SpawnRecord {
+        task: TaskId(3),
+        ..spawn()
+    };
+    let link = Link {
+        task: TaskId(3),
+        ..link()
+    };
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.put_gates(TaskId(3), &gates()).unwrap();
+    transaction.delete(TaskId(3)).unwrap();
+    transaction.commit().unwrap();
+    let last = store.read().unwrap().changes(6, None, 9).unwrap();
+    let removed: Removed = serde_json::from_value(last[0].change.detail.clone()).unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.restore(&removed).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    assert_eq!(read.task(TaskId(3)).unwrap(), Some(child));
+    assert_eq!(read.children(TaskId(2)).unwrap(), ids(&[3]));
+    assert_eq!(read.spawns(TaskId(3)).unwrap(), [spawn]);
+    assert_eq!(read.links(TaskId(3)).unwrap(), [link]);
+    assert_eq!(read.gates(TaskId(3)).unwrap(), gates());
+    assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
+    let last = read.changes(7, None, 9).unwrap();
+    assert_eq!(
+        told(&last),
+        [r#"3 restored {"title":"child"}"#],
+        "one change tells it all"
+    );
+}
+
+fn archived_tasks_are_left_out(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=4).map(|id| task(id, "x")).collect();
+    tasks[1].status = Status::Done;
+    tasks[2].status = Status::Cancelled;
+    tasks[1].completed_at = Some("2026-01-02".into());
+    tasks[2].cancelled_at = Some("2026-01-03".into());
+    put(store, &tasks);
+    for task in &mut tasks[1..3] {
+        task.archived_at = Some(NOW.into());
+    }
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put(&tasks[1]).unwrap();
+    transaction.put(&tasks[2]).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let found = |archived: Archived, statuses: &[Status], limit: Option<u32>| {
+        let filter = Filter {
+            archived,
+            statuses: statuses.to_vec(),
+            limit,
+            ..Filter::default()
+        };
+        let page = read.list(&filter).unwrap();
+        let ids: Vec<u32> = page.tasks.iter().map(|task| task.id.0).collect();
+        (ids, page.total)
+    };
+    assert_eq!(found(Archived::Hidden, &[], None), (vec![1, 4], 2));
+    assert_eq!(found(Archived::Hidden, &[], Some(1)), (vec![1], 2));
+    assert_eq!(found(Archived::Only, &[], Some(1)), (vec![2], 2));
+    assert_eq!(found(Archived::Shown, &[], Some(9)), (vec![1, 2, 3, 4], 4));
+    let done = [Status::Done];
+    assert_eq!(found(Archived::Hidden, &done, Some(9)), (vec![], 0));
+    assert_eq!(found(Archived::Only, &done, Some(9)), (vec![2], 1));
+    assert_eq!(found(Archived::Shown, &done, Some(9)), (vec![2], 1));
+    let words = |archived| read.find("x", archived, 9).unwrap().total;
+    let all = [Archived::Hidden, Archived::Only, Archived::Shown].map(words);
+    assert_eq!(all, [2, 2, 4]);
+    let closed_before = Some("2026-01-03".to_string());
+    let archived = Archived::Shown;
+    let filter = Filter {
+        closed_before,
+        archived,
+        ..Filter::default()
+    };
+    assert_eq!(read.list(&filter).unwrap().total, 1);
+    drop(read);
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.put(&task(3, "open again")).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let count = |archived| {
+        let filter = Filter {
+            archived,
+            limit: Some(0),
+            ..Filter::default()
+        };
+        read.list(&filter).unwrap().total
+    };
+    assert_eq!([Archived::Hidden, Archived::Only].map(count), [3, 0]);
 }

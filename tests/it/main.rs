@@ -7,6 +7,7 @@
 
 mod world;
 
+mod archive;
 mod attempts;
 mod batch;
 mod claim_properties;
@@ -15,8 +16,10 @@ mod corrections;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
+mod feed;
 mod gates;
 mod graph;
+mod history;
 mod init_agents;
 mod listing;
 mod manifest;
@@ -30,6 +33,7 @@ mod protocol_content;
 mod races;
 mod readme;
 mod refusals;
+mod safety;
 mod sessions;
 mod settings;
 mod skill_files;
@@ -42,6 +46,7 @@ mod spawn_batch;
 mod spawn_refusals;
 mod stores;
 mod tasks;
+mod undo_properties;
 mod verify;
 mod verify_own;
 mod why;

@@ -18,6 +18,8 @@ use crate::task::graph::circle;
 struct Later<'a> {
     transaction: &'a dyn Transaction,
     number: u64,
+    /// The operation of the undo itself, once it has begun.
+    undo: Option<u64>,
     /// Whether an operation has an effect that stands, by number.
     stands: HashMap<u64, bool>,
 }
@@ -27,7 +29,8 @@ impl Later<'_> {
     fn changes(&mut self, task: TaskId, cursor: u64) -> Result<Vec<Recorded>> {
         let mut found = Vec::new();
         for change in self.transaction.changes(cursor, Some(task), u32::MAX)? {
-            if change.operation > self.number && self.stands(change.operation)? {
+            let is_later = change.operation > self.number && Some(change.operation) != self.undo;
+            if is_later && self.stands(change.operation)? {
                 found.push(change);
             }
         }
@@ -49,12 +52,12 @@ impl Later<'_> {
         Ok(stands)
     }
 
-    /// Finds the last later operation that changed one of these tasks.
+    /// Finds the last later change of one of these tasks that moved it in the graph.
     fn last_on(&mut self, tasks: &[TaskId]) -> Result<Option<Recorded>> {
         let mut last: Option<Recorded> = None;
         for task in tasks {
             let changes = self.changes(*task, 0)?;
-            let mut changes = changes.into_iter().filter(|each| is_possible(&each.change));
+            let mut changes = changes.into_iter().filter(|each| is_move(&each.change));
             let newer = changes.next_back();
             last = last.into_iter().chain(newer).max_by_key(|each| each.cursor);
         }
@@ -73,6 +76,7 @@ pub(super) fn refuse(
     let mut later = Later {
         transaction,
         number: operation.number,
+        undo: None,
         stands: HashMap::new(),
     };
     let mut against = BTreeMap::new();
@@ -95,10 +99,12 @@ pub(super) fn refuse(
             }
         }
     }
+    // Whoever came to use them by this very operation leaves them with it.
+    let moved: HashSet<TaskId> = moved(changes).collect();
     for task in &own {
         let mut users = transaction.dependents(*task)?;
         users.extend(transaction.children(*task)?);
-        users.retain(|user| !own.contains(user));
+        users.retain(|user| !moved.contains(user));
         if let Some(newer) = later.last_on(&users)? {
             let what = format!("uses {task}");
             against.insert(newer.cursor, (newer, what));
@@ -108,6 +114,24 @@ pub(super) fn refuse(
         return Err(conflict(operation, &newer, &what));
     }
     keys(transaction, operation, changes)
+}
+
+/// Says whether a change moves a task in the graph.
+fn is_move(change: &Change) -> bool {
+    match change.kind.as_str() {
+        ADDED | DELETED | RESTORED => true,
+        CHANGED => ["depends", "parent"]
+            .iter()
+            .any(|field| change.detail.get(field).is_some()),
+        _ => false,
+    }
+}
+
+fn moved(changes: &[Recorded]) -> impl Iterator<Item = TaskId> {
+    changes
+        .iter()
+        .filter(|each| is_move(&each.change))
+        .filter_map(|each| each.change.task)
 }
 
 fn added(changes: &[Recorded]) -> impl Iterator<Item = TaskId> {
@@ -177,11 +201,13 @@ fn keys(transaction: &dyn Transaction, operation: &Operation, changes: &[Recorde
 pub(super) fn refuse_broken(
     transaction: &dyn Transaction,
     operation: &Operation,
+    undo: u64,
     touched: &[TaskId],
 ) -> Result<()> {
     let mut later = Later {
         transaction,
         number: operation.number,
+        undo: Some(undo),
         stands: HashMap::new(),
     };
     let mut there = Vec::new();

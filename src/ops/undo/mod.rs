@@ -65,9 +65,19 @@ pub fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result
         })
     };
     match dry_run {
-        true => context.rehearse(work),
+        true => context.rehearse(work).map_err(still_dry),
         false => context.write(work),
     }
+}
+
+/// Whoever wanted to look is told how to look.
+fn still_dry(mut error: Error) -> Error {
+    let undo = |fix: &String| fix.starts_with("cleo undo ");
+    let look = error.fix.as_ref().filter(|fix| undo(fix));
+    error.fix = look
+        .map(|fix| format!("{fix} --dry-run"))
+        .or(error.fix.take());
+    error
 }
 
 /// Reads the operation that is to be taken back and refuses one that cannot be.
@@ -147,6 +157,6 @@ fn take_back(
     let mut touched: Vec<TaskId> = changes.iter().filter_map(|each| each.change.task).collect();
     touched.sort();
     touched.dedup();
-    conflict::refuse_broken(transaction, operation, &touched)?;
+    conflict::refuse_broken(transaction, operation, undo, &touched)?;
     Ok(undo)
 }

@@ -64,10 +64,13 @@ impl Conditions {
     }
 
     /// Leaves out what is archived, or what is not. The index on it is for lists that nothing else
-    /// narrows down; with a status another one has both.
+    /// narrows down, and another has it beside one status; else it must not be preferred.
     fn archived(&mut self, filter: &Filter) {
-        let is_narrow = filter.parent.is_some() || filter.phase.is_some();
-        let column = match is_narrow || !filter.labels.is_empty() {
+        let is_narrow = filter.parent.is_some()
+            || filter.phase.is_some()
+            || filter.statuses.len() > 1
+            || !filter.labels.is_empty();
+        let column = match is_narrow {
             true => "+t.archived_at",
             false => "t.archived_at",
         };
@@ -180,15 +183,26 @@ pub(super) fn find(
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
     );
     let tasks = transaction.all(&sql, (&query, limit), read_task)?;
+    let tasks_too = match has_archived(transaction)? {
+        true => "JOIN tasks t ON t.number = f.rowid",
+        false if archived == Archived::Only => return Ok(Page::default()),
+        false => "",
+    };
+    let shown = if tasks_too.is_empty() { "1" } else { shown };
     let sql = format!(
-        "SELECT count(*) FROM task_text f JOIN tasks t ON t.number = f.rowid
-         WHERE task_text MATCH ?1 AND {shown}"
+        "SELECT count(*) FROM task_text f {tasks_too} WHERE task_text MATCH ?1 AND {shown}"
     );
     let total = transaction.first(&sql, [&query], |row| row.get::<_, i64>(0))?;
     Ok(Page {
         tasks,
         total: total.unwrap_or(0).unsigned_abs(),
     })
+}
+
+/// Says whether anything is archived: without that, words are counted in their index alone.
+fn has_archived(transaction: &SqliteTransaction<'_>) -> Result<bool> {
+    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
+    Ok(transaction.first(sql, (), |_| Ok(()))?.is_some())
 }
 
 /// Writes the words as an FTS5 expression in which each must occur, whole or as a beginning. Only
