@@ -7,6 +7,7 @@ pub mod agent_files;
 pub mod catalogue;
 mod cli;
 pub mod clock;
+pub mod config;
 pub mod dispatch;
 pub mod error;
 pub mod file;

@@ -14,6 +14,7 @@ use super::arguments::Globals;
 use super::output::Output;
 use super::screen::clean;
 use super::{Cli, Face, environment};
+use crate::config::Settings;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
@@ -89,7 +90,7 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let found = written.map_or(String::new(), |()| {
         String::from_utf8_lossy(&found).into_owned()
     });
-    Some(Output::new(&Globals::default()).print(&found))
+    Some(Output::new(&Globals::default(), &Settings::default()).print(&found))
 }
 
 /// Finds the workspace that a half-typed line names.
@@ -137,7 +138,8 @@ fn kind(argument: &Arg) -> Option<Kind> {
 
 fn candidates(globals: &Globals, kind: Kind, start: &OsStr) -> Vec<CompletionCandidate> {
     let start = start.to_string_lossy();
-    let surroundings = environment::surroundings(globals, "completions");
+    let settings = environment::settings(globals).unwrap_or_default();
+    let surroundings = environment::surroundings(globals, &settings, "completions");
     let found = surroundings.and_then(|around| suggest(around, kind, &start));
     let found = found.unwrap_or_default().into_iter();
     let candidate = |(place, found): (usize, crate::ops::suggest::Suggestion)| {

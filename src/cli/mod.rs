@@ -12,9 +12,11 @@ mod add;
 mod cancel;
 mod complete;
 mod completions;
+mod config;
 mod delete;
 mod demo;
 mod deps;
+mod doctor;
 mod explain;
 mod find;
 mod init;
@@ -39,6 +41,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::ops::{Context, Surroundings};
 use arguments::Globals;
@@ -92,12 +95,25 @@ enum Command {
     Research(research::Command),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
+    Doctor(doctor::Arguments),
+    #[command(subcommand)]
+    Config(config::Command),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Schema(schema::Arguments),
     Help(explain::HelpArguments),
     #[command(subcommand, hide = true)]
     Util(util::Command),
+}
+
+impl Command {
+    /// Says whether it is one that helps when settings are faulty.
+    fn is_self_help(&self) -> bool {
+        matches!(
+            self,
+            Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
+        )
+    }
 }
 
 /// Runs the command of this process and returns its exit code.
@@ -110,15 +126,25 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
-    let mut output = Output::new(&cli.globals);
+    let settings = environment::settings(&cli.globals);
+    let (settings, unset) = match settings {
+        Ok(settings) => (settings, None),
+        // The way out of faulty settings must not lead through them.
+        Err(error) => {
+            let above = environment::variables(&cli.globals).unwrap_or_default();
+            (above, Some(error).filter(|_| !cli.command.is_self_help()))
+        }
+    };
+    let mut output = Output::new(&cli.globals, &settings);
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
+        settings: &settings,
         arguments: &arguments,
         name: "cleo",
     };
     let selected = face.output.select(&cli.globals);
-    let ready = selected.and_then(|()| environment::format().map(|_| ()));
+    let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
     let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
@@ -151,6 +177,8 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Research(command) => research::dispatch(face, command),
         Command::Demo(arguments) => face.run("demo", arguments, demo::run),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
+        Command::Doctor(arguments) => face.run("doctor", arguments, doctor::run),
+        Command::Config(command) => config::dispatch(face, command),
         Command::Completions(arguments) => face.run("completions", arguments, completions::run),
         Command::Man(arguments) => face.run("man", arguments, man::run),
         Command::Schema(arguments) => face.run("schema", arguments, schema::run),
@@ -163,6 +191,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
 struct Face<'a> {
     output: &'a mut Output,
     globals: &'a Globals,
+    settings: &'a Settings,
     arguments: &'a [OsString],
     name: &'static str,
 }
@@ -182,7 +211,7 @@ impl Face<'_> {
 
     /// Reads what surrounds the command.
     fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals, self.name)
+        environment::surroundings(self.globals, self.settings, self.name)
     }
 
     /// Opens the workspace.

@@ -15,6 +15,7 @@ use super::jq::{Ended, Jq};
 use super::schema;
 use super::screen::{Screen, Tone, clean};
 use super::usage;
+use crate::config::Settings;
 use crate::error::{Code, Error, steers};
 use crate::reply::Envelope;
 
@@ -117,20 +118,21 @@ pub(super) struct Page<'a> {
 
 impl Output {
     /// Decides form and colour from options, environment and where the output goes.
-    pub(super) fn new(globals: &Globals) -> Output {
+    pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
         let terminal = io::stdout().is_terminal();
         let by_place = if terminal { Format::Text } else { Format::Json };
         let selects = globals.jq.is_some() || !globals.fields.is_empty();
         let format = if globals.json || (selects && globals.format != Some(Format::Ndjson)) {
             Format::Json
         } else {
-            let wished = globals.format.or(environment::format().ok().flatten());
+            let wished = globals.format.or(environment::format(settings));
             wished.unwrap_or(by_place)
         };
+        let color = environment::color(settings);
         Output {
             format,
-            color: colored(globals.color, terminal),
-            error_color: colored(globals.color, io::stderr().is_terminal()),
+            color: colored(color, terminal),
+            error_color: colored(color, io::stderr().is_terminal()),
             quiet: globals.quiet,
             json_asked: globals.json
                 || selects

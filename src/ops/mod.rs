@@ -1,7 +1,9 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
 pub mod complete;
+pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod gates;
 pub mod init;
 pub mod manifest;

@@ -18,7 +18,7 @@ use crate::ops::demo::Demo;
 use crate::ops::gates::TaskGates;
 use crate::ops::init::Initialized;
 use crate::ops::spawn::{Spawned, Why};
-use crate::ops::{manifest, research, skills, tasks, verify};
+use crate::ops::{config, doctor, manifest, research, skills, tasks, verify};
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
@@ -26,9 +26,14 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Added>("add").or::<add::AddedMany>(),
         one::<tasks::Moved>("cancel"),
         one::<tasks::Moved>("complete"),
+        one::<config::One>("config.get"),
+        one::<config::Listed>("config.list"),
+        one::<config::Changed>("config.set"),
+        one::<config::Changed>("config.unset"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
         one::<tasks::Dependencies>("deps"),
+        one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
         one::<output::Page>("help").or::<explain::Table>(),

@@ -3,6 +3,7 @@
 
 mod faults;
 mod gates;
+mod health;
 mod links;
 mod list;
 mod log;
@@ -22,6 +23,7 @@ use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use faults::Faults;
+pub use health::StaleClaim;
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
 const SCHEMA: &[&str] = &[
