@@ -19,7 +19,8 @@ const AGENT_MAX: usize = 100;
 
 /// Reads all layers of settings. Files that are not there cost a look each.
 pub(super) fn settings(globals: &Globals) -> Result<Settings> {
-    let mut settings = variables(globals)?;
+    let (mut settings, fault) = variables(globals);
+    fault.map_or(Ok(()), Err)?;
     settings_files(globals).add_to(&mut settings)?;
     Ok(settings)
 }
@@ -39,22 +40,29 @@ pub(super) fn settings_files(globals: &Globals) -> Files {
     }
 }
 
-/// Reads the layers above the files: options and variables.
-pub(super) fn variables(globals: &Globals) -> Result<Settings> {
+/// Reads the layers above the files, options and variables, and what is wrong with them.
+pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
     let mut settings = Settings::default();
-    options(globals, &mut settings)?;
+    let mut fault = options(globals, &mut settings).err();
     for key in KEYS {
-        // Who calls is trimmed and judged with the name that is made otherwise.
-        if let Some(text) = setting(key.variable)? {
-            let value = key.read_variable(&text).map_err(|can_be| {
-                let message = format!("{} is `{text}`; it can be {can_be}", key.variable);
-                let fix = format!("unset {}", key.variable);
-                Error::new(Code::ConfigInvalid, message).fix(fix)
-            })?;
-            settings.add(key, value, Origin::Variable(key.variable));
+        match variable_of(key) {
+            Ok(None) => {}
+            Ok(Some(value)) => settings.add(key, value, Origin::Variable(key.variable)),
+            Err(error) => fault = fault.or(Some(error)),
         }
     }
-    Ok(settings)
+    (settings, fault)
+}
+
+fn variable_of(key: &Key) -> Result<Option<Value>> {
+    let Some(text) = setting(key.variable)? else {
+        return Ok(None);
+    };
+    let value = key.read_variable(&text).map_err(|can_be| {
+        let message = format!("{} is `{text}`; it can be {can_be}", key.variable);
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {}", key.variable))
+    });
+    value.map(Some)
 }
 
 fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {

@@ -171,8 +171,8 @@ mod tests {
     fn a_faulty_filter_is_refused_with_the_place() {
         for (code, at) in [
             (".a | nope", 6),
-            (".a[", 3),
-            (".ä | (", 6),
+            (".a[", 4),
+            ("\"é\" | (", 8),
             ("", 1),
             (". | $x", 5),
         ] {

@@ -131,7 +131,7 @@ pub fn run() -> ExitCode {
         Ok(settings) => (settings, None),
         // The way out of faulty settings must not lead through them.
         Err(error) => {
-            let above = environment::variables(&cli.globals).unwrap_or_default();
+            let (above, _) = environment::variables(&cli.globals);
             (above, Some(error).filter(|_| !cli.command.is_self_help()))
         }
     };

@@ -62,7 +62,7 @@ pub struct StaleClaim {
 impl SqliteStore {
     /// Checks every page and index of the file. None is right.
     pub fn broken_pages(&self) -> Result<Vec<String>> {
-        let sql = format!("SELECT * FROM pragma_integrity_check({PROBLEMS_MAX})");
+        let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
         let mut problems = texts(&self.connection, &sql).at(&self.path)?;
         problems.retain(|problem| problem != "ok");
         Ok(problems)
