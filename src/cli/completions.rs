@@ -14,10 +14,12 @@ use super::arguments::Globals;
 use super::output::Output;
 use super::screen::clean;
 use super::{Cli, Face, environment};
-use crate::config::Settings;
+use crate::config::{KEYS, Settings};
 use crate::error::{Code, Error, Result};
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
+use crate::task::{Priority, Size, Status};
 
 /// The variable by which a script says which shell is asking.
 const ASKING: &str = "CLEO_COMPLETE";
@@ -119,7 +121,13 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
             let words = move |start: &OsStr| candidates(&globals, kind, start);
             argument.add(ArgValueCompleter::new(words))
         }
-        None => argument,
+        None => match fixed(&argument) {
+            Some(known) => {
+                let words = move |start: &OsStr| beginning(&known, start);
+                argument.add(ArgValueCompleter::new(words))
+            }
+            None => argument,
+        },
     });
     command.mut_subcommands(|below| with_words(below, globals))
 }
@@ -134,6 +142,37 @@ fn kind(argument: &Arg) -> Option<Kind> {
         "skill" | "template" => Some(Kind::Skill),
         _ => None,
     }
+}
+
+/// Returns the words that an argument can be, where they are always the same and clap does not
+/// know them.
+fn fixed(argument: &Arg) -> Option<Vec<&'static str>> {
+    let is = |wanted: TypeId| argument.get_value_parser().type_id() == wanted;
+    if is(TypeId::of::<Status>()) {
+        return Some(Status::ALL.iter().map(|word| word.word()).collect());
+    }
+    if is(TypeId::of::<Priority>()) {
+        return Some(Priority::ALL.iter().map(|word| word.word()).collect());
+    }
+    if is(TypeId::of::<Size>()) {
+        return Some(Size::ALL.iter().map(|word| word.word()).collect());
+    }
+    match argument.get_id().as_str() {
+        "key" if argument.is_positional() => Some(KEYS.iter().map(|key| key.name).collect()),
+        "code" if argument.is_positional() => {
+            Some(Code::ALL.iter().map(|code| code.name()).collect())
+        }
+        "gate" => Some(Gate::ALL.iter().map(|gate| gate.name()).collect()),
+        _ => None,
+    }
+}
+
+fn beginning(known: &[&'static str], start: &OsStr) -> Vec<CompletionCandidate> {
+    let start = start.to_string_lossy();
+    let fitting = known.iter().filter(|word| word.starts_with(&*start));
+    fitting
+        .map(|word| CompletionCandidate::new(*word))
+        .collect()
 }
 
 fn candidates(globals: &Globals, kind: Kind, start: &OsStr) -> Vec<CompletionCandidate> {

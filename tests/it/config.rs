@@ -146,8 +146,8 @@ fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
     assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
     assert_eq!(refused["error"]["exitCode"], 8);
     let message = refused["error"]["message"].as_str().unwrap();
-    let place = format!("{}/.cleo/config.yaml:3: ", workspace.root().display());
-    assert!(message.starts_with(&place), "{message}");
+    let place = "[WORKSPACE]/.cleo/config.yaml:3: ";
+    assert!(message.starts_with(place), "{message}");
     assert!(message.contains("did you mean `list.limit`?"), "{message}");
     assert_eq!(
         workspace.json(&["explain", "E_CONFIG_INVALID"])["success"],
@@ -183,7 +183,7 @@ fn what_is_no_settings_file_is_refused_quickly() {
     for (what, text) in [
         (
             "a bomb",
-            "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b]\n".repeat(1),
+            "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b]\n".to_string(),
         ),
         ("deep", "[".repeat(20_000)),
         ("large", "#".repeat(70_000)),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::world::TestWorkspace;
+use crate::world::{CLEO, TestWorkspace};
 
 /// Returns what was found amiss: check, status, message and fix.
 fn amiss(workspace: &TestWorkspace) -> Vec<(String, String, String, String)> {
@@ -53,7 +53,13 @@ fn only(workspace: &TestWorkspace, check: &str, status: &str, what: &str) -> Str
 
 /// A workspace with some work in it, and no agent programs on the PATH.
 fn workspace() -> TestWorkspace {
-    TestWorkspace::planned().env("PATH", "/usr/bin:/bin")
+    TestWorkspace::planned().env("PATH", &plain_path())
+}
+
+/// Returns a PATH with cleo and the system's programs.
+fn plain_path() -> String {
+    let folder = std::path::Path::new(CLEO).parent().unwrap();
+    format!("{}:/usr/bin:/bin", folder.display())
 }
 
 fn sql(workspace: &TestWorkspace, statements: &str) {
@@ -73,7 +79,7 @@ fn a_sound_workspace_has_nothing_amiss_and_is_not_changed() {
 
 #[test]
 fn without_a_workspace_it_says_how_to_make_one() {
-    let workspace = TestWorkspace::bare().env("PATH", "/usr/bin:/bin");
+    let workspace = TestWorkspace::bare().env("PATH", &plain_path());
     assert_eq!(
         only(&workspace, "workspace", "fail", "no .cleo"),
         "cleo init"
@@ -244,7 +250,7 @@ fn faulty_and_hidden_skills_are_found() {
     assert!(amiss(&workspace).iter().any(|(check, status, message, _)| {
         check == "skills" && status == "warn" && message.contains("skills/own/SKILL.md")
     }));
-    let workspace = TestWorkspace::planned().env("PATH", "/usr/bin:/bin");
+    let workspace = TestWorkspace::planned().env("PATH", &plain_path());
     let skill = "---\nname: ct-validator\ndescription: Mine. Use when asked.\n---\nx\n";
     workspace.write("skills/ct-validator/SKILL.md", skill);
     let fix = only(

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use super::Finding;
@@ -76,12 +77,17 @@ const CLIENTS: &[Client] = &[
 ];
 
 pub(super) fn look(path: &OsStr) -> Vec<Finding> {
-    let found = CLIENTS
-        .iter()
-        .filter_map(|client| Some((client, program(path, client.name)?)));
-    let findings: Vec<Finding> = found
-        .map(|(client, program)| judge(client, &program, path))
-        .collect();
+    // Some of them take a second to say anything, so all are asked at once.
+    let findings: Vec<Finding> = thread::scope(|scope| {
+        let there = CLIENTS
+            .iter()
+            .filter_map(|client| Some((client, program(path, client.name)?)));
+        let asked: Vec<_> = there
+            .map(|(client, program)| scope.spawn(move || judge(client, &program, path)))
+            .collect();
+        let answers = asked.into_iter().filter_map(|asked| asked.join().ok());
+        answers.collect()
+    });
     if findings.is_empty() {
         let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
         let message = format!("none of {} is on the PATH", names.join(", "));

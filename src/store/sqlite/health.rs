@@ -80,10 +80,10 @@ impl SqliteStore {
             }
         }
         let words = "INSERT INTO task_text (task_text, rank) VALUES ('integrity-check', 1)";
-        if let Err(cause) = self.connection.execute_batch(words) {
-            if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
-                problems.push("the index of words differs from the tasks".to_string());
-            }
+        let checked = self.connection.execute_batch(words);
+        let code = checked.err().and_then(|cause| cause.sqlite_error_code());
+        if code == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+            problems.push("the index of words differs from the tasks".to_string());
         }
         Ok(problems)
     }
