@@ -1,7 +1,7 @@
 //! `doctor --stress`: many writers at once, some of them killed, and then a count. In a workspace
 //! of its own, which is gone afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -91,17 +91,11 @@ pub fn stress(options: &Options) -> Result<(Stressed, Option<Error>)> {
     let guard = Guard::begin()?;
     let start = Instant::now();
     let writes: Vec<Write> = thread::scope(|scope| {
-        let write = |writer| {
-            scope.spawn({
-                let (root, guard) = (scratch.path(), &guard);
-                move || write(options, writer, root, start, guard)
-            })
-        };
-        let writers: Vec<_> = (0..options.writers).map(write).collect();
-        writers
-            .into_iter()
-            .flat_map(|writer| writer.join().unwrap_or_default())
-            .collect()
+        let (root, guard) = (scratch.path(), &guard);
+        let begin = |writer| scope.spawn(move || write(options, writer, root, start, guard));
+        let writers: Vec<_> = (0..options.writers).map(begin).collect();
+        let done = writers.into_iter().filter_map(|writer| writer.join().ok());
+        done.flatten().collect()
     });
     let seconds = start.elapsed().as_secs_f64();
     if let Some(code) = guard.end() {
@@ -226,50 +220,78 @@ fn read(output: &std::process::Output, was_killed: bool) -> Answer {
 
 /// Compares what was acknowledged with what is there.
 fn count(workspace: &Workspace, writes: &[Write]) -> Result<Stressed> {
-    let tasks = titles(workspace)?;
-    let (mut entries, mut broken) = (Vec::new(), Vec::new());
-    log::scan(&workspace.manifest()?, |line| match line {
-        Line::Entry(_, fields) => entries.push(fields.id().unwrap_or_default().to_string()),
-        Line::Faulty(faulty) => broken.push(format!("the manifest: {faulty}")),
-    })?;
+    let there = There::read(workspace)?;
+    let acknowledged = writes.iter().filter(|write| write.is_acknowledged());
+    let slowest = acknowledged.clone().map(|write| write.took).max();
+    let killed = |write: &&Write| matches!(write.answer, Answer::Killed);
+    let refusals: Vec<String> = writes.iter().filter_map(Write::refusal).collect();
+    let lost = writes.iter().filter(|write| !there.has(write));
     let store = workspace.open_store()?;
-    broken.extend(store.broken_pages()?);
-    broken.extend(store.disagreements()?);
-    let (mut acknowledged, mut killed, mut refused) = (0, 0, 0);
-    let (mut lost, mut slowest) = (Vec::new(), Duration::ZERO);
-    for write in writes {
-        match &write.answer {
-            Answer::Killed => killed += 1,
-            Answer::Refused(why) => {
-                refused += 1;
-                broken.push(format!("{} was refused: {why}", write.name));
-            }
-            Answer::Acknowledged(id) => {
-                acknowledged += 1;
-                slowest = slowest.max(write.took);
-                let is_there = match id {
-                    Some(id) => tasks.get(id) == Some(&write.name),
-                    None => entries.contains(&write.name),
-                };
-                if !is_there {
-                    lost.push(write.name.clone());
-                }
-            }
-        }
-    }
     Ok(Stressed {
         writers: 0,
         seconds: 0.0,
         begun: writes.len(),
-        acknowledged,
-        killed,
-        refused,
-        slowest_ms: u64::try_from(slowest.as_millis()).unwrap_or(u64::MAX),
-        tasks: tasks.len(),
-        entries: entries.len(),
-        lost,
-        broken,
+        acknowledged: acknowledged.count(),
+        killed: writes.iter().filter(killed).count(),
+        refused: refusals.len(),
+        slowest_ms: u64::try_from(slowest.unwrap_or_default().as_millis()).unwrap_or(u64::MAX),
+        tasks: there.tasks.len(),
+        entries: there.entries.len(),
+        lost: lost.map(|write| write.name.clone()).collect(),
+        broken: [
+            there.faults,
+            store.broken_pages()?,
+            store.disagreements()?,
+            refusals,
+        ]
+        .concat(),
     })
+}
+
+impl Write {
+    fn is_acknowledged(&self) -> bool {
+        matches!(self.answer, Answer::Acknowledged(_))
+    }
+
+    fn refusal(&self) -> Option<String> {
+        match &self.answer {
+            Answer::Refused(why) => Some(format!("{} was refused: {why}", self.name)),
+            _ => None,
+        }
+    }
+}
+
+/// What is there in the end.
+struct There {
+    tasks: BTreeMap<TaskId, String>,
+    entries: HashSet<String>,
+    faults: Vec<String>,
+}
+
+impl There {
+    fn read(workspace: &Workspace) -> Result<There> {
+        let (mut entries, mut faults) = (HashSet::new(), Vec::new());
+        log::scan(&workspace.manifest()?, |line| match line {
+            Line::Entry(_, fields) => {
+                entries.insert(fields.id().unwrap_or_default().to_string());
+            }
+            Line::Faulty(faulty) => faults.push(format!("the manifest: {faulty}")),
+        })?;
+        Ok(There {
+            tasks: titles(workspace)?,
+            entries,
+            faults,
+        })
+    }
+
+    /// Says whether everything that was acknowledged of a write is there.
+    fn has(&self, write: &Write) -> bool {
+        match &write.answer {
+            Answer::Acknowledged(Some(id)) => self.tasks.get(id) == Some(&write.name),
+            Answer::Acknowledged(None) => self.entries.contains(&write.name),
+            _ => true,
+        }
+    }
 }
 
 fn titles(workspace: &Workspace) -> Result<BTreeMap<TaskId, String>> {
