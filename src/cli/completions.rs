@@ -2,12 +2,12 @@
 
 use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, Args, CommandFactory, ValueEnum};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use clap_complete::env::Shells;
 
 use super::arguments::Globals;
@@ -86,13 +86,42 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = shells.completer(shell.to_str()?)?;
     let mut command = with_words(Cli::command(), &Arc::new(named_root(&words)));
     command.build();
-    let mut found = Vec::new();
     let folder = std::env::current_dir().ok();
-    let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut found);
-    let found = written.map_or(String::new(), |()| {
-        String::from_utf8_lossy(&found).into_owned()
-    });
+    let found = if shell.name() == "bash" {
+        bash(&mut command, words, folder.as_deref())
+    } else {
+        let mut found = Vec::new();
+        let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut found);
+        written.map_or(String::new(), |()| {
+            String::from_utf8_lossy(&found).into_owned()
+        })
+    };
     Some(Output::new(&Globals::default(), &Settings::default()).print(&found))
+}
+
+/// Answers bash, which cuts `--label=x` into three words and wants only the last one completed.
+fn bash(command: &mut clap::Command, words: Vec<OsString>, folder: Option<&Path>) -> String {
+    let variable = |name| environment::variable(name)?.into_string().ok();
+    let mut at: usize = variable("_CLAP_COMPLETE_INDEX")
+        .and_then(|at| at.parse().ok())
+        .unwrap_or_default();
+    let mut whole: Vec<OsString> = Vec::new();
+    for (place, word) in words.into_iter().enumerate() {
+        let is_after_option = whole
+            .last()
+            .is_some_and(|last| last.to_string_lossy().starts_with("--"));
+        if word != "=" || !is_after_option {
+            whole.push(word);
+        } else if place < at {
+            at -= 1;
+        }
+    }
+    let found = complete(command, whole, at, folder).unwrap_or_default();
+    let found = found
+        .iter()
+        .map(|found| found.get_value().to_string_lossy());
+    let between = variable("_CLAP_IFS").unwrap_or("\n".to_string());
+    found.collect::<Vec<_>>().join(&between)
 }
 
 /// Finds the workspace that a half-typed line names.

@@ -254,15 +254,31 @@ impl Output {
         self.ended(self.put(text), None)
     }
 
+    /// Prints a JSON document that is no envelope, or what a filter makes of it.
+    pub(super) fn print_document(&self, json: &str) -> ExitCode {
+        let Some(jq) = &self.view.jq else {
+            return self.print(json);
+        };
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = jq.write(json, &mut stdout, io::stdout().is_terminal());
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.ended(self.judged(ended), None)
+    }
+
+    /// Judges how far a filter came.
+    fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+        match ended {
+            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
+            ended => self.written(ended.map(|_| ())),
+        }
+    }
+
     /// Writes an envelope, or what was asked for of it.
     fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
         let mut stdout = BufWriter::new(io::stdout().lock());
         let written = self.view.write(&mut stdout, envelope, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        match ended {
-            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
-            ended => self.written(ended.map(|_| ())),
-        }
+        self.judged(ended)
     }
 
     fn put(&self, text: &str) -> Result<(), Error> {

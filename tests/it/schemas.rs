@@ -127,6 +127,8 @@ fn a_schema_is_printed_by_the_name_of_its_command() {
     let file = std::fs::read_to_string(folder().join("orchestrator.ready.json")).unwrap();
     assert_eq!(printed.stdout, file);
     assert_eq!(workspace.ok("schema orchestrator.ready").stdout, file);
+    let title = workspace.ok("schema list --jq .title");
+    assert_eq!(title.stdout, "cleo list\n");
     let refused = workspace.json(&["schema", "lits"]);
     assert_eq!(refused["error"]["fix"], "cleo schema list");
     let names = workspace.ok("schema --list");
