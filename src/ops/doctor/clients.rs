@@ -10,7 +10,7 @@ use super::Finding;
 use crate::runner::probe::{self, Probed};
 
 /// How long a program may take to say what it is.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// A program that runs agents.
 struct Client {

@@ -16,8 +16,8 @@ use crate::runner::signals::Guard;
 use crate::store::{Filter, Store};
 use crate::workspace::Workspace;
 
-/// One write in so many is killed.
-const KILLED: u64 = 4;
+/// One write in so many is killed, beginning with the first.
+const KILLED: usize = 4;
 /// One write in so many goes to the manifest; the others add a task.
 const APPENDED: u64 = 3;
 
@@ -137,7 +137,8 @@ fn write(options: &Options, writer: u32, root: &Path, start: Instant, guard: &Gu
         let usual = u64::try_from(usual)
             .unwrap_or(u64::MAX)
             .clamp(2_000, 200_000);
-        let kill = (chance.below(KILLED) == 0).then(|| Duration::from_micros(chance.below(usual)));
+        let moment = Duration::from_micros(chance.below(usual));
+        let kill = writes.len().is_multiple_of(KILLED).then_some(moment);
         let begun = Instant::now();
         let answer = once(options, &command(&name, is_task), root, kill);
         writes.push(Write {
