@@ -131,6 +131,10 @@ codes! {
         "Take back the later operation first, as `fix` says.";
     NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is taken back already, or nothing of it can be.",
         "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
+    DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo stands on is broken.",
+        "Run the command beside each finding of `cleo doctor`.";
+    WritesLost = "E_WRITES_LOST", 6, "A write that was acknowledged is not there, or what was written is broken.",
+        "Look at the disk and its file system, which must keep what is synchronized; then report it.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",

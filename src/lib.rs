@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod claim;
 mod cli;
 pub mod clock;
+pub mod config;
 pub mod dispatch;
 pub mod error;
 pub mod estimate;

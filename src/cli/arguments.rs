@@ -61,11 +61,9 @@ pub(super) struct Globals {
         long,
         global = true,
         value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true,
         help_heading = GLOBAL_OPTIONS
     )]
-    pub(super) color: Color,
+    pub(super) color: Option<Color>,
 
     /// No warnings or hints on standard error
     #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]

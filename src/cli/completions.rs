@@ -2,21 +2,24 @@
 
 use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, Args, ValueEnum};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use clap_complete::env::Shells;
 
 use super::arguments::Globals;
 use super::output::Output;
 use super::screen::clean;
 use super::{Face, environment, tree};
+use crate::config::{KEYS, Settings};
 use crate::error::{Code, Error, Result};
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
+use crate::task::{Priority, Size, Status};
 
 /// The variable by which a script says which shell is asking.
 const ASKING: &str = "CLEO_COMPLETE";
@@ -82,13 +85,42 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = shells.completer(shell.to_str()?)?;
     let mut command = with_words(tree::whole(), &Arc::new(named_root(&words)));
     command.build();
-    let mut found = Vec::new();
     let folder = std::env::current_dir().ok();
-    let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut found);
-    let found = written.map_or(String::new(), |()| {
-        String::from_utf8_lossy(&found).into_owned()
-    });
-    Some(Output::new(&Globals::default()).print(&found))
+    let found = if shell.name() == "bash" {
+        bash(&mut command, words, folder.as_deref())
+    } else {
+        let mut found = Vec::new();
+        let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut found);
+        written.map_or(String::new(), |()| {
+            String::from_utf8_lossy(&found).into_owned()
+        })
+    };
+    Some(Output::new(&Globals::default(), &Settings::default()).print(&found))
+}
+
+/// Answers bash, which cuts `--label=x` into three words and wants only the last one completed.
+fn bash(command: &mut clap::Command, words: Vec<OsString>, folder: Option<&Path>) -> String {
+    let variable = |name| environment::variable(name)?.into_string().ok();
+    let mut at: usize = variable("_CLAP_COMPLETE_INDEX")
+        .and_then(|at| at.parse().ok())
+        .unwrap_or_default();
+    let mut whole: Vec<OsString> = Vec::new();
+    for (place, word) in words.into_iter().enumerate() {
+        let is_after_option = whole
+            .last()
+            .is_some_and(|last| last.to_string_lossy().starts_with("--"));
+        if word != "=" || !is_after_option {
+            whole.push(word);
+        } else if place < at {
+            at -= 1;
+        }
+    }
+    let found = complete(command, whole, at, folder).unwrap_or_default();
+    let found = found
+        .iter()
+        .map(|found| found.get_value().to_string_lossy());
+    let between = variable("_CLAP_IFS").unwrap_or("\n".to_string());
+    found.collect::<Vec<_>>().join(&between)
 }
 
 /// Finds the workspace that a half-typed line names.
@@ -117,7 +149,13 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
             let words = move |start: &OsStr| candidates(&globals, kind, start);
             argument.add(ArgValueCompleter::new(words))
         }
-        None => argument,
+        None => match fixed(&argument) {
+            Some(known) => {
+                let words = move |start: &OsStr| beginning(&known, start);
+                argument.add(ArgValueCompleter::new(words))
+            }
+            None => argument,
+        },
     });
     command.mut_subcommands(|below| with_words(below, globals))
 }
@@ -134,9 +172,41 @@ fn kind(argument: &Arg) -> Option<Kind> {
     }
 }
 
+/// Returns the words that an argument can be, where they are always the same and clap does not
+/// know them.
+fn fixed(argument: &Arg) -> Option<Vec<&'static str>> {
+    let is = |wanted: TypeId| argument.get_value_parser().type_id() == wanted;
+    if is(TypeId::of::<Status>()) {
+        return Some(Status::ALL.iter().map(|word| word.word()).collect());
+    }
+    if is(TypeId::of::<Priority>()) {
+        return Some(Priority::ALL.iter().map(|word| word.word()).collect());
+    }
+    if is(TypeId::of::<Size>()) {
+        return Some(Size::ALL.iter().map(|word| word.word()).collect());
+    }
+    match argument.get_id().as_str() {
+        "key" if argument.is_positional() => Some(KEYS.iter().map(|key| key.name).collect()),
+        "code" if argument.is_positional() => {
+            Some(Code::ALL.iter().map(|code| code.name()).collect())
+        }
+        "gate" => Some(Gate::ALL.iter().map(|gate| gate.name()).collect()),
+        _ => None,
+    }
+}
+
+fn beginning(known: &[&'static str], start: &OsStr) -> Vec<CompletionCandidate> {
+    let start = start.to_string_lossy();
+    let fitting = known.iter().filter(|word| word.starts_with(&*start));
+    fitting
+        .map(|word| CompletionCandidate::new(*word))
+        .collect()
+}
+
 fn candidates(globals: &Globals, kind: Kind, start: &OsStr) -> Vec<CompletionCandidate> {
     let start = start.to_string_lossy();
-    let surroundings = environment::surroundings(globals, "completions");
+    let settings = environment::settings(globals).unwrap_or_default();
+    let surroundings = environment::surroundings(globals, &settings, "completions");
     let found = surroundings.and_then(|around| suggest(around, kind, &start));
     let found = found.unwrap_or_default().into_iter();
     let candidate = |(place, found): (usize, crate::ops::suggest::Suggestion)| {

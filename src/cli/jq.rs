@@ -10,6 +10,15 @@ use jaq_json::{Val, read};
 use super::screen::clean;
 use crate::error::{Code, Error, Result};
 
+/// What jq has and the library has not: rows for spreadsheets and shells.
+const TABLES: &str = r#"
+def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
+    elif . == null then "" else tostring end] | join(",");
+def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
+    | split("\n") | join("\\n") | split("\r") | join("\\r")
+    elif . == null then "" else tostring end] | join("\t");
+"#;
+
 /// A filter that has been understood.
 pub(super) struct Jq {
     filter: Filter<JustLut<Val>>,
@@ -26,9 +35,11 @@ pub(super) enum Ended {
 impl Jq {
     /// Reads a filter; one that is faulty is refused with the place.
     pub(super) fn read(code: &str) -> Result<Jq> {
+        let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
         let definitions = jaq_core::defs()
             .chain(jaq_std::defs())
-            .chain(jaq_json::defs());
+            .chain(jaq_json::defs())
+            .chain(own);
         let functions = jaq_core::funs()
             .chain(jaq_std::funs())
             .chain(jaq_json::funs());
@@ -160,8 +171,8 @@ mod tests {
     fn a_faulty_filter_is_refused_with_the_place() {
         for (code, at) in [
             (".a | nope", 6),
-            (".a[", 3),
-            (".ä | (", 6),
+            (".a[", 4),
+            ("\"é\" | (", 8),
             ("", 1),
             (". | $x", 5),
         ] {

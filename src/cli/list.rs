@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use super::show::{priority_tone, status_tone};
+use crate::config::LIST_LIMIT;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Listed, TreeRow};
@@ -104,7 +105,7 @@ pub(super) struct Tree {
     total: usize,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     if arguments.tree {
         let root = arguments.parent;
@@ -124,6 +125,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             result.tasks.iter().for_each(|row| tree_line(screen, row));
         });
     }
+    let usual = face.settings.number(LIST_LIMIT);
+    arguments.limit = arguments
+        .limit
+        .or(usual.and_then(|limit| u32::try_from(limit).ok()));
     let listed = tasks::list(&mut context, &arguments.into_filter())?;
     face.reply(&listed, &[], |screen| table(screen, &listed))
 }

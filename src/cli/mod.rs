@@ -16,9 +16,11 @@ mod cancel;
 mod claim;
 mod complete;
 mod completions;
+mod config;
 mod delete;
 mod demo;
 mod deps;
+mod doctor;
 mod explain;
 mod find;
 mod focus;
@@ -52,6 +54,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::ops::{Context, Surroundings};
 use arguments::Globals;
@@ -130,6 +133,11 @@ enum Command {
     Demo(Later<demo::Arguments>),
     /// Explain an error code
     Explain(Later<explain::Arguments>),
+    /// Look at everything that cleo stands on, and say what is wrong and how to mend it (exit 6)
+    Doctor(Later<doctor::Arguments>),
+    /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
+    #[command(subcommand)]
+    Config(Later<config::Command>),
     /// Print the script that completes commands, options, task ids, skills, labels and phases
     Completions(Later<completions::Arguments>),
     /// Print a page for man, or write all of them
@@ -143,6 +151,16 @@ enum Command {
     Util(Later<util::Command>),
 }
 
+impl Command {
+    /// Says whether it is one that helps when settings are faulty.
+    fn is_self_help(&self) -> bool {
+        matches!(
+            self,
+            Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
+        )
+    }
+}
+
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -153,15 +171,25 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
-    let mut output = Output::new(&cli.globals);
+    let settings = environment::settings(&cli.globals);
+    let (settings, unset) = match settings {
+        Ok(settings) => (settings, None),
+        // The way out of faulty settings must not lead through them.
+        Err(error) => {
+            let (above, _) = environment::variables(&cli.globals);
+            (above, Some(error).filter(|_| !cli.command.is_self_help()))
+        }
+    };
+    let mut output = Output::new(&cli.globals, &settings);
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
+        settings: &settings,
         arguments: &arguments,
         name: "cleo",
     };
     let selected = face.output.select(&cli.globals);
-    let ready = selected.and_then(|()| environment::format().map(|_| ()));
+    let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
     let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
@@ -205,6 +233,8 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
+        Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),
+        Command::Config(Later(command)) => config::dispatch(face, command),
         Command::Completions(Later(arguments)) => {
             face.run("completions", arguments, completions::run)
         }
@@ -219,6 +249,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
 struct Face<'a> {
     output: &'a mut Output,
     globals: &'a Globals,
+    settings: &'a Settings,
     arguments: &'a [OsString],
     name: &'static str,
 }
@@ -238,7 +269,7 @@ impl Face<'_> {
 
     /// Reads what surrounds the command.
     fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals, self.name)
+        environment::surroundings(self.globals, self.settings, self.name)
     }
 
     /// Opens the workspace.

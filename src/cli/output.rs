@@ -16,6 +16,7 @@ use super::jq::{Ended, Jq};
 use super::schema;
 use super::screen::{Screen, Tone, clean};
 use super::usage;
+use crate::config::Settings;
 use crate::error::{Code, Error, steers};
 use crate::reply::Envelope;
 
@@ -165,20 +166,21 @@ pub(super) struct Page<'a> {
 
 impl Output {
     /// Decides form and colour from options, environment and where the output goes.
-    pub(super) fn new(globals: &Globals) -> Output {
+    pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
         let terminal = io::stdout().is_terminal();
         let by_place = if terminal { Format::Text } else { Format::Json };
         let selects = globals.jq.is_some() || !globals.fields.is_empty();
         let format = if globals.json || (selects && globals.format != Some(Format::Ndjson)) {
             Format::Json
         } else {
-            let wished = globals.format.or(environment::format().ok().flatten());
+            let wished = globals.format.or(environment::format(settings));
             wished.unwrap_or(by_place)
         };
+        let color = environment::color(settings);
         Output {
             format,
-            color: colored(globals.color, terminal),
-            error_color: colored(globals.color, io::stderr().is_terminal()),
+            color: colored(color, terminal),
+            error_color: colored(color, io::stderr().is_terminal()),
             quiet: globals.quiet,
             json_asked: globals.json
                 || selects
@@ -320,15 +322,31 @@ impl Output {
         self.ended(self.put(text), None)
     }
 
+    /// Prints a JSON document that is no envelope, or what a filter makes of it.
+    pub(super) fn print_document(&self, json: &str) -> ExitCode {
+        let Some(jq) = &self.view.jq else {
+            return self.print(json);
+        };
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = jq.write(json, &mut stdout, io::stdout().is_terminal());
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.ended(self.judged(ended), None)
+    }
+
+    /// Judges how far a filter came.
+    fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+        match ended {
+            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
+            ended => self.written(ended.map(|_| ())),
+        }
+    }
+
     /// Writes an envelope, or what was asked for of it.
     fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
         let mut stdout = BufWriter::new(io::stdout().lock());
         let written = self.view.write(&mut stdout, envelope, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        match ended {
-            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
-            ended => self.written(ended.map(|_| ())),
-        }
+        self.judged(ended)
     }
 
     fn put(&self, text: &str) -> Result<(), Error> {

@@ -60,7 +60,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let name = arguments.name.join(".");
     let text = text(&name).ok_or_else(|| unknown(&name))?;
-    Ok(face.output.print(&text))
+    Ok(face.output.print_document(&text))
 }
 
 /// Returns the schema of what a command answers.

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone};
+use crate::config::SPAWN_STRICT;
 use crate::error::{Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::spawn::{Options, Selection, Spawned, spawn};
@@ -68,7 +69,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let kept = kept_options(face, &arguments);
     let options = Options {
         template: arguments.template,
-        strict: arguments.strict,
+        strict: arguments.strict || face.settings.is_on(SPAWN_STRICT),
         force_inject: arguments.force_inject,
         date: arguments.date,
         dry_run: arguments.dry_run,

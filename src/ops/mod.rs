@@ -2,7 +2,9 @@
 
 pub mod claims;
 pub mod complete;
+pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod gates;
 pub mod init;
 pub mod log;

@@ -20,11 +20,11 @@ static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 static HANDLED: OnceLock<()> = OnceLock::new();
 
 /// As long as it lives, SIGINT and SIGTERM are noted instead of obeyed.
-pub(super) struct Guard(());
+pub struct Guard(());
 
 impl Guard {
     /// Begins to note signals. It comes before the command starts, so that none is lost.
-    pub(super) fn begin() -> Result<Guard> {
+    pub fn begin() -> Result<Guard> {
         if HANDLED.get().is_none() {
             handle().map_err(unhandled)?;
             let _ = HANDLED.set(());
@@ -34,13 +34,13 @@ impl Guard {
     }
 
     /// Says which signal came.
-    pub(super) fn caught(&self) -> Option<Code> {
+    pub fn caught(&self) -> Option<Code> {
         caught()
     }
 
     /// Lets signals do again what they always do, and says which came before: in this order, so
     /// that none comes between.
-    pub(super) fn end(self) -> Option<Code> {
+    pub fn end(self) -> Option<Code> {
         drop(self);
         caught()
     }

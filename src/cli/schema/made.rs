@@ -23,7 +23,7 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
-use crate::ops::{manifest, orchestrator, research, skills, tasks, verify};
+use crate::ops::{config, doctor, manifest, orchestrator, research, skills, tasks, verify};
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
@@ -33,9 +33,14 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Moved>("cancel"),
         one::<Claimed>("claim"),
         one::<tasks::Moved>("complete"),
+        one::<config::One>("config.get"),
+        one::<config::Listed>("config.list"),
+        one::<config::Changed>("config.set"),
+        one::<config::Changed>("config.unset"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
         one::<tasks::Dependencies>("deps"),
+        one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
         one::<Claimed>("heartbeat"),

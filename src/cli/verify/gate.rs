@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
 use crate::cli::screen::{Cell, Screen, Tone};
+use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, ROUNDS_MAX, Record};
 use crate::id::TaskId;
@@ -35,9 +36,9 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, value_name = "AGENT", requires = "gate")]
     agent: Option<String>,
 
-    /// Seconds that the command may take, a day at most
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "run")]
-    time_limit: u64,
+    /// Seconds that the command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "run")]
+    time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open; this is recorded
     #[arg(long, requires = "gate")]
@@ -57,11 +58,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         return face.reply(&gates, &[], |screen| render(screen, &gates));
     };
     let gate: Gate = name.parse()?;
+    let limit = face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
     let setting = Setting {
         gate,
         passed: arguments.value,
         command: arguments.run.as_deref().map(words).transpose()?,
-        time_limit: Duration::from_secs(arguments.time_limit),
+        time_limit: Duration::from_secs(arguments.time_limit.unwrap_or(limit)),
         agent: arguments.agent,
         force: arguments.force,
         epoch: arguments.claim.epoch,

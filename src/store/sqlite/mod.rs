@@ -4,6 +4,7 @@
 mod claims;
 mod faults;
 mod gates;
+mod health;
 mod links;
 mod list;
 mod log;
@@ -26,6 +27,7 @@ use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
 use crate::file::{lock_in_turn, unreadable};
 use faults::Faults;
+pub use health::StaleClaim;
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
 const SCHEMA: &[&str] = &[
