@@ -13,7 +13,9 @@ mod delete;
 mod demo;
 mod deps;
 mod explain;
+mod export;
 mod find;
+mod import;
 mod init;
 mod list;
 mod manifest;
@@ -24,6 +26,7 @@ mod show;
 mod skills;
 mod spawn;
 mod start;
+mod sync;
 mod update;
 mod util;
 mod verify;
@@ -85,6 +88,9 @@ enum Command {
     Manifest(manifest::Command),
     #[command(subcommand)]
     Research(research::Command),
+    Import(import::Arguments),
+    Export(export::Arguments),
+    Sync(sync::Arguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
     Help(explain::HelpArguments),
@@ -136,6 +142,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(command) => skills::dispatch(face, command),
         Command::Manifest(command) => manifest::dispatch(face, command),
         Command::Research(command) => research::dispatch(face, command),
+        Command::Import(arguments) => face.run("import", arguments, import::run),
+        Command::Export(arguments) => face.run("export", arguments, export::run),
+        Command::Sync(arguments) => face.run("sync", arguments, sync::run),
         Command::Demo(arguments) => face.run("demo", arguments, demo::run),
         Command::Explain(arguments) => face.run("explain", arguments, explain::run),
         Command::Help(arguments) => face.run("help", arguments, explain::help),

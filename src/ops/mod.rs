@@ -9,6 +9,7 @@ pub mod research;
 pub mod skills;
 pub mod spawn;
 pub mod tasks;
+pub mod transfer;
 pub mod verify;
 
 use std::path::PathBuf;
@@ -100,20 +101,34 @@ impl Context {
         work(&*transaction)
     }
 
+    /// Runs `work` in a transaction that is committed only when `work` says so.
+    pub fn write_if<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
+    ) -> Result<T> {
+        let stamp = self.stamp();
+        let mut transaction = self.store.write(&stamp)?;
+        let (done, keep) = work(&mut *transaction)?;
+        if keep {
+            transaction.commit()?;
+        }
+        Ok(done)
+    }
+
     /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
     pub fn write<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let stamp = Stamp {
+        self.write_if(|transaction| work(transaction).map(|done| (done, true)))
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
             command: self.surroundings.command,
             at: self.now(),
             by: self.surroundings.actor.clone(),
-        };
-        let mut transaction = self.store.write(&stamp)?;
-        let done = work(&mut *transaction)?;
-        transaction.commit()?;
-        Ok(done)
+        }
     }
 
     /// Returns the moment as tasks record it.

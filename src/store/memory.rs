@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{
-    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
-    Tasks, Transaction, log,
+    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store,
+    SyncBases, TaskGates, Tasks, Transaction, log, origin,
 };
 use crate::error::Result;
 use crate::gate::Gates;
@@ -23,6 +23,7 @@ struct State {
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
     log: Vec<Recorded>,
+    bases: BTreeMap<(String, TaskId), String>,
 }
 
 /// A store in memory.
@@ -103,6 +104,20 @@ impl Tasks for MemoryTransaction<'_> {
             .copied())
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let ids = self.ids(|task| origin(task) == Some((format, id)));
+        Ok(ids.first().copied())
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        Ok(self.ids(|task| origin(task).is_some_and(|(_, other)| other == id)))
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let tasks = self.state.tasks.values().filter(|task| task.id > after);
+        Ok(tasks.take(limit as usize).cloned().collect())
+    }
+
     fn list(&self, filter: &Filter) -> Result<Page> {
         let fitting: Vec<&Task> = self
             .state
@@ -144,6 +159,15 @@ impl Tasks for MemoryTransaction<'_> {
     fn next_id(&mut self) -> Result<TaskId> {
         self.state.handed_out += 1;
         Ok(TaskId(self.state.handed_out))
+    }
+
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        self.state.handed_out = self.state.handed_out.max(id.0);
+        Ok(())
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.put(task)
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
@@ -284,6 +308,26 @@ impl Log for MemoryTransaction<'_> {
     fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>> {
         let later = self.state.log.iter().filter(|each| each.cursor > cursor);
         Ok(later.take(limit as usize).cloned().collect())
+    }
+}
+
+impl SyncBases for MemoryTransaction<'_> {
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
+        let keys = self.state.bases.keys();
+        Ok(keys.filter(|(other, _)| other == file).map(|(_, task)| *task).collect())
+    }
+
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {
+        Ok(self.state.bases.get(&(file.to_string(), task)).cloned())
+    }
+
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
+        let key = (file.to_string(), task);
+        match base {
+            Some(base) => self.state.bases.insert(key, base.to_string()),
+            None => self.state.bases.remove(&key),
+        };
+        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ fn too_deep(id: &str) -> Error {
 
 /// Returns what a task waits for: what it depends on, and its parts. Something that is done only
 /// when its parts are must not be what they wait for.
-fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+pub(super) fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut waits = tasks.depends(id)?;
     waits.extend(tasks.children(id)?);
     Ok(waits)

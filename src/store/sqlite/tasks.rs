@@ -7,7 +7,7 @@ use super::list;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log};
+use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log, origin};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -85,6 +85,23 @@ impl Tasks for SqliteTransaction<'_> {
         self.first("SELECT number FROM tasks WHERE key = ?1", [key], read_id)
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM origins WHERE format = ?1 AND id = ?2";
+        self.first(sql, (format, id), read_id)
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        let sql = "SELECT DISTINCT task FROM origins WHERE id = ?1 ORDER BY task";
+        self.all(sql, [id], read_id)
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2"
+        );
+        self.all(&sql, (after.0, limit), read_task)
+    }
+
     fn list(&self, filter: &Filter) -> Result<Page> {
         list::list(self, filter)
     }
@@ -104,27 +121,21 @@ impl Tasks for SqliteTransaction<'_> {
         next.ok_or_else(|| super::faults::corrupt(self.path, "its counter of ids is missing"))
     }
 
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        let sql = "UPDATE counters SET value = max(value, ?1) WHERE name = 'next_task'";
+        self.run(sql, [i64::from(id.0) + 1])?;
+        Ok(())
+    }
+
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
-        self.run(
-            PUT,
-            named_params! {
-                ":number": task.id.0, ":title": task.title, ":description": task.description,
-                ":type": task.kind.as_str(), ":status": task.status.word(),
-                ":parent": task.parent.map(|id| id.0), ":priority": task.priority.word(),
-                ":phase": task.phase, ":size": task.size.map(|size| size.word()),
-                ":files": json(&task.files), ":acceptance": json(&task.acceptance),
-                ":deliverables": json(&task.deliverables), ":notes": json(&task.notes),
-                ":assigned_agent": task.assigned_agent, ":due": task.due,
-                ":estimate": task.estimate, ":feature": task.feature, ":key": task.key,
-                ":extra": json(&task.extra), ":created_at": task.created_at,
-                ":updated_at": task.updated_at, ":started_at": task.started_at,
-                ":completed_at": task.completed_at, ":cancelled_at": task.cancelled_at,
-                ":archived_at": task.archived_at,
-            },
-        )?;
-        let (labels, depends) = match &before {
-            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
+        self.put_row(task)?;
+        let (labels, depends, origin) = match &before {
+            Some(before) => (
+                before.labels.as_slice(),
+                before.depends.as_slice(),
+                before.extra.get("origin"),
+            ),
             None => Default::default(),
         };
         if labels != task.labels {
@@ -133,7 +144,22 @@ impl Tasks for SqliteTransaction<'_> {
         if depends != task.depends {
             self.put_depends(task)?;
         }
+        if origin != task.extra.get("origin") {
+            self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
+            self.put_origin(task)?;
+        }
         match log::put(before.as_ref(), task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.put_row(task)?;
+        self.insert_labels(task)?;
+        self.insert_depends(task)?;
+        self.put_origin(task)?;
+        match log::put(None, task) {
             Some(change) => self.record(&change),
             None => Ok(()),
         }
@@ -157,8 +183,33 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
+    fn put_row(&self, task: &Task) -> Result<()> {
+        self.run(
+            PUT,
+            named_params! {
+                ":number": task.id.0, ":title": task.title, ":description": task.description,
+                ":type": task.kind.as_str(), ":status": task.status.word(),
+                ":parent": task.parent.map(|id| id.0), ":priority": task.priority.word(),
+                ":phase": task.phase, ":size": task.size.map(|size| size.word()),
+                ":files": json(&task.files), ":acceptance": json(&task.acceptance),
+                ":deliverables": json(&task.deliverables), ":notes": json(&task.notes),
+                ":assigned_agent": task.assigned_agent, ":due": task.due,
+                ":estimate": task.estimate, ":feature": task.feature, ":key": task.key,
+                ":extra": json(&task.extra), ":created_at": task.created_at,
+                ":updated_at": task.updated_at, ":started_at": task.started_at,
+                ":completed_at": task.completed_at, ":cancelled_at": task.cancelled_at,
+                ":archived_at": task.archived_at,
+            },
+        )?;
+        Ok(())
+    }
+
     fn put_labels(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+        self.insert_labels(task)
+    }
+
+    fn insert_labels(&self, task: &Task) -> Result<()> {
         for (position, label) in (0_u32..).zip(&task.labels) {
             let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, (task.id.0, position, label, normalize(label)))?;
@@ -168,9 +219,22 @@ impl SqliteTransaction<'_> {
 
     fn put_depends(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+        self.insert_depends(task)
+    }
+
+    fn insert_depends(&self, task: &Task) -> Result<()> {
         for (position, needs) in (0_u32..).zip(&task.depends) {
             let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
             self.run(sql, (task.id.0, position, needs.0))?;
+        }
+        Ok(())
+    }
+
+    /// Writes where a task comes from. Of two that say the same, the first keeps it.
+    fn put_origin(&self, task: &Task) -> Result<()> {
+        if let Some((format, id)) = origin(task) {
+            let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            self.run(sql, (format, id, task.id.0))?;
         }
         Ok(())
     }

@@ -1,0 +1,1 @@
+//! Two versions of a task and the one that both come from.
