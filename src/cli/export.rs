@@ -1,5 +1,6 @@
 //! `cleo export`
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,10 +47,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let mut context = face.context()?;
     let exported = transfer::export(&mut context, target, arguments.output.as_deref())?;
-    let is_text = face.output.format() == Format::Text;
+    // Into a pipe the lines go as they are; a terminal could obey what stands in them.
+    let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
     face.reply(&exported, &[], |screen| match &exported.text {
-        // Lines are for programs; a page is for people and may hold anything.
-        Some(text) if is_text && target == Target::Jsonl => {
+        Some(text) if as_it_is => {
             screen.raw(text);
         }
         Some(text) => {

@@ -9,7 +9,7 @@ use super::list::table;
 use crate::error::Result;
 use crate::ops::tasks;
 
-/// Find tasks by words in title and description
+/// Find tasks by words in title and description, or by the id that they were imported with
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -127,6 +127,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         ("onto done tasks left out", edges.satisfied),
         ("dangling", edges.dangling.total),
         ("onto deleted tasks", edges.on_deleted.total),
+        ("onto their own whole", edges.on_whole.total),
     ];
     screen.field("dependencies", listed(numbers));
     let parents = &report.parents;
@@ -197,6 +198,7 @@ fn details(screen: &mut Screen, report: &Report) {
     }
     loose(screen, "depends on", "which is not there", &report.edges.dangling);
     loose(screen, "depends on", "which was deleted", &report.edges.on_deleted);
+    loose(screen, "depends on", "which it is a part of", &report.edges.on_whole);
     loose(screen, "is part of", "which is not there", &report.parents.dangling);
     loose(screen, "is part of", "too", &report.parents.second);
 }

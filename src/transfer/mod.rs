@@ -2,7 +2,7 @@
 //! [`Record`]s, [`plan`] decides which task each becomes, [`merge`] joins two versions of a task.
 //! Pure: bytes come in, and what was found goes out.
 
-mod circles;
+pub mod circles;
 pub mod detect;
 mod fields;
 pub mod formats;

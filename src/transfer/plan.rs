@@ -84,6 +84,7 @@ struct Entry {
     file: u32,
     line: u32,
     dropped: bool,
+    status: Status,
     /// Times of creation and change, where a line can repeat another.
     times: Option<Box<(String, String)>>,
     created: Option<Box<str>>,
@@ -94,7 +95,8 @@ struct Entry {
     parent: Option<TaskId>,
     needs: Vec<TaskId>,
     dangling: Vec<u32>,
-    second: Vec<u32>,
+    /// What became a relation, and of which kind.
+    related: Vec<(&'static str, u32)>,
 }
 
 /// Ids and references of a file, and what was noticed while it was read.
@@ -221,7 +223,6 @@ impl Outline {
     }
 
     fn count(&mut self, record: &Record) {
-        *self.report.by_status.entry(record.task.status.word()).or_insert(0) += 1;
         if record.task.created_at.is_empty() {
             self.report.without_created += 1;
         }
@@ -247,6 +248,7 @@ impl Outline {
             file,
             line: u32::try_from(record.place.line).unwrap_or(NONE),
             dropped,
+            status: record.task.status,
             times: record.repeats.then(|| {
                 Box::new((record.task.created_at.clone(), record.task.updated_at.clone()))
             }),
@@ -258,7 +260,7 @@ impl Outline {
             parent: None,
             needs: Vec::new(),
             dangling: Vec::new(),
-            second: Vec::new(),
+            related: Vec::new(),
         }
     }
 
@@ -278,11 +280,14 @@ impl Outline {
         self.hand_out(known)?;
         for at in 0..self.entries.len() {
             if !self.entries[at].dropped {
+                let word = self.entries[at].status.word();
+                *self.report.by_status.entry(word).or_insert(0) += 1;
                 self.resolve(at, known)?;
             }
         }
         self.refuse_parents(known)?;
         self.refuse_circles(known)?;
+        self.part_from_whole(known)?;
         Ok(Plan {
             format: self.format,
             names: self.names,
@@ -433,7 +438,7 @@ impl Outline {
                 Target::Task(id) if parent == Some(id) => {}
                 Target::Task(_) if parent.is_some() => {
                     self.report.parents.second.add(|| loose);
-                    self.entries[at].second.push(edge.given);
+                    self.entries[at].related.push(("parent-child", edge.given));
                 }
                 Target::Task(id) => parent = Some(id),
                 _ => self.report.parents.dangling.add(|| loose),
@@ -476,80 +481,143 @@ impl Outline {
         Ok(())
     }
 
-    /// Looks for tasks that wait for each other. What holds them together is cut, and kept as
+    /// Returns where the record of each task stands.
+    fn places(&self) -> HashMap<TaskId, usize> {
+        let entries = self.entries.iter().enumerate();
+        let used = entries.filter(|(_, entry)| !entry.dropped);
+        used.map(|(at, entry)| (entry.target, at)).collect()
+    }
+
+    /// Looks for tasks that depend on each other. What holds them together is cut, and kept as
     /// dangling, so that none of them is ready by accident; whether to go on is decided later.
     fn refuse_circles(&mut self, known: &dyn Known) -> Result<()> {
-        let mut parts: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-        let mut places: HashMap<TaskId, usize> = HashMap::new();
-        for (at, entry) in self.entries.iter().enumerate().filter(|(_, entry)| !entry.dropped) {
-            places.insert(entry.target, at);
-            if let Some(parent) = entry.parent {
-                parts.entry(parent).or_default().push(entry.target);
-            }
-        }
-        let entries = &self.entries;
-        let next = |id: TaskId| {
-            let mut waits: Vec<TaskId> = parts.get(&id).cloned().unwrap_or_default();
-            match places.get(&id).map(|at| &entries[*at]) {
-                Some(entry) => {
-                    waits.extend(&entry.needs);
-                    if entry.is_known {
-                        let stored = known.waits_for(id)?;
-                        let children = stored.into_iter().filter(|id| !places.contains_key(id));
-                        waits.extend(children);
-                    }
-                }
-                None => {
-                    let stored = known.waits_for(id)?;
-                    waits.extend(stored.into_iter().filter(|id| !places.contains_key(id)));
-                }
-            }
-            Ok(waits)
+        let places = self.places();
+        let next = |id: TaskId| match places.get(&id) {
+            Some(at) => Ok(self.entries[*at].needs.clone()),
+            None => known.waits_for(id),
         };
-        let roots: Vec<TaskId> = places.keys().copied().collect();
-        let mut found = groups(roots, next)?;
+        let mut found = groups(places.keys().copied(), next)?;
         found.sort();
         for group in &found {
-            self.cut(group, &places);
+            let mut readings = self.readings(group, &places);
+            readings.truncate(20);
+            let members = self.named(group, &places);
+            let inside: HashSet<TaskId> = group.iter().copied().collect();
+            for at in group.iter().filter_map(|id| places.get(id)) {
+                let cut = self.cut(*at, |need| inside.contains(&need));
+                self.entries[*at].dangling.extend(cut.iter().map(|edge| edge.given));
+            }
+            self.report.cycles.add(|| Circle { members, readings });
         }
         Ok(())
     }
 
-    fn cut(&mut self, group: &[TaskId], places: &HashMap<TaskId, usize>) {
-        let inside: HashSet<TaskId> = group.iter().copied().collect();
-        let (mut members, mut readings) = (Vec::new(), Vec::new());
-        for id in group {
-            let Some(at) = places.get(id).copied() else {
-                members.push(id.to_string());
+    /// Cuts what makes a part wait for its whole, straight or by way of others.
+    fn part_from_whole(&mut self, known: &dyn Known) -> Result<()> {
+        let places = self.places();
+        for at in 0..self.entries.len() {
+            if self.entries[at].dropped || self.entries[at].needs.is_empty() {
                 continue;
+            }
+            let above = self.above(at, &places, known)?;
+            self.relate(at, |need| above.contains(&need));
+        }
+        let mut parts: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        for entry in self.entries.iter().filter(|entry| !entry.dropped) {
+            if let Some(parent) = entry.parent {
+                parts.entry(parent).or_default().push(entry.target);
+            }
+        }
+        let next = |id: TaskId| {
+            let mut waits: Vec<TaskId> = parts.get(&id).cloned().unwrap_or_default();
+            let entry = places.get(&id).map(|at| &self.entries[*at]);
+            if entry.is_none_or(|entry| entry.is_known) {
+                let stored = known.waits_for(id)?;
+                waits.extend(stored.into_iter().filter(|id| !places.contains_key(id)));
+            }
+            waits.extend(entry.into_iter().flat_map(|entry| &entry.needs));
+            Ok(waits)
+        };
+        for group in groups(places.keys().copied(), next)? {
+            let inside: HashSet<TaskId> = group.iter().copied().collect();
+            for at in group.iter().filter_map(|id| places.get(id)) {
+                self.relate(*at, |need| inside.contains(&need));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns everything that a task is a part of.
+    fn above(
+        &self,
+        at: usize,
+        places: &HashMap<TaskId, usize>,
+        known: &dyn Known,
+    ) -> Result<Vec<TaskId>> {
+        let mut above = Vec::new();
+        let mut next = self.entries[at].parent;
+        while let Some(id) = next.filter(|_| above.len() <= self.wishes.depth_max) {
+            above.push(id);
+            next = match places.get(&id) {
+                Some(at) => self.entries[*at].parent,
+                None => known.parent(id)?,
             };
-            let name = self.names.name(self.entries[at].id).to_string();
+        }
+        Ok(above)
+    }
+
+    /// Turns dependencies into relations. An open task stays held up until somebody looks at it.
+    fn relate(&mut self, at: usize, which: impl Fn(TaskId) -> bool) {
+        for edge in self.cut(at, which) {
+            let loose = self.loose(at, edge);
+            self.report.edges.on_whole.add(|| loose);
             let entry = &mut self.entries[at];
-            let (mut kept, mut edges) = (Vec::new(), Vec::new());
-            for (need, edge) in entry.needs.iter().zip(entry.depends.iter()) {
-                if !inside.contains(need) {
-                    kept.push(*need);
-                    edges.push(*edge);
-                    continue;
-                }
+            entry.related.push(("depends", edge.given));
+            if !matches!(entry.status, Status::Done | Status::Cancelled) {
                 entry.dangling.push(edge.given);
-                self.report.edges.kept -= 1;
+            }
+        }
+    }
+
+    /// Takes dependencies away and returns them.
+    fn cut(&mut self, at: usize, which: impl Fn(TaskId) -> bool) -> Vec<Edge> {
+        let entry = &mut self.entries[at];
+        let needs = std::mem::take(&mut entry.needs);
+        let edges = std::mem::take(&mut entry.depends);
+        let pairs = needs.into_iter().zip(edges);
+        let (cut, kept): (Vec<_>, Vec<_>) = pairs.partition(|(need, _)| which(*need));
+        entry.needs = kept.iter().map(|(need, _)| *need).collect();
+        entry.depends = kept.into_iter().map(|(_, edge)| edge).collect();
+        self.report.edges.kept -= cut.len();
+        cut.into_iter().map(|(_, edge)| edge).collect()
+    }
+
+    fn named(&self, group: &[TaskId], places: &HashMap<TaskId, usize>) -> Vec<String> {
+        let name = |id: &TaskId| match places.get(id) {
+            Some(at) => self.names.name(self.entries[*at].id).to_string(),
+            None => id.to_string(),
+        };
+        group.iter().map(name).collect()
+    }
+
+    /// Names the edges of a circle that could mean another task.
+    fn readings(&self, group: &[TaskId], places: &HashMap<TaskId, usize>) -> Vec<String> {
+        let mut readings = Vec::new();
+        for entry in group.iter().filter_map(|id| places.get(id)).map(|at| &self.entries[*at]) {
+            for (need, edge) in entry.needs.iter().zip(entry.depends.iter()) {
                 let other = edge.readings[1];
-                if other != NONE && self.owners.contains_key(&other) && other != edge.readings[0] {
+                if group.binary_search(need).is_ok() && self.owners.contains_key(&other) {
                     readings.push(format!(
-                        "{name} depends on `{}`, read as {}; it could mean {}",
+                        "{} depends on `{}`, read as {}; it could mean {}",
+                        self.names.name(entry.id),
                         self.names.name(edge.given),
                         self.names.name(edge.readings[0]),
                         self.names.name(other)
                     ));
                 }
             }
-            entry.needs = kept;
-            entry.depends = edges.into();
-            members.push(name);
         }
-        readings.truncate(20);
-        self.report.cycles.add(|| Circle { members, readings });
+        readings
     }
 }
 
@@ -625,8 +693,9 @@ impl Plan {
             let names = entry.dangling.iter().map(|name| self.names.name(*name).into());
             add(task, "danglingDepends", names.collect());
         }
-        let relation = |name: &u32| json!({"type": "parent-child", "id": self.names.name(*name)});
-        add(task, "relations", entry.second.iter().map(relation).collect());
+        let relation =
+            |(kind, name): &(&str, u32)| json!({"type": kind, "id": self.names.name(*name)});
+        add(task, "relations", entry.related.iter().map(relation).collect());
     }
 }
 

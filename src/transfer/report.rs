@@ -70,6 +70,9 @@ pub struct Edges {
     pub dangling: Sample<Loose>,
     /// Onto something deleted or given up that was left out: kept in the same place.
     pub on_deleted: Sample<Loose>,
+    /// From a part onto its whole, which cannot be done before its parts: kept as a relation, and
+    /// for an open task also among those that are not there.
+    pub on_whole: Sample<Loose>,
 }
 
 /// What became of parents.

@@ -8,4 +8,4 @@ mod sync;
 
 pub use export::{Exported, Target, export};
 pub use import::{Imported, Request, import};
-pub use sync::{Synced, sync};
+pub use sync::{Changes, Renumbered, Synced, sync};
