@@ -181,8 +181,11 @@ fn names_quoted(text: &str) -> String {
 /// number alone, for references by a prefix that was renamed.
 fn normal(id: &str) -> (String, Option<String>) {
     let id = id.trim().to_lowercase();
-    let Some((prefix, number)) = id.rsplit_once('-') else {
-        return (id, None);
+    let is_number = id.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let (prefix, number) = match id.rsplit_once('-') {
+        Some(parts) => parts,
+        None if is_number => ("", id.as_str()),
+        None => return (id, None),
     };
     let short = |part: &str| match part.trim_start_matches('0') {
         "" if !part.is_empty() => "0".to_string(),
