@@ -102,7 +102,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn render(screen: &mut Screen, report: &Report, refused: bool) {
-    let what = format!("{} from {}", count(report.read, "task", "tasks"), report.format.word());
+    let what = format!(
+        "{} from {}",
+        count(report.read, "task", "tasks"),
+        report.format.word()
+    );
     match (refused, report.dry_run) {
         (true, _) => screen.say(Tone::Bad, "refused "),
         (false, true) => screen.say(Tone::Dim, "would import "),
@@ -119,7 +123,10 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         screen.field("tasks", listed(numbers));
     }
     screen.field("left out", left_out(report));
-    screen.field("status", listed(report.by_status.iter().map(|(word, count)| (*word, *count))));
+    screen.field(
+        "status",
+        listed(report.by_status.iter().map(|(word, count)| (*word, *count))),
+    );
     let edges = &report.edges;
     let numbers = [
         ("kept", edges.kept),
@@ -143,7 +150,10 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         total => format!("{total} could not be kept; cleo find finds tasks by them"),
     };
     screen.field("ids", renamed);
-    let extra = report.extra_fields.iter().map(|(name, count)| (name.as_str(), *count));
+    let extra = report
+        .extra_fields
+        .iter()
+        .map(|(name, count)| (name.as_str(), *count));
     screen.field("kept in extra", listed(extra));
     if report.without_created > 0 {
         let text = format!("{} without a time of creation", report.without_created);
@@ -155,7 +165,9 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
 /// Writes numbers with their names; zeros are left out.
 fn listed<'a>(numbers: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     let there = numbers.into_iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = there.map(|(name, count)| format!("{count} {name}")).collect();
+    let parts: Vec<String> = there
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
     parts.join(", ")
 }
 
@@ -177,8 +189,10 @@ fn details(screen: &mut Screen, report: &Report) {
             line => format!("line {line}"),
         };
         let id = fault.id.as_deref().unwrap_or_default();
-        let place: Vec<&str> =
-            [file, &line, id].into_iter().filter(|part| !part.is_empty()).collect();
+        let place: Vec<&str> = [file, &line, id]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
         screen
             .say(Tone::Bad, format!("  {}: ", place.join(" ")))
             .line(Tone::Plain, &fault.message);
@@ -194,12 +208,34 @@ fn details(screen: &mut Screen, report: &Report) {
     }
     for repeated in &report.repeated_ids.shown {
         let at = format!("  {} again in line {}: ", repeated.id, repeated.place.line);
-        screen.say(Tone::Warn, at).line(Tone::Plain, &repeated.outcome);
+        screen
+            .say(Tone::Warn, at)
+            .line(Tone::Plain, &repeated.outcome);
     }
-    loose(screen, "depends on", "which is not there", &report.edges.dangling);
-    loose(screen, "depends on", "which was deleted", &report.edges.on_deleted);
-    loose(screen, "depends on", "which it is a part of", &report.edges.on_whole);
-    loose(screen, "is part of", "which is not there", &report.parents.dangling);
+    loose(
+        screen,
+        "depends on",
+        "which is not there",
+        &report.edges.dangling,
+    );
+    loose(
+        screen,
+        "depends on",
+        "which was deleted",
+        &report.edges.on_deleted,
+    );
+    loose(
+        screen,
+        "depends on",
+        "which it is a part of",
+        &report.edges.on_whole,
+    );
+    loose(
+        screen,
+        "is part of",
+        "which is not there",
+        &report.parents.dangling,
+    );
     loose(screen, "is part of", "too", &report.parents.second);
 }
 

@@ -38,19 +38,27 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let mut warnings = Vec::new();
     if !synced.conflicts.is_empty() {
         let conflicts = count(synced.conflicts.len(), "conflict", "conflicts");
-        warnings.push(format!("{conflicts}; both values of each are in the answer"));
+        warnings.push(format!(
+            "{conflicts}; both values of each are in the answer"
+        ));
     }
     face.reply(&synced, &warnings, |screen| render(screen, &synced))
 }
 
 fn render(screen: &mut Screen, synced: &Synced) {
-    let tasks = format!("{} with {}", count(synced.total, "task", "tasks"), synced.file);
+    let tasks = format!(
+        "{} with {}",
+        count(synced.total, "task", "tasks"),
+        synced.file
+    );
     match synced.dry_run {
         true => screen.say(Tone::Dim, "would merge "),
         false => screen.say(Tone::Good, "merged "),
     };
     screen.line(Tone::Plain, tasks);
-    screen.field("here", changes(&synced.here)).field("in the file", changes(&synced.in_file));
+    screen
+        .field("here", changes(&synced.here))
+        .field("in the file", changes(&synced.in_file));
     for each in &synced.renumbered {
         let side = match each.side {
             Side::Here => "here",
@@ -58,7 +66,10 @@ fn render(screen: &mut Screen, synced: &Synced) {
         };
         screen
             .say(Tone::Warn, format!("  {} {side} ", each.from))
-            .line(Tone::Plain, format!("is {} now: another task has its id", each.to));
+            .line(
+                Tone::Plain,
+                format!("is {} now: another task has its id", each.to),
+            );
     }
     for conflict in &synced.conflicts {
         let taken = match conflict.taken {
@@ -66,14 +77,23 @@ fn render(screen: &mut Screen, synced: &Synced) {
             Side::File => "the file",
         };
         screen
-            .say(Tone::Warn, format!("  {} {}: ", conflict.id, conflict.field))
+            .say(
+                Tone::Warn,
+                format!("  {} {}: ", conflict.id, conflict.field),
+            )
             .line(Tone::Plain, format!("taken from {taken}"));
-        screen.field("here", short(&conflict.here)).field("in the file", short(&conflict.file));
+        screen
+            .field("here", short(&conflict.here))
+            .field("in the file", short(&conflict.file));
     }
 }
 
 fn changes(changes: &Changes) -> String {
-    let Changes { added, changed, deleted } = changes;
+    let Changes {
+        added,
+        changed,
+        deleted,
+    } = changes;
     format!("{added} added, {changed} changed, {deleted} deleted")
 }
 

@@ -62,7 +62,10 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("gates are kept whole", gates_are_kept_whole),
     ("every change is in the log", every_change_is_in_the_log),
     ("a task is found by where it comes from", origins_are_found),
-    ("a reserved id is not handed out", reserved_ids_are_not_handed_out),
+    (
+        "a reserved id is not handed out",
+        reserved_ids_are_not_handed_out,
+    ),
     ("tasks are read in pieces", tasks_are_read_in_pieces),
     ("bases of files are kept apart", bases_are_kept_apart),
 ];
@@ -465,13 +468,19 @@ fn origins_are_found(store: &mut dyn Store) {
     transaction.commit().unwrap();
     let mut transaction = store.write(&stamp()).unwrap();
     let found = |id| transaction.task_by_origin("beads", id).unwrap();
-    assert_eq!((found("bd-1"), found("bd-2")), (Some(TaskId(1)), Some(TaskId(2))));
+    assert_eq!(
+        (found("bd-1"), found("bd-2")),
+        (Some(TaskId(1)), Some(TaskId(2)))
+    );
     assert_eq!(transaction.task_by_origin("todo", "bd-1").unwrap(), None);
     assert_eq!(transaction.tasks_by_origin("bd-2").unwrap(), ids(&[2]));
     transaction.put(&from(2, "bd-3")).unwrap();
     transaction.delete(TaskId(1)).unwrap();
     let found = |id| transaction.task_by_origin("beads", id).unwrap();
-    assert_eq!((found("bd-1"), found("bd-2"), found("bd-3")), (None, None, Some(TaskId(2))));
+    assert_eq!(
+        (found("bd-1"), found("bd-2"), found("bd-3")),
+        (None, None, Some(TaskId(2)))
+    );
     assert_eq!(transaction.changes(0, 10).unwrap().len(), 4);
 }
 
@@ -489,16 +498,24 @@ fn tasks_are_read_in_pieces(store: &mut dyn Store) {
         let tasks = transaction.tasks_after(TaskId(after), limit).unwrap();
         tasks.iter().map(|task| task.id).collect()
     };
-    assert_eq!((read(0, 2), read(2, 2), read(3, 2)), (ids(&[1, 2]), ids(&[3]), ids(&[])));
+    assert_eq!(
+        (read(0, 2), read(2, 2), read(3, 2)),
+        (ids(&[1, 2]), ids(&[3]), ids(&[]))
+    );
 }
 
 fn bases_are_kept_apart(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     for (file, task, base) in [("a", 2, "x"), ("a", 1, "y"), ("b", 1, "z"), ("a", 2, "w")] {
-        transaction.put_base(file, TaskId(task), Some(base)).unwrap();
+        transaction
+            .put_base(file, TaskId(task), Some(base))
+            .unwrap();
     }
     transaction.put_base("b", TaskId(1), None).unwrap();
     assert_eq!(transaction.base_ids("a").unwrap(), ids(&[1, 2]));
-    assert_eq!(transaction.base("a", TaskId(2)).unwrap().as_deref(), Some("w"));
+    assert_eq!(
+        transaction.base("a", TaskId(2)).unwrap().as_deref(),
+        Some("w")
+    );
     assert_eq!(transaction.base("b", TaskId(1)).unwrap(), None);
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{
-    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store,
-    SyncBases, TaskGates, Tasks, Transaction, log, origin,
+    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, SyncBases,
+    TaskGates, Tasks, Transaction, log, origin,
 };
 use crate::error::Result;
 use crate::gate::Gates;
@@ -314,7 +314,10 @@ impl Log for MemoryTransaction<'_> {
 impl SyncBases for MemoryTransaction<'_> {
     fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
         let keys = self.state.bases.keys();
-        Ok(keys.filter(|(other, _)| other == file).map(|(_, task)| *task).collect())
+        Ok(keys
+            .filter(|(other, _)| other == file)
+            .map(|(_, task)| *task)
+            .collect())
     }
 
     fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {

@@ -67,7 +67,14 @@ fn enter(
 ) -> Result<Step> {
     let order = seen.len();
     let low = order;
-    seen.insert(id, Seen { order, low, open: true });
+    seen.insert(
+        id,
+        Seen {
+            order,
+            low,
+            open: true,
+        },
+    );
     open.push(id);
     Ok((id, next(id)?, false))
 }
@@ -129,10 +136,21 @@ mod tests {
         let none: Vec<Vec<u32>> = Vec::new();
         assert_eq!(found(&[(1, &[2, 3]), (2, &[4]), (3, &[4]), (4, &[])]), none);
         assert_eq!(found(&[(1, &[1]), (2, &[9])]), [[1]]);
-        let two = found(&[(1, &[2]), (2, &[3]), (3, &[1, 4]), (4, &[5]), (5, &[4]), (6, &[1])]);
+        let two = found(&[
+            (1, &[2]),
+            (2, &[3]),
+            (3, &[1, 4]),
+            (4, &[5]),
+            (5, &[4]),
+            (6, &[1]),
+        ]);
         assert_eq!(two, [vec![1, 2, 3], vec![4, 5]]);
-        let chain: Vec<(u32, Vec<u32>)> = (1..50_000).map(|id| (id, vec![id % 49_999 + 1])).collect();
-        let rows: Vec<(u32, &[u32])> = chain.iter().map(|(id, next)| (*id, next.as_slice())).collect();
+        let chain: Vec<(u32, Vec<u32>)> =
+            (1..50_000).map(|id| (id, vec![id % 49_999 + 1])).collect();
+        let rows: Vec<(u32, &[u32])> = chain
+            .iter()
+            .map(|(id, next)| (*id, next.as_slice()))
+            .collect();
         assert_eq!(found(&rows)[0].len(), 49_999);
     }
 }

@@ -65,7 +65,8 @@ impl Fields {
         match self.take(name) {
             None => None,
             Some(value) => id(&value).or_else(|| {
-                self.faults.push(format!("{name} is neither a text nor a whole number"));
+                self.faults
+                    .push(format!("{name} is neither a text nor a whole number"));
                 None
             }),
         }
@@ -109,7 +110,8 @@ impl Fields {
     pub(super) fn time(&mut self, name: &str) -> Option<String> {
         let found = self.word(name).and_then(moment::read)?;
         self.left.remove(name);
-        (!found.starts_with("1970-01-01T00:00:00") && !found.starts_with("0001-01-01")).then_some(found)
+        (!found.starts_with("1970-01-01T00:00:00") && !found.starts_with("0001-01-01"))
+            .then_some(found)
     }
 
     /// Takes a slug; any other text stays where it is.

@@ -90,7 +90,10 @@ fn no_object(cause: &serde_json::Error) -> String {
     let what = what.split(" at line ").next().unwrap_or_default();
     match cause.classify() {
         serde_json::error::Category::Eof => {
-            format!("the JSON object ends in the middle, at column {}", cause.column())
+            format!(
+                "the JSON object ends in the middle, at column {}",
+                cause.column()
+            )
         }
         serde_json::error::Category::Data => format!("no JSON object: {what}"),
         _ => format!("no JSON at column {}: {what}", cause.column()),

@@ -41,10 +41,15 @@ pub fn page(items: &[Item]) -> String {
     let mut below: HashMap<Option<TaskId>, Vec<&Item>> = HashMap::new();
     for item in items {
         // An epic stands on its own, wherever it belongs.
-        let parent = item.parent.filter(|id| here.contains_key(id) && !item.is_epic);
+        let parent = item
+            .parent
+            .filter(|id| here.contains_key(id) && !item.is_epic);
         below.entry(parent).or_default().push(item);
     }
-    let done = items.iter().filter(|item| item.status == Status::Done).count();
+    let done = items
+        .iter()
+        .filter(|item| item.status == Status::Done)
+        .count();
     let mut page = format!("# Tasks\n\n{done} of {} done.\n", items.len());
     let top = below.remove(&None).unwrap_or_default();
     let (epics, single): (Vec<&Item>, Vec<&Item>) = top.into_iter().partition(|item| item.is_epic);
@@ -62,7 +67,10 @@ pub fn page(items: &[Item]) -> String {
 }
 
 fn state(epic: &Item, parts: &[&Item]) -> String {
-    let done = parts.iter().filter(|item| item.status == Status::Done).count();
+    let done = parts
+        .iter()
+        .filter(|item| item.status == Status::Done)
+        .count();
     let mut state = format!("{}, {}", epic.status, epic.priority);
     if !parts.is_empty() {
         let _ = write!(state, ", {done} of {} done", parts.len());
@@ -74,7 +82,11 @@ fn state(epic: &Item, parts: &[&Item]) -> String {
 }
 
 /// Writes tasks with what is below them, without recursion.
-fn section<'a>(page: &mut String, top: Vec<&'a Item>, below: &mut HashMap<Option<TaskId>, Vec<&'a Item>>) {
+fn section<'a>(
+    page: &mut String,
+    top: Vec<&'a Item>,
+    below: &mut HashMap<Option<TaskId>, Vec<&'a Item>>,
+) {
     if !top.is_empty() {
         page.push('\n');
     }

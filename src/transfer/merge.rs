@@ -90,8 +90,15 @@ pub fn merge(base: Option<&Task>, here: &Task, file: &Task) -> (Task, Vec<Confli
 /// Says which version was changed later. At the same time it is the greater text, on either side.
 fn later(here: &Task, file: &Task) -> Side {
     let text = |task: &Task| super::formats::cleo::line(task);
-    let order = here.updated_at.cmp(&file.updated_at).then_with(|| text(here).cmp(&text(file)));
-    if order.is_lt() { Side::File } else { Side::Here }
+    let order = here
+        .updated_at
+        .cmp(&file.updated_at)
+        .then_with(|| text(here).cmp(&text(file)));
+    if order.is_lt() {
+        Side::File
+    } else {
+        Side::Here
+    }
 }
 
 fn fields(task: &Task) -> Map<String, Value> {
@@ -154,13 +161,20 @@ impl Merger {
     /// Joins status and times: all of one side.
     fn stand<'a>(&mut self, three: &impl Fn(&str) -> Three<'a>, merged: &mut Map<String, Value>) {
         let all = |pick: fn(&Three<'a>) -> Option<&'a Value>| {
-            let values = STAND.iter().map(|name| (*name, pick(&three(name)).cloned()));
+            let values = STAND
+                .iter()
+                .map(|name| (*name, pick(&three(name)).cloned()));
             Value::Object(
-                values.filter_map(|(name, value)| Some((name.to_string(), value?))).collect(),
+                values
+                    .filter_map(|(name, value)| Some((name.to_string(), value?)))
+                    .collect(),
             )
         };
-        let (here, file, base) =
-            (all(|three| three.here), all(|three| three.file), all(|three| three.base));
+        let (here, file, base) = (
+            all(|three| three.here),
+            all(|three| three.file),
+            all(|three| three.base),
+        );
         let has_base = base.as_object().is_some_and(|base| !base.is_empty());
         let side = self.side(
             "status",

@@ -219,7 +219,8 @@ impl Outline {
             let name = format!("{}#{nth}", record.id);
             !self.names.numbers.contains_key(name.as_str())
         });
-        self.names.number(&format!("{}#{}", record.id, nth.unwrap_or(2)))
+        self.names
+            .number(&format!("{}#{}", record.id, nth.unwrap_or(2)))
     }
 
     fn count(&mut self, record: &Record) {
@@ -239,7 +240,11 @@ impl Outline {
 
     fn entry(&mut self, record: Record, key: u32, origin: u32, dropped: bool) -> Entry {
         let id = self.names.number(&record.id);
-        let file = record.place.file.as_deref().map_or(NONE, |file| self.names.number(file));
+        let file = record
+            .place
+            .file
+            .as_deref()
+            .map_or(NONE, |file| self.names.number(file));
         let is_own = self.format == Format::Cleo;
         Entry {
             key,
@@ -250,7 +255,10 @@ impl Outline {
             dropped,
             status: record.task.status,
             times: record.repeats.then(|| {
-                Box::new((record.task.created_at.clone(), record.task.updated_at.clone()))
+                Box::new((
+                    record.task.created_at.clone(),
+                    record.task.updated_at.clone(),
+                ))
             }),
             created: is_own.then(|| record.task.created_at.as_str().into()),
             parents: self.edges(&record.parents),
@@ -308,7 +316,10 @@ impl Outline {
             }
             let origin = self.names.name(entry.origin);
             let before = known.by_origin(self.format, origin)?;
-            let number = origin.parse::<TaskId>().ok().filter(|id| id.0 <= NUMBER_MAX);
+            let number = origin
+                .parse::<TaskId>()
+                .ok()
+                .filter(|id| id.0 <= NUMBER_MAX);
             let (target, is_known) = match (before, number) {
                 (Some(before), _) => (before, true),
                 (None, Some(number)) if taken.contains(&number) => continue,
@@ -344,15 +355,27 @@ impl Outline {
 
     fn find(&self, edge: Edge, from: usize, known: &dyn Known) -> Result<Target> {
         for reading in edge.readings.into_iter().filter(|reading| *reading != NONE) {
-            let owner = self.owners.get(&reading).or_else(|| self.aliases.get(&reading));
+            let owner = self
+                .owners
+                .get(&reading)
+                .or_else(|| self.aliases.get(&reading));
             if let Some(owner) = owner {
                 return Ok(Target::Task(self.entries[*owner].target));
             }
             if let Some(is_done) = self.left.get(&reading) {
-                return Ok(if *is_done { Target::Satisfied } else { Target::Deleted });
+                return Ok(if *is_done {
+                    Target::Satisfied
+                } else {
+                    Target::Deleted
+                });
             }
         }
-        for name in edge.readings.into_iter().chain([edge.given]).filter(|name| *name != NONE) {
+        for name in edge
+            .readings
+            .into_iter()
+            .chain([edge.given])
+            .filter(|name| *name != NONE)
+        {
             if let Some(id) = known.by_origin(self.format, self.names.name(name))? {
                 return Ok(Target::Task(id));
             }
@@ -362,7 +385,11 @@ impl Outline {
         match number {
             Ok(id) if self.format == Format::Cleo && self.entries[from].is_known => {
                 let is_here = known.created(id)?.is_some();
-                Ok(if is_here { Target::Task(id) } else { Target::Missing })
+                Ok(if is_here {
+                    Target::Task(id)
+                } else {
+                    Target::Missing
+                })
             }
             _ => Ok(Target::Missing),
         }
@@ -460,7 +487,9 @@ impl Outline {
         let mut cut = Vec::new();
         for at in 0..self.entries.len() {
             let mut levels = 1;
-            let mut next = self.entries[at].parent.filter(|_| !self.entries[at].dropped);
+            let mut next = self.entries[at]
+                .parent
+                .filter(|_| !self.entries[at].dropped);
             while let Some(id) = next.filter(|_| levels <= self.wishes.depth_max) {
                 levels += 1;
                 next = match above.get(&id) {
@@ -474,7 +503,10 @@ impl Outline {
         }
         for at in cut {
             let max = self.wishes.depth_max;
-            self.fault(at, format!("it is nested deeper than {max} levels, or a part of itself"));
+            self.fault(
+                at,
+                format!("it is nested deeper than {max} levels, or a part of itself"),
+            );
             self.entries[at].parent = None;
             self.report.parents.kept -= 1;
         }
@@ -505,7 +537,9 @@ impl Outline {
             let inside: HashSet<TaskId> = group.iter().copied().collect();
             for at in group.iter().filter_map(|id| places.get(id)) {
                 let cut = self.cut(*at, |need| inside.contains(&need));
-                self.entries[*at].dangling.extend(cut.iter().map(|edge| edge.given));
+                self.entries[*at]
+                    .dangling
+                    .extend(cut.iter().map(|edge| edge.given));
             }
             self.report.cycles.add(|| Circle { members, readings });
         }
@@ -603,7 +637,11 @@ impl Outline {
     /// Names the edges of a circle that could mean another task.
     fn readings(&self, group: &[TaskId], places: &HashMap<TaskId, usize>) -> Vec<String> {
         let mut readings = Vec::new();
-        for entry in group.iter().filter_map(|id| places.get(id)).map(|at| &self.entries[*at]) {
+        for entry in group
+            .iter()
+            .filter_map(|id| places.get(id))
+            .map(|at| &self.entries[*at])
+        {
             for (need, edge) in entry.needs.iter().zip(entry.depends.iter()) {
                 let other = edge.readings[1];
                 if group.binary_search(need).is_ok() && self.owners.contains_key(&other) {
@@ -649,7 +687,10 @@ impl Plan {
         }
         let at = self.next;
         self.next += 1;
-        let entry = self.entries.get(at).filter(|entry| self.names.name(entry.key) == record.key);
+        let entry = self
+            .entries
+            .get(at)
+            .filter(|entry| self.names.name(entry.key) == record.key);
         let Some(entry) = entry else {
             let message = "the file was changed while it was read";
             return Err(Error::new(Code::FileChanged, message));
@@ -690,12 +731,19 @@ impl Plan {
             task.extra.insert("origin".to_string(), origin);
         }
         if !entry.dangling.is_empty() {
-            let names = entry.dangling.iter().map(|name| self.names.name(*name).into());
+            let names = entry
+                .dangling
+                .iter()
+                .map(|name| self.names.name(*name).into());
             add(task, "danglingDepends", names.collect());
         }
         let relation =
             |(kind, name): &(&str, u32)| json!({"type": kind, "id": self.names.name(*name)});
-        add(task, "relations", entry.related.iter().map(relation).collect());
+        add(
+            task,
+            "relations",
+            entry.related.iter().map(relation).collect(),
+        );
     }
 }
 
@@ -704,7 +752,10 @@ fn add(task: &mut Task, name: &str, values: Vec<Value>) {
     if values.is_empty() {
         return;
     }
-    let list = task.extra.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+    let list = task
+        .extra
+        .entry(name)
+        .or_insert_with(|| Value::Array(Vec::new()));
     if !list.is_array() {
         *list = Value::Array(Vec::new());
     }

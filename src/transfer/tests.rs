@@ -25,7 +25,10 @@ fn records(read: impl FnOnce(&Setting<'_>, &mut Sink<'_>) -> Result<()>) -> Vec<
 
 fn issue(fields: Value) -> Record {
     let mut issue = json!({"id": "x-1", "title": "x", "issue_type": "task"});
-    issue.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    issue
+        .as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
     let line = issue.to_string();
     records(|setting, sink| beads::read(line.as_bytes(), setting, sink)).remove(0)
 }
@@ -38,9 +41,18 @@ fn statuses_of_beads_mean_ours() {
         (json!({"status": "hooked"}), Status::Active),
         (json!({"status": "deferred"}), Status::Blocked),
         (json!({"status": "pinned"}), Status::Blocked),
-        (json!({"status": "closed", "close_reason": "wontfix"}), Status::Done),
-        (json!({"status": "open", "defer_until": "2027-01-01T00:00:00Z"}), Status::Blocked),
-        (json!({"status": "open", "defer_until": "2026-01-01T00:00:00Z"}), Status::Pending),
+        (
+            json!({"status": "closed", "close_reason": "wontfix"}),
+            Status::Done,
+        ),
+        (
+            json!({"status": "open", "defer_until": "2027-01-01T00:00:00Z"}),
+            Status::Blocked,
+        ),
+        (
+            json!({"status": "open", "defer_until": "2026-01-01T00:00:00Z"}),
+            Status::Pending,
+        ),
         (json!({"status": "verified"}), Status::Pending),
     ] {
         assert_eq!(issue(fields.clone()).task.status, status, "{fields}");
@@ -56,17 +68,27 @@ fn only_blocking_kinds_of_beads_hold_a_task_up() {
         edge("any-word", "d"),
     ]}));
     let given = |references: &[Reference]| -> Vec<String> {
-        references.iter().map(|reference| reference.given.clone()).collect()
+        references
+            .iter()
+            .map(|reference| reference.given.clone())
+            .collect()
     };
     assert_eq!(given(&record.depends), ["a", "b"]);
-    assert_eq!(given(&record.parents), ["x-1", "y"], "the dotted id names the parent");
+    assert_eq!(
+        given(&record.parents),
+        ["x-1", "y"],
+        "the dotted id names the parent"
+    );
     assert_eq!(record.task.extra["relations"].as_array().unwrap().len(), 4);
 }
 
 #[test]
 fn priority_0_of_beads_is_critical_and_epoch_0_is_no_time() {
     let record = issue(json!({"priority": 0, "due_at": "1970-01-01T00:00:00Z"}));
-    assert_eq!((record.task.priority.word(), record.task.due), ("critical", None));
+    assert_eq!(
+        (record.task.priority.word(), record.task.due),
+        ("critical", None)
+    );
 }
 
 #[test]
@@ -82,7 +104,9 @@ fn references_of_task_master_are_read_as_the_tool_writes_them() {
     let records = records(|setting, sink| taskmaster::read(text.as_bytes(), setting, sink));
     let readings = |at: usize| -> Vec<String> {
         let depends = records[at].depends.iter();
-        depends.map(|reference| reference.readings.join(" or ")).collect()
+        depends
+            .map(|reference| reference.readings.join(" or "))
+            .collect()
     };
     assert_eq!(readings(0), ["t/2", "t/2", "t/2.1"]);
     let expected = ["t/2.2 or t/2", "t/2 or t/2.2", "t/1", "t/9", "t/1.5"];
@@ -94,11 +118,15 @@ fn references_of_task_master_are_read_as_the_tool_writes_them() {
 #[test]
 fn dependencies_of_taskwarrior_come_in_three_forms() {
     for depends in [json!("A,b"), json!(["A", "b"]), json!("[\"A\",\"b\"]")] {
-        let text = json!([{"uuid": "u", "description": "x", "status": "pending", "depends": depends}]);
+        let text =
+            json!([{"uuid": "u", "description": "x", "status": "pending", "depends": depends}]);
         let text = text.to_string();
         let records = records(|setting, sink| taskwarrior::read(text.as_bytes(), setting, sink));
-        let readings: Vec<&str> =
-            records[0].depends.iter().map(|reference| reference.readings[0].as_str()).collect();
+        let readings: Vec<&str> = records[0]
+            .depends
+            .iter()
+            .map(|reference| reference.readings[0].as_str())
+            .collect();
         assert_eq!(readings, ["a", "b"], "{depends}");
     }
 }
@@ -107,17 +135,31 @@ fn dependencies_of_taskwarrior_come_in_three_forms() {
 fn statuses_of_taskwarrior_mean_ours() {
     for (fields, status) in [
         (json!({"status": "pending"}), Status::Pending),
-        (json!({"status": "pending", "start": "20260101T000000Z"}), Status::Active),
-        (json!({"status": "pending", "wait": "20270101T000000Z"}), Status::Blocked),
-        (json!({"status": "pending", "wait": "20260101T000000Z"}), Status::Pending),
-        (json!({"status": "pending", "scheduled": "20270101T000000Z"}), Status::Blocked),
+        (
+            json!({"status": "pending", "start": "20260101T000000Z"}),
+            Status::Active,
+        ),
+        (
+            json!({"status": "pending", "wait": "20270101T000000Z"}),
+            Status::Blocked,
+        ),
+        (
+            json!({"status": "pending", "wait": "20260101T000000Z"}),
+            Status::Pending,
+        ),
+        (
+            json!({"status": "pending", "scheduled": "20270101T000000Z"}),
+            Status::Blocked,
+        ),
         (json!({"status": "waiting"}), Status::Blocked),
         (json!({"status": "recurring"}), Status::Blocked),
         (json!({"status": "completed"}), Status::Done),
         (json!({"status": "deleted"}), Status::Cancelled),
     ] {
         let mut task = json!({"uuid": "u", "description": "x"});
-        task.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        task.as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
         let text = task.to_string();
         let records = records(|setting, sink| taskwarrior::read(text.as_bytes(), setting, sink));
         assert_eq!(records[0].task.status, status, "{fields}");
@@ -132,7 +174,10 @@ fn criteria_that_repeat_a_child_are_dropped_only_with_the_child_here() {
     ]});
     let text = file.to_string();
     let records = records(|setting, sink| todo::read(text.as_bytes(), setting, sink));
-    assert_eq!(records[0].task.acceptance, ["own", "Complete child T003: c"]);
+    assert_eq!(
+        records[0].task.acceptance,
+        ["own", "Complete child T003: c"]
+    );
 }
 
 fn page(text: &str, area: Area) -> Record {
@@ -164,9 +209,15 @@ fn sections_of_backlog_end_where_the_tool_ends_them() {
         <!-- SECTION:DESCRIPTION:END -->\r\n\r\n## Acceptance Criteria (Optional)\r\n- [x] #1 one\r\n- [ ] two\r\n- three\r\n\r\n\
         ## Implementation Notes\r\n\r\n```\r\n## Comments\r\n```\r\n";
     let record = page(text, Area::Tasks);
-    assert_eq!((record.key.as_str(), record.alias.as_deref()), ("a-1.2", Some("#1.2")));
+    assert_eq!(
+        (record.key.as_str(), record.alias.as_deref()),
+        ("a-1.2", Some("#1.2"))
+    );
     assert_eq!(record.task.title, "it's: x");
-    assert_eq!(record.task.description, "Text\r\n\r\n## Notes\r\n\r\n---\r\nmore");
+    assert_eq!(
+        record.task.description,
+        "Text\r\n\r\n## Notes\r\n\r\n---\r\nmore"
+    );
     assert_eq!(record.task.acceptance, ["one", "two", "three"]);
     assert_eq!(record.task.notes[0].text, "```\r\n## Comments\r\n```");
     assert_eq!(record.parents[0].given, "A-01");
@@ -177,17 +228,41 @@ fn sections_of_backlog_end_where_the_tool_ends_them() {
 fn what_a_file_is_stands_in_it() {
     use detect::{Verdict, of_document, of_lines};
     for (text, format) in [
-        ("\u{feff}{\"cleo\":\"tasks\",\"version\":1}\r\n", Format::Cleo),
+        (
+            "\u{feff}{\"cleo\":\"tasks\",\"version\":1}\r\n",
+            Format::Cleo,
+        ),
         ("\n{\"id\":\"T001\",\"title\":\"x\"}", Format::Cleo),
-        ("<<<<<<< HEAD\n{\"id\":\"x-1\",\"issue_type\":\"bug\"}", Format::Beads),
+        (
+            "<<<<<<< HEAD\n{\"id\":\"x-1\",\"issue_type\":\"bug\"}",
+            Format::Beads,
+        ),
         ("{\"_schema\":\"beads-jsonl/1\"}\n", Format::Beads),
-        ("{\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}", Format::Taskwarrior),
-        ("[{\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}]", Format::Taskwarrior),
-        ("{\"tasks\":[{\"id\":\"T001\"}],\"_meta\":{\"schemaVersion\":\"2\"}}", Format::Todo),
+        (
+            "{\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}",
+            Format::Taskwarrior,
+        ),
+        (
+            "[{\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}]",
+            Format::Taskwarrior,
+        ),
+        (
+            "{\"tasks\":[{\"id\":\"T001\"}],\"_meta\":{\"schemaVersion\":\"2\"}}",
+            Format::Todo,
+        ),
         ("{\"archivedTasks\":[],\"version\":\"2\"}", Format::Todo),
-        ("{\n\"tasks\":[],\"_meta\":{\"format\":\"cleo-export\"}}", Format::Todo),
-        ("{\"tasks\":[{\"id\":1}],\"metadata\":{}}", Format::Taskmaster),
-        ("{\"master\":{\"tasks\":[]},\"x\":{\"tasks\":[],\"metadata\":{}}}", Format::Taskmaster),
+        (
+            "{\n\"tasks\":[],\"_meta\":{\"format\":\"cleo-export\"}}",
+            Format::Todo,
+        ),
+        (
+            "{\"tasks\":[{\"id\":1}],\"metadata\":{}}",
+            Format::Taskmaster,
+        ),
+        (
+            "{\"master\":{\"tasks\":[]},\"x\":{\"tasks\":[],\"metadata\":{}}}",
+            Format::Taskmaster,
+        ),
     ] {
         let bytes = text.as_bytes();
         let verdict = of_lines(bytes).unwrap_or_else(|| of_document(bytes));
@@ -203,8 +278,18 @@ fn what_a_file_is_stands_in_it() {
 #[test]
 fn no_bytes_make_a_reader_panic() {
     let samples: [&[u8]; 12] = [
-        b"", b"\xff\xfe", b"{", b"[", b"null", b"---", b"---\n---", b"{\"tasks\":[1,null,{}]}", b"\xef\xbb\xbf",
-        b"[null]", b"{\"a\":{\"tasks\":[[]]}}", b"---\nid: [\n---\n",
+        b"",
+        b"\xff\xfe",
+        b"{",
+        b"[",
+        b"null",
+        b"---",
+        b"---\n---",
+        b"{\"tasks\":[1,null,{}]}",
+        b"\xef\xbb\xbf",
+        b"[null]",
+        b"{\"a\":{\"tasks\":[[]]}}",
+        b"---\nid: [\n---\n",
     ];
     for bytes in samples {
         let setting = Setting::at(NOW);

@@ -61,13 +61,26 @@ fn changes_of_different_fields_meet() {
     other.ok("update T1 --note 'from other'");
     other.ok("start T1");
     let [first, second] = settle(&one, &other);
-    assert_eq!((&first["conflicts"], &second["conflicts"]), (&Value::from([(); 0].map(|()| 0).to_vec()), &first["conflicts"]));
+    assert_eq!(
+        (&first["conflicts"], &second["conflicts"]),
+        (
+            &Value::from([(); 0].map(|()| 0).to_vec()),
+            &first["conflicts"]
+        )
+    );
     let task = task(&one, "T1");
-    assert_eq!((&task["title"], &task["priority"]), (&"Build it well".into(), &"low".into()));
+    assert_eq!(
+        (&task["title"], &task["priority"]),
+        (&"Build it well".into(), &"low".into())
+    );
     assert_eq!(task["labels"].to_string(), r#"["a","c","b"]"#);
     assert_eq!(task["status"], "active");
-    let notes: Vec<&str> =
-        task["notes"].as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap()).collect();
+    let notes: Vec<&str> = task["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| note["text"].as_str().unwrap())
+        .collect();
     assert_eq!(notes, ["from one", "from other"]);
 }
 
@@ -78,8 +91,14 @@ fn the_later_change_of_a_field_counts_and_both_values_are_listed() {
     other.ok("update T1 --title later");
     let [first, _] = settle(&one, &other);
     let conflict = &first["conflicts"][0];
-    assert_eq!((&conflict["field"], &conflict["taken"]), (&"title".into(), &"here".into()));
-    assert_eq!((&conflict["here"], &conflict["file"]), (&"later".into(), &"earlier".into()));
+    assert_eq!(
+        (&conflict["field"], &conflict["taken"]),
+        (&"title".into(), &"here".into())
+    );
+    assert_eq!(
+        (&conflict["here"], &conflict["file"]),
+        (&"later".into(), &"earlier".into())
+    );
     assert_eq!(task(&one, "T1")["title"], "later");
 }
 
@@ -110,18 +129,26 @@ fn two_new_tasks_with_the_same_id_both_stay_and_references_follow() {
     one.ok("add 'From one'");
     one.ok("add 'After one' --depends T3");
     other.ok("add 'From other'");
-    other.ok("add 'After other' --depends T3 --parent T3");
+    other.ok("add 'After other' --depends T3");
+    other.ok("add 'Part of other' --parent T3");
     let [first, second] = settle(&one, &other);
     assert_eq!(first["renumbered"].as_array().unwrap().len(), 2, "{first}");
     assert_eq!(second["renumbered"][0]["side"], "here", "{second}");
     let listed = one.json(&["list"]);
     let tasks = listed["result"]["tasks"].as_array().unwrap();
-    assert_eq!(tasks.len(), 6);
+    assert_eq!(tasks.len(), 7);
     let by_title = |title: &str| tasks.iter().find(|task| task["title"] == title).unwrap();
     for (title, before) in [("After one", "From one"), ("After other", "From other")] {
-        assert_eq!(by_title(title)["depends"][0], by_title(before)["id"], "{title}");
+        assert_eq!(
+            by_title(title)["depends"][0],
+            by_title(before)["id"],
+            "{title}"
+        );
     }
-    assert_eq!(by_title("After other")["parent"], by_title("From other")["id"]);
+    assert_eq!(
+        by_title("Part of other")["parent"],
+        by_title("From other")["id"]
+    );
 }
 
 #[test]
@@ -135,19 +162,28 @@ fn conflict_markers_are_refused_with_a_way_out_that_works() {
     sync(&other);
     let body = |text: String| text.lines().skip(1).collect::<Vec<_>>().join("\n");
     let head = one.read("tasks.jsonl").lines().next().unwrap().to_string();
-    let (mine, theirs) = (body(one.read("tasks.jsonl")), body(other.read("tasks.jsonl")));
+    let (mine, theirs) = (
+        body(one.read("tasks.jsonl")),
+        body(other.read("tasks.jsonl")),
+    );
     let merged = format!("{head}\n<<<<<<< HEAD\n{mine}\n=======\n{theirs}\n>>>>>>> branch\n");
     one.write("tasks.jsonl", merged);
     let before = one.state();
     let refused = one.json(&["sync", "tasks.jsonl"]);
     assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("line 2: git left a conflict here"), "{message}");
+    assert!(
+        message.contains("line 2: git left a conflict here"),
+        "{message}"
+    );
     assert_eq!(one.state(), before);
     let pasted = one.shell(refused["error"]["fix"].as_str().unwrap());
     assert_eq!(pasted.exit, 0, "{pasted}");
     let task = task(&one, "T1");
-    assert_eq!((&task["title"], &task["priority"]), (&"mine".into(), &"low".into()));
+    assert_eq!(
+        (&task["title"], &task["priority"]),
+        (&"mine".into(), &"low".into())
+    );
     assert_eq!(one.json(&["list"])["result"]["total"], 4);
     carry(&one, &other);
     sync(&other);
@@ -162,7 +198,10 @@ fn a_half_written_line_is_refused_and_nothing_is_touched() {
     let before = one.state();
     let refused = one.json(&["sync", "tasks.jsonl"]);
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("line 3: the JSON object ends in the middle"), "{message}");
+    assert!(
+        message.contains("line 3: the JSON object ends in the middle"),
+        "{message}"
+    );
     assert_eq!(one.state(), before);
 }
 
@@ -230,5 +269,8 @@ fn a_dry_run_changes_nothing_on_either_side() {
     let before = one.state();
     let rehearsed = one.json(&["sync", "tasks.jsonl", "--dry-run"]);
     assert_eq!(one.state(), before);
-    assert_eq!(rehearsed["result"]["inFile"].to_string(), r#"{"added":1,"changed":1,"deleted":0}"#);
+    assert_eq!(
+        rehearsed["result"]["inFile"].to_string(),
+        r#"{"added":1,"changed":1,"deleted":0}"#
+    );
 }

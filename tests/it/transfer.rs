@@ -40,7 +40,11 @@ fn counts(report: &Value) -> [u64; 4] {
 fn titled(workspace: &TestWorkspace, title: &str) -> Value {
     let listed = workspace.json(&["list"]);
     let tasks = listed["result"]["tasks"].as_array().unwrap();
-    tasks.iter().find(|task| task["title"] == title).unwrap_or_else(|| panic!("no {title}")).clone()
+    tasks
+        .iter()
+        .find(|task| task["title"] == title)
+        .unwrap_or_else(|| panic!("no {title}"))
+        .clone()
 }
 
 macro_rules! samples_are_taken_over_whole {
@@ -71,10 +75,22 @@ samples_are_taken_over_whole! {
 fn traps_are_refused_and_taken_over_without_their_faults() {
     for (name, code, expected) in [
         ("traps/beads.jsonl", Some("E_IMPORT_INVALID"), [26, 3, 3, 1]),
-        ("traps/beads-torn.jsonl", Some("E_IMPORT_INVALID"), [2, 0, 1, 0]),
-        ("traps/beads-conflict.jsonl", Some("E_IMPORT_INVALID"), [3, 0, 1, 0]),
+        (
+            "traps/beads-torn.jsonl",
+            Some("E_IMPORT_INVALID"),
+            [2, 0, 1, 0],
+        ),
+        (
+            "traps/beads-conflict.jsonl",
+            Some("E_IMPORT_INVALID"),
+            [3, 0, 1, 0],
+        ),
         ("traps/cleo-todo.json", Some("E_CYCLE"), [15, 3, 2, 1]),
-        ("traps/taskmaster-tagged.json", Some("E_IMPORT_INVALID"), [20, 8, 7, 3]),
+        (
+            "traps/taskmaster-tagged.json",
+            Some("E_IMPORT_INVALID"),
+            [20, 8, 7, 3],
+        ),
         ("traps/taskmaster-legacy.json", None, [2, 1, 0, 0]),
         ("traps/backlog", Some("E_IMPORT_INVALID"), [9, 2, 1, 1]),
         ("traps/taskwarrior.json", Some("E_CYCLE"), [12, 4, 0, 1]),
@@ -93,7 +109,10 @@ fn traps_are_refused_and_taken_over_without_their_faults() {
         if code.is_some() {
             let mut report = rehearsed["result"].clone();
             report["dryRun"] = false.into();
-            assert_eq!(report, taken["result"], "{name}: a dry run gives the same report");
+            assert_eq!(
+                report, taken["result"],
+                "{name}: a dry run gives the same report"
+            );
         }
         let ready = workspace.json(&["orchestrator", "ready"]);
         assert_eq!(ready["success"], true, "{name}");
@@ -104,7 +123,11 @@ fn traps_are_refused_and_taken_over_without_their_faults() {
 fn the_refusal_names_every_fault() {
     let workspace = TestWorkspace::new();
     let mut told = String::new();
-    for name in ["traps/beads.jsonl", "traps/taskmaster-tagged.json", "traps/backlog"] {
+    for name in [
+        "traps/beads.jsonl",
+        "traps/taskmaster-tagged.json",
+        "traps/backlog",
+    ] {
         told += &shown(&workspace, &format!("import '{}'", sample(name)));
     }
     insta::assert_snapshot!(told);
@@ -115,7 +138,10 @@ fn an_old_id_finds_its_task() {
     let workspace = TestWorkspace::new();
     import(&workspace, "beads.jsonl", &[]);
     let found = workspace.json(&["find", "rs-17u"]);
-    assert_eq!(found["result"]["tasks"][0]["title"], "Publish the change log");
+    assert_eq!(
+        found["result"]["tasks"][0]["title"],
+        "Publish the change log"
+    );
 }
 
 #[test]
@@ -128,12 +154,16 @@ fn ids_are_kept_when_they_are_free_and_never_handed_out_again() {
     assert_eq!(renamed["shown"][0]["from"], "T001");
     let added = workspace.json(&["add", "afterwards"]);
     let number = |id: &Value| id.as_str().unwrap()[1..].parse::<u32>().unwrap();
-    assert_eq!(number(&added["result"]["task"]["id"]), number(&renamed["shown"][0]["to"]) + 1);
+    assert_eq!(
+        number(&added["result"]["task"]["id"]),
+        number(&renamed["shown"][0]["to"]) + 1
+    );
 }
 
 #[test]
 fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
-    let line = "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
+    let line =
+        "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
     let workspace = TestWorkspace::new().with("far.jsonl", line);
     workspace.ok("import far.jsonl");
     assert_eq!(titled(&workspace, "far out")["id"], "T1");
@@ -161,8 +191,14 @@ fn text_is_taken_over_byte_for_byte() {
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
     let task = titled(&workspace, "CRLF\r\nin text");
     let text = task["description"].as_str().unwrap();
-    assert!(text.starts_with("a\r\nb\r\n\u{0}-free, tab\t, emoji 🚀, RTL \u{202e}abc"), "{text:?}");
-    assert!(text.contains("\u{1b}[31mred\u{1b}[0m, {{TASK_ID}} & <b>"), "{text:?}");
+    assert!(
+        text.starts_with("a\r\nb\r\n\u{0}-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
+        "{text:?}"
+    );
+    assert!(
+        text.contains("\u{1b}[31mred\u{1b}[0m, {{TASK_ID}} & <b>"),
+        "{text:?}"
+    );
     let id = task["id"].as_str().unwrap();
     assert!(!workspace.cleo(&format!("show {id}")).contains('\u{1b}'));
     let exported = workspace.ok("export").stdout;
@@ -195,17 +231,27 @@ fn a_changed_file_updates_and_never_takes_back_what_was_done_here() {
     workspace.ok("import i.jsonl");
     workspace.write("i.jsonl", issue("second", "2026-01-02T00:00:00Z"));
     let report = workspace.json(&["import", "i.jsonl"]);
-    assert_eq!((&report["result"]["updated"], &report["result"]["added"]), (&1.into(), &0.into()));
+    assert_eq!(
+        (&report["result"]["updated"], &report["result"]["added"]),
+        (&1.into(), &0.into())
+    );
     workspace.ok("start T1");
     let report = workspace.json(&["import", "i.jsonl"]);
     assert_eq!(report["result"]["newerHere"]["shown"][0], "T1");
-    assert_eq!(workspace.json(&["show", "T1"])["result"]["task"]["status"], "active");
+    assert_eq!(
+        workspace.json(&["show", "T1"])["result"]["task"]["status"],
+        "active"
+    );
 }
 
 #[test]
 fn what_is_over_can_be_left_out() {
     let workspace = TestWorkspace::new();
-    let report = import(&workspace, "small-todo.json", &["--open-only", "--no-archive"]);
+    let report = import(
+        &workspace,
+        "small-todo.json",
+        &["--open-only", "--no-archive"],
+    );
     assert_eq!(report["result"]["read"], 11);
     let report = import(&TestWorkspace::new(), "taskwarrior.json", &["--open-only"]);
     assert_eq!(report["result"]["leftOut"]["total"], 3);
@@ -214,41 +260,87 @@ fn what_is_over_can_be_left_out() {
 
 #[test]
 fn a_file_that_fits_two_formats_is_not_guessed_at() {
-    let both = "{\"id\":\"T1\",\"title\":\"x\",\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}\n";
-    let workspace = TestWorkspace::new().with("both.jsonl", both).with("none.txt", "hello\n");
+    let both =
+        "{\"id\":\"T1\",\"title\":\"x\",\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}\n";
+    let workspace = TestWorkspace::new()
+        .with("both.jsonl", both)
+        .with("none.txt", "hello\n");
     let refused = workspace.json(&["import", "both.jsonl"]);
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.ends_with("can be read as cleo and as taskwarrior"), "{message}");
-    assert_eq!(refused["error"]["fix"].as_str().unwrap().split(" --from ").last(), Some("cleo"));
+    assert!(
+        message.ends_with("can be read as cleo and as taskwarrior"),
+        "{message}"
+    );
+    assert_eq!(
+        refused["error"]["fix"]
+            .as_str()
+            .unwrap()
+            .split(" --from ")
+            .last(),
+        Some("cleo")
+    );
     let refused = workspace.json(&["import", "none.txt"]);
     assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
 }
 
 #[test]
 fn hostile_files_are_refused_without_a_trace() {
-    let deep = format!("{{\"id\":\"x-1\",\"issue_type\":\"task\",\"title\":{}{}}}\n", "[".repeat(200_000), "]".repeat(200_000));
-    let deep_document = format!("{{\"tasks\":[{}{}],\"metadata\":{{}}}}", "[".repeat(200_000), "]".repeat(200_000));
-    let long = format!("{{\"id\":\"x-1\",\"issue_type\":\"{}\"}}\n", "x".repeat(40 << 20));
+    let deep = format!(
+        "{{\"id\":\"x-1\",\"issue_type\":\"task\",\"title\":{}{}}}\n",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    let deep_document = format!(
+        "{{\"tasks\":[{}{}],\"metadata\":{{}}}}",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    let long = format!(
+        "{{\"id\":\"x-1\",\"issue_type\":\"{}\"}}\n",
+        "x".repeat(40 << 20)
+    );
     for (from, bytes) in [
         ("beads", deep.into_bytes()),
         ("taskmaster", deep_document.clone().into_bytes()),
         ("todo", deep_document.into_bytes()),
         ("beads", long.into_bytes()),
-        ("beads", b"{\"id\":\"x\",\"title\":\"\xff\xfe\",\"issue_type\":\"task\"}\n".to_vec()),
+        (
+            "beads",
+            b"{\"id\":\"x\",\"title\":\"\xff\xfe\",\"issue_type\":\"task\"}\n".to_vec(),
+        ),
         ("cleo", vec![0; 100_000]),
-        ("taskwarrior", b"[{\"uuid\":\"x\",\"description\":\"a\"".to_vec()),
+        (
+            "taskwarrior",
+            b"[{\"uuid\":\"x\",\"description\":\"a\"".to_vec(),
+        ),
         ("todo", b"{\"tasks\":{}}".to_vec()),
-        ("taskmaster", b"{\"master\":{\"tasks\":[{\"id\":1,\"title\":\"x\",\"dependencies\":[5.10]}]}}".to_vec()),
+        (
+            "taskmaster",
+            b"{\"master\":{\"tasks\":[{\"id\":1,\"title\":\"x\",\"dependencies\":[5.10]}]}}"
+                .to_vec(),
+        ),
         ("cleo", b"{\"cleo\":\"tasks\",\"version\":99}\n".to_vec()),
-        ("cleo", b"{\"id\":\"T1\",\"title\":\"x\",\"status\":\"odd\"}\n".to_vec()),
-        ("beads", b"{\"id\":\"x-1\",\"title\":\" \",\"issue_type\":\"task\"}\n".to_vec()),
+        (
+            "cleo",
+            b"{\"id\":\"T1\",\"title\":\"x\",\"status\":\"odd\"}\n".to_vec(),
+        ),
+        (
+            "beads",
+            b"{\"id\":\"x-1\",\"title\":\" \",\"issue_type\":\"task\"}\n".to_vec(),
+        ),
     ] {
         let workspace = TestWorkspace::new().with("file", &bytes);
         let before = workspace.state();
         let refused = workspace.json(&["import", "file", "--from", from]);
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-        assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID", "{from} {head}");
-        assert!(refused["error"]["message"].as_str().unwrap().len() < 2_000, "{from} {head}");
+        assert_eq!(
+            refused["error"]["code"], "E_IMPORT_INVALID",
+            "{from} {head}"
+        );
+        assert!(
+            refused["error"]["message"].as_str().unwrap().len() < 2_000,
+            "{from} {head}"
+        );
         assert_eq!(workspace.state(), before, "{from} {head}");
     }
 }
@@ -256,19 +348,36 @@ fn hostile_files_are_refused_without_a_trace() {
 #[test]
 fn a_backlog_folder_is_read_within_its_bounds() {
     let workspace = TestWorkspace::new();
-    let bomb = "---\nid: TASK-3\ntitle: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\n---\n";
+    let bomb =
+        "---\nid: TASK-3\ntitle: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\n---\n";
     workspace.write("outside.md", "---\nid: TASK-9\ntitle: Outside\n---\n");
-    workspace.write("backlog/tasks/task-1 - a.md", "---\nid: TASK-1\ntitle: Inside\n---\n");
-    workspace.write("backlog/tasks/task-2 - nul.md", "---\nid: TASK-2\ntitle: \"a\0b\"\n---\n");
+    workspace.write(
+        "backlog/tasks/task-1 - a.md",
+        "---\nid: TASK-1\ntitle: Inside\n---\n",
+    );
+    workspace.write(
+        "backlog/tasks/task-2 - nul.md",
+        "---\nid: TASK-2\ntitle: \"a\0b\"\n---\n",
+    );
     workspace.write("backlog/tasks/task-3 - bomb.md", bomb);
     let link = workspace.path("backlog/tasks/task-9 - link.md");
     std::os::unix::fs::symlink(workspace.path("outside.md"), link).unwrap();
     let refused = workspace.json(&["import", "backlog"]);
-    let faults = refused["result"]["faults"]["shown"].as_array().unwrap().clone();
-    let files: Vec<&str> = faults.iter().map(|fault| fault["file"].as_str().unwrap()).collect();
+    let faults = refused["result"]["faults"]["shown"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let files: Vec<&str> = faults
+        .iter()
+        .map(|fault| fault["file"].as_str().unwrap())
+        .collect();
     assert_eq!(
         files,
-        ["tasks/task-9 - link.md", "tasks/task-2 - nul.md", "tasks/task-3 - bomb.md"],
+        [
+            "tasks/task-9 - link.md",
+            "tasks/task-2 - nul.md",
+            "tasks/task-3 - bomb.md"
+        ],
         "{faults:?}"
     );
     assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
@@ -309,7 +418,14 @@ fn one_changed_task_is_one_changed_line() {
     let before = workspace.ok("export").stdout;
     workspace.ok("update T3 --title 'Implement it – 日本語'");
     let after = workspace.ok("export").stdout;
-    let changed = before.lines().zip(after.lines()).filter(|(one, other)| one != other).count();
-    assert_eq!((changed, before.lines().count()), (1, after.lines().count()));
+    let changed = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(one, other)| one != other)
+        .count();
+    assert_eq!(
+        (changed, before.lines().count()),
+        (1, after.lines().count())
+    );
     assert!(after.contains("日本語") && after.ends_with('\n'));
 }

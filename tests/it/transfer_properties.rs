@@ -35,7 +35,12 @@ fn open(folder: &Path, second: u32) -> Context {
 
 /// Sets the clock.
 fn set(context: &mut Context, second: u32) {
-    let now = format!("2026-01-26T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
+    let now = format!(
+        "2026-01-26T{:02}:{:02}:{:02}Z",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    );
     context.surroundings.clock = Clock::from_setting(Some(&now)).unwrap();
 }
 
@@ -69,10 +74,16 @@ fn a_task() -> impl Strategy<Value = Task> {
     );
     (words, rest).prop_map(|((title, description, status, priority, lists), rest)| {
         let (notes, estimate, phase, extra, ahead, above) = rest;
-        let mut lists = lists.into_iter().map(|list| list.into_iter().collect::<Vec<String>>());
+        let mut lists = lists
+            .into_iter()
+            .map(|list| list.into_iter().collect::<Vec<String>>());
         let mut list = || lists.next().unwrap();
         let at = "2026-01-01T00:00:00.000Z".to_string();
-        let note = |text| Note { at: at.clone(), by: "somebody".to_string(), text };
+        let note = |text| Note {
+            at: at.clone(),
+            by: "somebody".to_string(),
+            text,
+        };
         Task {
             id: TaskId(0),
             title,
@@ -95,7 +106,11 @@ fn a_task() -> impl Strategy<Value = Task> {
             estimate: estimate.map(|tenths| f64::from(tenths) / 10.0),
             feature: None,
             key: None,
-            extra: Map::from_iter(extra.into_iter().map(|(name, text)| (format!("x{name}"), json!(text)))),
+            extra: Map::from_iter(
+                extra
+                    .into_iter()
+                    .map(|(name, text)| (format!("x{name}"), json!(text))),
+            ),
             created_at: at.clone(),
             updated_at: at,
             started_at: None,
@@ -114,8 +129,13 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
     for (place, mut task) in tasks.into_iter().enumerate() {
         task.id = number(place);
         let ahead = |id: &TaskId| (place + id.0 as usize) % count;
-        let mut depends: Vec<TaskId> =
-            task.depends.iter().map(ahead).filter(|to| *to > place).map(number).collect();
+        let mut depends: Vec<TaskId> = task
+            .depends
+            .iter()
+            .map(ahead)
+            .filter(|to| *to > place)
+            .map(number)
+            .collect();
         depends.sort_unstable();
         depends.dedup();
         task.depends = depends;
@@ -126,7 +146,10 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
 }
 
 fn exported(context: &mut Context) -> String {
-    transfer::export(context, Target::Jsonl, None).unwrap().text.unwrap()
+    transfer::export(context, Target::Jsonl, None)
+        .unwrap()
+        .text
+        .unwrap()
 }
 
 /// One thing that somebody does in one of two copies.
@@ -165,7 +188,11 @@ fn take(context: &mut Context, step: &Step) {
         Step::Add(needs) => {
             let draft = Draft {
                 title: format!("added {}", context.now()),
-                depends: needs.and_then(pick).into_iter().map(Reference::Id).collect(),
+                depends: needs
+                    .and_then(pick)
+                    .into_iter()
+                    .map(Reference::Id)
+                    .collect(),
                 ..Draft::default()
             };
             tasks::add(context, vec![draft]).unwrap();

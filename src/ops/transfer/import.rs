@@ -44,7 +44,11 @@ pub struct Imported {
 pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Imported> {
     let shown = path;
     let path = context.surroundings.directory.join(path);
-    let path = if shown.as_os_str() == "-" { shown } else { &path };
+    let path = if shown.as_os_str() == "-" {
+        shown
+    } else {
+        &path
+    };
     let extent = Extent {
         archive_beside: !request.no_archive,
         archive_folder: request.archive,
@@ -56,10 +60,22 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
         let plan = outline.plan(&mut Stored(transaction))?;
         if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
             let report = plan.report;
-            return Ok((Imported { report, error: Some(error) }, false));
+            return Ok((
+                Imported {
+                    report,
+                    error: Some(error),
+                },
+                false,
+            ));
         }
         let report = write(transaction, &source, plan, &now)?;
-        Ok((Imported { report, error: None }, !request.dry_run))
+        Ok((
+            Imported {
+                report,
+                error: None,
+            },
+            !request.dry_run,
+        ))
     })?;
     Ok(imported)
 }
@@ -157,7 +173,9 @@ fn joined(before: &Task, mut task: Task, format: Format) -> Task {
     task.estimate = task.estimate.or(before.estimate);
     task.phase = task.phase.or_else(|| before.phase.clone());
     task.size = task.size.or(before.size);
-    task.assigned_agent = task.assigned_agent.or_else(|| before.assigned_agent.clone());
+    task.assigned_agent = task
+        .assigned_agent
+        .or_else(|| before.assigned_agent.clone());
     task.started_at = task.started_at.or_else(|| before.started_at.clone());
     if task.deliverables.is_empty() {
         task.deliverables.clone_from(&before.deliverables);
@@ -174,7 +192,10 @@ fn joined(before: &Task, mut task: Task, format: Format) -> Task {
 fn notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
     let mut notes = before.to_vec();
     for note in after {
-        if !notes.iter().any(|other| (&other.by, &other.text) == (&note.by, &note.text)) {
+        if !notes
+            .iter()
+            .any(|other| (&other.by, &other.text) == (&note.by, &note.text))
+        {
             notes.push(note);
         }
     }
@@ -184,7 +205,10 @@ fn notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
 /// Returns the error for what cannot be taken over.
 fn refusal(report: &Report, path: &Path) -> Option<Error> {
     let path = quote(&path.to_string_lossy());
-    let go_on = format!("cleo import {path} --from {} --drop-faults", report.format.word());
+    let go_on = format!(
+        "cleo import {path} --from {} --drop-faults",
+        report.format.word()
+    );
     let error = match (report.faults.shown.first(), report.cycles.shown.first()) {
         (Some(fault), _) => {
             let place = match (&fault.place.file, fault.place.line) {
@@ -192,12 +216,18 @@ fn refusal(report: &Report, path: &Path) -> Option<Error> {
                 (Some(file), line) => format!("{file} line {line}"),
                 (None, line) => format!("line {line}"),
             };
-            let id = fault.id.as_ref().map_or(String::new(), |id| format!(" ({id})"));
+            let id = fault
+                .id
+                .as_ref()
+                .map_or(String::new(), |id| format!(" ({id})"));
             let many = match report.faults.total {
                 1 => "1 fault".to_string(),
                 total => format!("{total} faults"),
             };
-            let message = format!("nothing was imported: {many}; {place}{id}: {}", fault.message);
+            let message = format!(
+                "nothing was imported: {many}; {place}{id}: {}",
+                fault.message
+            );
             Error::new(Code::ImportInvalid, message)
         }
         (None, Some(circle)) => {
@@ -209,6 +239,10 @@ fn refusal(report: &Report, path: &Path) -> Option<Error> {
         }
         (None, None) => return None,
     };
-    let look = format!("cleo import {path} --from {} --dry-run", report.format.word());
-    Some(error.fix(look).or("import everything else and report what was dropped", go_on))
+    let look = format!("{go_on} --dry-run");
+    Some(
+        error
+            .fix(look)
+            .or("import everything else and report what was dropped", go_on),
+    )
 }

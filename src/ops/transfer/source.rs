@@ -83,14 +83,22 @@ impl Source {
         Source::of_bytes(path, bytes, from, extent)
     }
 
-    fn of_bytes(path: &Path, bytes: Vec<u8>, from: Option<Format>, extent: Extent) -> Result<Source> {
+    fn of_bytes(
+        path: &Path,
+        bytes: Vec<u8>,
+        from: Option<Format>,
+        extent: Extent,
+    ) -> Result<Source> {
         let verdict = match from {
             Some(format) => Verdict::One(format),
             None => detect::of_lines(&bytes).unwrap_or_else(|| detect::of_document(&bytes)),
         };
         let format = chosen(path, verdict)?;
         if format == Format::Backlog {
-            let message = format!("{} is a file; Backlog.md keeps tasks in a folder", path.display());
+            let message = format!(
+                "{} is a file; Backlog.md keeps tasks in a folder",
+                path.display()
+            );
             return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
         }
         let mut documents = vec![(None, bytes)];
@@ -120,7 +128,10 @@ impl Source {
             }
         }
         found.retain(|(format, _)| from.is_none_or(|from| from == *format));
-        let format = chosen(path, Verdict::of(found.iter().map(|(format, _)| *format).collect()))?;
+        let format = chosen(
+            path,
+            Verdict::of(found.iter().map(|(format, _)| *format).collect()),
+        )?;
         match found.into_iter().next() {
             Some((Format::Backlog, folder)) => Source::backlog(path, folder, extent),
             Some((_, file)) => Source::open(&file, Some(format), extent),
@@ -132,7 +143,9 @@ impl Source {
     fn backlog(named: &Path, root: PathBuf, extent: Extent) -> Result<Source> {
         let configs = [root.join("config.yml"), named.join("backlog.config.yml")];
         let config = configs.iter().find(|path| path.is_file());
-        let config = config.map(|path| crate::file::read(path, TASK_FILE_MAX)).transpose()?;
+        let config = config
+            .map(|path| crate::file::read(path, TASK_FILE_MAX))
+            .transpose()?;
         let (mut files, mut faults) = (Vec::new(), Vec::new());
         for (area, folder) in Area::ALL {
             if area != Area::Archive || extent.archive_folder {
@@ -173,7 +186,12 @@ impl Source {
                 }
                 Ok(())
             }
-            Content::Folder { root, files, config, faults } => {
+            Content::Folder {
+                root,
+                files,
+                config,
+                faults,
+            } => {
                 for fault in faults {
                     sink(Item::Fault(fault.clone()))?;
                 }
@@ -238,7 +256,10 @@ fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
         }
         Verdict::None => {
             let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
-            let message = format!("{named} is none of the files that can be read: {}", words.join(", "));
+            let message = format!(
+                "{named} is none of the files that can be read: {}",
+                words.join(", ")
+            );
             Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
         }
     }
@@ -246,8 +267,12 @@ fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
 
 /// Reads the archive that lies beside a CLEO todo.json.
 fn archive_of(path: &Path) -> Result<Option<(Option<String>, Vec<u8>)>> {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension == "json");
     let Some(stem) = stem.filter(|_| is_json) else {
         return Ok(None);
     };
@@ -302,7 +327,10 @@ fn list(
         let name = format!("{folder}/{name}");
         match fs::canonicalize(root.join(&name)) {
             Ok(real) if real.starts_with(&real_root) => files.push((area, name)),
-            Ok(_) => faults.push(fault(&name, "it is a link that leads out of the folder".into())),
+            Ok(_) => faults.push(fault(
+                &name,
+                "it is a link that leads out of the folder".into(),
+            )),
             Err(cause) => faults.push(fault(&name, format!("it cannot be read: {cause}"))),
         }
     }

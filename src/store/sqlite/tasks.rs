@@ -96,9 +96,8 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2"
-        );
+        let sql =
+            format!("SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2");
         self.all(&sql, (after.0, limit), read_task)
     }
 

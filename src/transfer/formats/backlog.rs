@@ -69,7 +69,8 @@ impl Config {
         if self.statuses.last().is_some_and(same) {
             return Status::Done;
         }
-        if self.statuses.first().is_some_and(same) || self.default_status.as_ref().is_some_and(same) {
+        if self.statuses.first().is_some_and(same) || self.default_status.as_ref().is_some_and(same)
+        {
             return Status::Pending;
         }
         if self.statuses.iter().any(same) {
@@ -101,7 +102,10 @@ pub fn read(
     let Ok(text) = std::str::from_utf8(lines::unmarked(bytes)) else {
         return sink(fault(0, "the file is no UTF-8 text".to_string()));
     };
-    if let Some(at) = text.lines().position(|line| lines::is_conflict(line.as_bytes())) {
+    if let Some(at) = text
+        .lines()
+        .position(|line| lines::is_conflict(line.as_bytes()))
+    {
         if text.contains("<<<<<<<") && text.contains(">>>>>>>") {
             return sink(fault(at + 1, "git left a conflict here".to_string()));
         }
@@ -152,7 +156,9 @@ fn names_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let start = line.trim_start();
-        let holds_names = ["assignee:", "reporter:", "- @"].iter().any(|head| start.starts_with(head));
+        let holds_names = ["assignee:", "reporter:", "- @"]
+            .iter()
+            .any(|head| start.starts_with(head));
         if !holds_names {
             quoted.push_str(line);
             continue;
@@ -247,7 +253,11 @@ fn above(id: &str) -> Option<String> {
 /// Takes a list of ids, or one of them.
 fn one_or_more(fields: &mut Fields, name: &str) -> Vec<String> {
     match fields.word(name) {
-        Some(_) => fields.text(name).into_iter().filter(|text| !text.is_empty()).collect(),
+        Some(_) => fields
+            .text(name)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect(),
         None => fields.ids(name),
     }
 }
@@ -256,11 +266,15 @@ fn task(fields: &mut Fields, body: &str) -> Task {
     let mut task = blank();
     task.title = fields.id("title").unwrap_or_default();
     task.created_at = fields.time("created_date").unwrap_or_default();
-    task.updated_at = fields.time("updated_date").unwrap_or_else(|| task.created_at.clone());
+    task.updated_at = fields
+        .time("updated_date")
+        .unwrap_or_else(|| task.created_at.clone());
     task.due = fields.time("due_date");
     task.labels = fields.set("labels");
     task.labels.extend(fields.word("type").map(str::to_string));
-    let milestone = fields.word("milestone").map(|name| format!("milestone:{name}"));
+    let milestone = fields
+        .word("milestone")
+        .map(|name| format!("milestone:{name}"));
     task.labels.extend(milestone);
     task.labels = unique(std::mem::take(&mut task.labels));
     if let Some(Ok(priority)) = fields.word("priority").map(str::parse::<Priority>) {
@@ -278,7 +292,11 @@ fn task(fields: &mut Fields, body: &str) -> Task {
 fn names(fields: &Fields) -> Vec<String> {
     let names = match fields.get("assignee") {
         Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).map(String::from).collect(),
+        Some(Value::Array(all)) => all
+            .iter()
+            .filter_map(Value::as_str)
+            .map(String::from)
+            .collect(),
         _ => Vec::new(),
     };
     let fits = |name: &String| crate::task::draft::check_word("assignee", Some(name)).is_ok();
@@ -296,7 +314,8 @@ fn stand(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
         Area::Archive => Status::Cancelled,
     };
     if area == Area::Drafts {
-        task.notes.extend(note(&task.updated_at, "backlog", "Blocked: a draft"));
+        task.notes
+            .extend(note(&task.updated_at, "backlog", "Blocked: a draft"));
     }
     if area == Area::Archive {
         task.archived_at = Some(task.updated_at.clone()).filter(|at| !at.is_empty());
@@ -329,7 +348,10 @@ const HEADINGS: [(&str, &str); 9] = [
 fn heading(line: &str) -> Option<&'static str> {
     let title = line.strip_prefix("## ")?.trim().to_lowercase();
     let title = title.strip_suffix(" (optional)").unwrap_or(&title);
-    HEADINGS.iter().find(|(name, _)| *name == title).map(|(_, meaning)| *meaning)
+    HEADINGS
+        .iter()
+        .find(|(name, _)| *name == title)
+        .map(|(_, meaning)| *meaning)
 }
 
 /// Says whether a line is the mark `<!-- …:BEGIN -->` or its `END`.
@@ -401,7 +423,11 @@ fn criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
             continue;
         };
         let is_checked = item.starts_with("[x]") || item.starts_with("[X]");
-        let item = if is_checked || item.starts_with("[ ]") { &item[3..] } else { item };
+        let item = if is_checked || item.starts_with("[ ]") {
+            &item[3..]
+        } else {
+            item
+        };
         all.push(without_number(item.trim()).to_string());
         checked.push(is_checked.into());
     }

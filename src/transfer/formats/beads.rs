@@ -26,7 +26,12 @@ pub fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> 
     })
 }
 
-fn object(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn object(
+    line: usize,
+    mut fields: Fields,
+    setting: &Setting<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     if fields.get("_schema").is_some() {
         return Ok(());
     }
@@ -80,12 +85,16 @@ impl Edges {
         for edge in &all {
             match edge["depends_on_id"].as_str() {
                 Some(target) => edges.add(target, edge),
-                None => fields.faults.push("a dependency names no depends_on_id".to_string()),
+                None => fields
+                    .faults
+                    .push("a dependency names no depends_on_id".to_string()),
             }
         }
         // Of two parents the one counts that the dotted id names.
         let above = id.rsplit_once('.').map(|(above, _)| above);
-        edges.parents.sort_by_key(|parent| Some(parent.given.as_str()) != above);
+        edges
+            .parents
+            .sort_by_key(|parent| Some(parent.given.as_str()) != above);
         edges
     }
 
@@ -117,7 +126,9 @@ fn task(fields: &mut Fields, setting: &Setting<'_>) -> Task {
     task.title = fields.text("title").unwrap_or_default();
     task.description = description(fields);
     task.created_at = fields.time("created_at").unwrap_or_default();
-    task.updated_at = fields.time("updated_at").unwrap_or_else(|| task.created_at.clone());
+    task.updated_at = fields
+        .time("updated_at")
+        .unwrap_or_else(|| task.created_at.clone());
     task.started_at = fields.time("started_at");
     task.due = fields.time("due_at");
     task.labels = fields.set("labels");
@@ -163,7 +174,9 @@ fn acceptance(fields: &mut Fields) -> Vec<String> {
     let is_item = |line: &str| line.starts_with("- ");
     let items = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let criteria: Vec<String> = if items.clone().all(is_item) {
-        items.map(|line| line[2..].trim_start_matches("[ ] ").to_string()).collect()
+        items
+            .map(|line| line[2..].trim_start_matches("[ ] ").to_string())
+            .collect()
     } else {
         vec![text.to_string()]
     };
@@ -176,7 +189,9 @@ fn acceptance(fields: &mut Fields) -> Vec<String> {
 }
 
 fn files(fields: &Fields) -> Vec<String> {
-    let files = fields.get("metadata").and_then(|metadata| metadata["files"].as_array());
+    let files = fields
+        .get("metadata")
+        .and_then(|metadata| metadata["files"].as_array());
     let texts = files.into_iter().flatten().filter_map(|file| file.as_str());
     unique(texts.map(str::to_string).collect())
 }
@@ -194,14 +209,23 @@ fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let mut notes: Vec<Note> = note(&task.updated_at, &author, text).into_iter().collect();
     if let Some(Value::Array(comments)) = fields.get("comments") {
         let comment = |comment: &Value| {
-            let at = comment["created_at"].as_str().and_then(crate::transfer::moment::read);
+            let at = comment["created_at"]
+                .as_str()
+                .and_then(crate::transfer::moment::read);
             let by = comment["author"].as_str().unwrap_or("beads");
-            note(at.as_deref().unwrap_or_default(), by, comment["text"].as_str()?)
+            note(
+                at.as_deref().unwrap_or_default(),
+                by,
+                comment["text"].as_str()?,
+            )
         };
         notes.extend(comments.iter().filter_map(comment));
     }
-    let reason = fields.word("close_reason").filter(|reason| !reason.is_empty());
-    let closed = reason.and_then(|reason| note(&task.updated_at, "beads", format!("Closed: {reason}")));
+    let reason = fields
+        .word("close_reason")
+        .filter(|reason| !reason.is_empty());
+    let closed =
+        reason.and_then(|reason| note(&task.updated_at, "beads", format!("Closed: {reason}")));
     notes.extend(closed);
     notes
 }
@@ -209,11 +233,19 @@ fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
 /// Says where the work stands. The tool's own word is kept where ours says less.
 fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
     let word = fields.word("status").unwrap_or("open").to_string();
-    let until = fields.word("defer_until").and_then(crate::transfer::moment::read);
+    let until = fields
+        .word("defer_until")
+        .and_then(crate::transfer::moment::read);
     let until = until.filter(|until| until.as_str() > setting.now);
     let (status, reason) = match (word.as_str(), until) {
-        ("open", Some(until)) => (Status::Blocked, Some(format!("Blocked: deferred until {until}"))),
-        ("deferred", Some(until)) => (Status::Blocked, Some(format!("Blocked: deferred until {until}"))),
+        ("open", Some(until)) => (
+            Status::Blocked,
+            Some(format!("Blocked: deferred until {until}")),
+        ),
+        ("deferred", Some(until)) => (
+            Status::Blocked,
+            Some(format!("Blocked: deferred until {until}")),
+        ),
         ("deferred", None) => (Status::Blocked, Some("Blocked: deferred".to_string())),
         ("pinned", _) => (Status::Blocked, Some("Blocked: pinned".to_string())),
         ("in_progress" | "hooked", _) => (Status::Active, None),
@@ -225,7 +257,8 @@ fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
         _ => (Status::Pending, None),
     };
     task.status = status;
-    task.notes.extend(reason.and_then(|text| note(&task.updated_at, "beads", text)));
+    task.notes
+        .extend(reason.and_then(|text| note(&task.updated_at, "beads", text)));
     let closed = fields.time("closed_at");
     if status == Status::Done {
         task.completed_at = closed;

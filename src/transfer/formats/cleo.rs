@@ -143,16 +143,28 @@ pub fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> 
     })
 }
 
-fn object(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn object(
+    line: usize,
+    mut fields: Fields,
+    setting: &Setting<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     if fields.word("cleo") == Some("tasks") {
         return header(line, &fields, setting, sink);
     }
     let Some(id) = fields.text("id").filter(|id| id.parse::<TaskId>().is_ok()) else {
         return sink(no_id(setting, line, &fields));
     };
-    let parents = fields.text("parent").iter().map(|id| Reference::to(&normal(id))).collect();
+    let parents = fields
+        .text("parent")
+        .iter()
+        .map(|id| Reference::to(&normal(id)))
+        .collect();
     let depends = unique(fields.ids("depends"));
-    let depends = depends.iter().map(|id| Reference::to(&normal(id))).collect();
+    let depends = depends
+        .iter()
+        .map(|id| Reference::to(&normal(id)))
+        .collect();
     let task = task(&mut fields);
     let faults = std::mem::take(&mut fields.faults);
     let mut record = Record {
@@ -171,7 +183,8 @@ fn object(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sin
 
 /// Writes an id in its one form; anything else stays as it is.
 fn normal(id: &str) -> String {
-    id.parse::<TaskId>().map_or_else(|_| id.to_string(), |id| id.to_string())
+    id.parse::<TaskId>()
+        .map_or_else(|_| id.to_string(), |id| id.to_string())
 }
 
 fn header(line: usize, fields: &Fields, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
@@ -208,7 +221,9 @@ fn task(fields: &mut Fields) -> Task {
     task.feature = fields.name("feature");
     task.key = fields.name("key");
     task.created_at = fields.time("createdAt").unwrap_or_default();
-    task.updated_at = fields.time("updatedAt").unwrap_or_else(|| task.created_at.clone());
+    task.updated_at = fields
+        .time("updatedAt")
+        .unwrap_or_else(|| task.created_at.clone());
     task.started_at = fields.time("startedAt");
     task.completed_at = fields.time("completedAt");
     task.cancelled_at = fields.time("cancelledAt");
@@ -222,7 +237,9 @@ fn task(fields: &mut Fields) -> Task {
 /// Takes a word of a set; one that is not in it is a fault.
 fn parsed<T: std::str::FromStr<Err = String>>(fields: &mut Fields, name: &str) -> Option<T> {
     let word = fields.text(name)?;
-    word.parse().map_err(|message| fields.faults.push(message)).ok()
+    word.parse()
+        .map_err(|message| fields.faults.push(message))
+        .ok()
 }
 
 fn notes(fields: &mut Fields) -> Vec<Note> {

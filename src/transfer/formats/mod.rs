@@ -66,7 +66,8 @@ fn keep_rest(task: &mut Task, format: Format, rest: Map<String, Value>) {
 /// Keeps references that do not hold a task up.
 fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     if !relations.is_empty() {
-        task.extra.insert("relations".to_string(), Value::Array(relations));
+        task.extra
+            .insert("relations".to_string(), Value::Array(relations));
     }
 }
 
@@ -95,19 +96,30 @@ fn unfit(task: &Task) -> Option<String> {
             let notes = task.notes.iter().map(|note| note.text.len()).max();
             long("longest note", notes.unwrap_or(0), TEXT_MAX)
         })
-        .or_else(|| lists.into_iter().find_map(|(name, list)| too_much(name, list)))
+        .or_else(|| {
+            lists
+                .into_iter()
+                .find_map(|(name, list)| too_much(name, list))
+        })
 }
 
 fn too_much(name: &str, list: &[String]) -> Option<String> {
     let longest = list.iter().map(|line| line.chars().count()).max();
     if longest.unwrap_or(0) > ITEM_MAX {
-        return Some(format!("a line of its {name} has more than {ITEM_MAX} characters"));
+        return Some(format!(
+            "a line of its {name} has more than {ITEM_MAX} characters"
+        ));
     }
     (list.len() > ITEMS_MAX).then(|| format!("its {name} has more than {ITEMS_MAX} lines"))
 }
 
 /// Hands a record on, or its faults.
-fn emit(record: Record, faults: &[String], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn emit(
+    record: Record,
+    faults: &[String],
+    setting: &Setting<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     let fault = faults.first().cloned().or_else(|| unfit(&record.task));
     let Some(message) = fault else {
         return sink(Item::Record(Box::new(record)));

@@ -30,7 +30,10 @@ pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<
         Ok(parts) => parts,
         Err(cause) => return sink(lines::no_document(setting, &cause)),
     };
-    if parts.get("tasks").is_some_and(|tasks| tasks.get().starts_with('[')) {
+    if parts
+        .get("tasks")
+        .is_some_and(|tasks| tasks.get().starts_with('['))
+    {
         return match serde_json::from_slice(bytes) {
             Ok(tag) => tasks(ONLY_TAG, &tag, bytes, setting, sink),
             Err(cause) => sink(lines::no_document(setting, &cause)),
@@ -71,7 +74,10 @@ fn tasks(
     struct Named {
         id: Value,
     }
-    let named = tag.tasks.iter().filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
+    let named = tag
+        .tasks
+        .iter()
+        .filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
     let ids: HashSet<String> = named.filter_map(|named| id(&named.id)).collect();
     for raw in &tag.tasks {
         let line = lines::line_of(bytes, raw);
@@ -218,7 +224,11 @@ fn task(around: &Around<'_>, above: Priority, fields: &mut Fields) -> Task {
     let mut task = blank();
     task.title = fields.text("title").unwrap_or_default();
     let parts = [fields.text("description"), fields.text("details")];
-    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
     task.description = parts.join("\n\n");
     if around.above.is_some() {
         task.kind = kind("subtask");
@@ -240,7 +250,10 @@ fn task(around: &Around<'_>, above: Priority, fields: &mut Fields) -> Task {
     task.updated_at = fields.time("updatedAt").unwrap_or_default();
     task.acceptance = acceptance(fields);
     let files = fields.get("relevantFiles").and_then(Value::as_array);
-    let files = files.into_iter().flatten().filter_map(|file| file["path"].as_str());
+    let files = files
+        .into_iter()
+        .flatten()
+        .filter_map(|file| file["path"].as_str());
     task.files = unique(files.map(str::to_string).collect());
     stand(&mut task, fields);
     task
@@ -267,9 +280,12 @@ fn stand(task: &mut Task, fields: &mut Fields) {
         word => word.parse().unwrap_or(Status::Pending),
     };
     if word == "deferred" {
-        task.notes.extend(note(&task.updated_at, "taskmaster", "Blocked: deferred"));
+        task.notes
+            .extend(note(&task.updated_at, "taskmaster", "Blocked: deferred"));
     }
-    let exact = fields.word("status").is_none_or(|exact| exact == task.status.word());
+    let exact = fields
+        .word("status")
+        .is_none_or(|exact| exact == task.status.word());
     if exact {
         fields.drop(&["status"]);
     }

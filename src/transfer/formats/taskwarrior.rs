@@ -42,7 +42,10 @@ fn objects(bytes: &[u8]) -> Vec<Part<'_>> {
         return vec![(1, bytes)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    (1..).zip(lines).filter(|(_, line)| !line.is_empty()).collect()
+    (1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.is_empty())
+        .collect()
 }
 
 /// Hands on each task once: of objects with the same uuid, later fields win.
@@ -51,7 +54,11 @@ fn merged(parts: &[Part<'_>], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Res
     struct Named {
         uuid: String,
     }
-    let uuid = |part: &Part<'_>| serde_json::from_slice::<Named>(part.1).ok().map(|named| named.uuid);
+    let uuid = |part: &Part<'_>| {
+        serde_json::from_slice::<Named>(part.1)
+            .ok()
+            .map(|named| named.uuid)
+    };
     let mut later: HashMap<String, Vec<usize>> = HashMap::new();
     let uuids: Vec<Option<String>> = parts.iter().map(uuid).collect();
     for (at, uuid) in uuids.iter().enumerate() {
@@ -60,17 +67,26 @@ fn merged(parts: &[Part<'_>], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Res
         }
     }
     for (at, (line, bytes)) in parts.iter().enumerate() {
-        let same = uuids[at].as_ref().and_then(|uuid| later.get(&uuid.to_lowercase()));
+        let same = uuids[at]
+            .as_ref()
+            .and_then(|uuid| later.get(&uuid.to_lowercase()));
         if same.is_some_and(|same| same.first() != Some(&at)) {
             let id = uuids[at].clone().unwrap_or_default();
-            sink(Item::LeftOut { id, reason: "the same task once more; its later fields count" })?;
+            sink(Item::LeftOut {
+                id,
+                reason: "the same task once more; its later fields count",
+            })?;
             continue;
         }
         let mut object = match plain(bytes) {
             Ok(object) => object,
             Err(message) => {
                 let place = setting.place(*line);
-                sink(Item::Fault(Fault { place, id: uuids[at].clone(), message }))?;
+                sink(Item::Fault(Fault {
+                    place,
+                    id: uuids[at].clone(),
+                    message,
+                }))?;
                 continue;
             }
         };
@@ -121,24 +137,38 @@ fn depends(fields: &mut Fields) -> Vec<Reference> {
         Some(text) => {
             fields.drop(&["depends"]);
             let listed = serde_json::from_str::<Vec<String>>(&text);
-            listed.unwrap_or_else(|_| text.split(',').map(|uuid| uuid.trim().to_string()).collect())
+            listed.unwrap_or_else(|_| {
+                text.split(',')
+                    .map(|uuid| uuid.trim().to_string())
+                    .collect()
+            })
         }
     };
     let reference = |uuid: &String| Reference {
         given: uuid.clone(),
         readings: vec![uuid.to_lowercase()],
     };
-    uuids.iter().filter(|uuid| !uuid.is_empty()).map(reference).collect()
+    uuids
+        .iter()
+        .filter(|uuid| !uuid.is_empty())
+        .map(reference)
+        .collect()
 }
 
 fn task(fields: &mut Fields, setting: &Setting<'_>) -> Task {
     let mut task = blank();
     task.title = fields.text("description").unwrap_or_default();
     task.created_at = fields.time("entry").unwrap_or_default();
-    task.updated_at = fields.time("modified").unwrap_or_else(|| task.created_at.clone());
+    task.updated_at = fields
+        .time("modified")
+        .unwrap_or_else(|| task.created_at.clone());
     task.due = fields.time("due");
     task.labels = fields.set("tags");
-    task.labels.extend(fields.text("project").map(|project| format!("project:{project}")));
+    task.labels.extend(
+        fields
+            .text("project")
+            .map(|project| format!("project:{project}")),
+    );
     task.labels = unique(std::mem::take(&mut task.labels));
     task.priority = match fields.word("priority") {
         Some("H") => Priority::High,
@@ -154,7 +184,10 @@ fn task(fields: &mut Fields, setting: &Setting<'_>) -> Task {
     }
     if let Some(Value::Array(all)) = fields.take("annotations") {
         let annotation = |each: &Value| {
-            let at = each["entry"].as_str().and_then(moment::read).unwrap_or_default();
+            let at = each["entry"]
+                .as_str()
+                .and_then(moment::read)
+                .unwrap_or_default();
             note(&at, "taskwarrior", each["description"].as_str()?)
         };
         task.notes = all.iter().filter_map(annotation).collect();
@@ -168,14 +201,18 @@ fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
     let ended = fields.time("end");
     let later = |name: &str| {
         let at = fields.word(name).and_then(moment::read);
-        at.filter(|at| at.as_str() > setting.now).map(|at| format!("Blocked: {name} until {at}"))
+        at.filter(|at| at.as_str() > setting.now)
+            .map(|at| format!("Blocked: {name} until {at}"))
     };
     let waits = later("wait").or_else(|| later("scheduled"));
     let word = fields.text("status").unwrap_or_default();
     let (status, reason) = match (word.as_str(), waits) {
         ("completed", _) => (Status::Done, None),
         ("deleted", _) => (Status::Cancelled, None),
-        ("recurring", _) => (Status::Blocked, Some("Blocked: a recurring template".to_string())),
+        ("recurring", _) => (
+            Status::Blocked,
+            Some("Blocked: a recurring template".to_string()),
+        ),
         (_, Some(reason)) => (Status::Blocked, Some(reason)),
         ("waiting", None) => (Status::Blocked, Some("Blocked: waiting".to_string())),
         _ if started.is_some() => (Status::Active, None),
@@ -191,5 +228,6 @@ fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
         Status::Cancelled => task.cancelled_at = ended,
         _ => {}
     }
-    task.notes.extend(reason.and_then(|text| note(&task.updated_at, "taskwarrior", text)));
+    task.notes
+        .extend(reason.and_then(|text| note(&task.updated_at, "taskwarrior", text)));
 }

@@ -73,7 +73,11 @@ fn object(
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return sink(no_id(setting, line, &fields));
     };
-    let parents = fields.text("parentId").iter().map(|id| Reference::to(id)).collect();
+    let parents = fields
+        .text("parentId")
+        .iter()
+        .map(|id| Reference::to(id))
+        .collect();
     let depends = fields.ids("depends");
     let depends = depends.iter().map(|id| Reference::to(id)).collect();
     let mut task = task(&mut fields, ids, setting);
@@ -116,7 +120,9 @@ fn task(fields: &mut Fields, ids: &HashSet<String>, setting: &Setting<'_>) -> Ta
         fields.drop(&["priority"]);
     }
     task.created_at = fields.time("createdAt").unwrap_or_default();
-    task.updated_at = fields.time("updatedAt").unwrap_or_else(|| task.created_at.clone());
+    task.updated_at = fields
+        .time("updatedAt")
+        .unwrap_or_else(|| task.created_at.clone());
     let acceptance = acceptance(fields, ids);
     task.acceptance = acceptance;
     stand(&mut task, fields, setting);
@@ -142,7 +148,9 @@ fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
         _ => {}
     }
     if word == "archived" || setting.archived || fields.get("_archive").is_some() {
-        let at = fields.get("_archive").and_then(|archive| archive["archivedAt"].as_str());
+        let at = fields
+            .get("_archive")
+            .and_then(|archive| archive["archivedAt"].as_str());
         let at = at.and_then(moment::read);
         task.archived_at = at.or_else(|| Some(task.updated_at.clone()).filter(|at| !at.is_empty()));
     }
@@ -163,10 +171,17 @@ fn acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
             .find_map(|name| other[name].as_str().map(str::to_string)),
     };
     let derived = |text: &String| {
-        let child = text.strip_prefix("Complete child ").and_then(|rest| rest.split_once(':'));
+        let child = text
+            .strip_prefix("Complete child ")
+            .and_then(|rest| rest.split_once(':'));
         child.is_some_and(|(id, _)| ids.contains(id))
     };
-    unique(all.iter().filter_map(text).filter(|text| !derived(text)).collect())
+    unique(
+        all.iter()
+            .filter_map(text)
+            .filter(|text| !derived(text))
+            .collect(),
+    )
 }
 
 fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
@@ -175,7 +190,10 @@ fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
         notes.extend(all.iter().filter_map(|each| a_note(each, &task.updated_at)));
     }
     let reasons = ["blockedBy", "cancellationReason", "cancelReason"];
-    for (name, head) in reasons.into_iter().zip(["Blocked", "Cancelled", "Cancelled"]) {
+    for (name, head) in reasons
+        .into_iter()
+        .zip(["Blocked", "Cancelled", "Cancelled"])
+    {
         let reason = fields.word(name).map(|reason| format!("{head}: {reason}"));
         notes.extend(reason.and_then(|text| note(&task.updated_at, "todo", text)));
     }
@@ -186,8 +204,13 @@ fn a_note(each: &Value, at: &str) -> Option<Note> {
     match each {
         Value::String(text) => note(at, "todo", text.as_str()),
         Value::Object(object) => {
-            let text = ["content", "note", "text"].iter().find_map(|name| object.get(*name)?.as_str());
-            let time = object.get("timestamp").and_then(Value::as_str).and_then(moment::read);
+            let text = ["content", "note", "text"]
+                .iter()
+                .find_map(|name| object.get(*name)?.as_str());
+            let time = object
+                .get("timestamp")
+                .and_then(Value::as_str)
+                .and_then(moment::read);
             note(time.as_deref().unwrap_or(at), "todo", text?)
         }
         _ => None,

@@ -120,10 +120,16 @@ pub(super) fn parse(line: &[u8]) -> Result<Task> {
         Ok(())
     })?;
     let record = found.ok_or_else(|| {
-        Error::new(Code::Internal, "a line that was read before cannot be read any more")
+        Error::new(
+            Code::Internal,
+            "a line that was read before cannot be read any more",
+        )
     })?;
     let ids = |references: &[crate::transfer::Reference]| -> Vec<TaskId> {
-        references.iter().filter_map(|reference| reference.given.parse().ok()).collect()
+        references
+            .iter()
+            .filter_map(|reference| reference.given.parse().ok())
+            .collect()
     };
     let mut task = record.task;
     task.id = record.id.parse().unwrap_or(TaskId(0));

@@ -102,7 +102,9 @@ fn loose(refers: &HashMap<TaskId, Refers>) -> Vec<Reference> {
 
 fn apply(refers: &mut HashMap<TaskId, Refers>, cut: &[Reference]) {
     for (id, target, field) in cut {
-        let Some(own) = refers.get_mut(id) else { continue };
+        let Some(own) = refers.get_mut(id) else {
+            continue;
+        };
         match *field {
             "parent" => own.parent = None,
             _ => own.depends.retain(|need| need != target),
@@ -143,7 +145,11 @@ fn circular(
             cut.extend(edges.map(|target| (*id, *target, "depends")));
             let nested = own.parent.filter(|parent| inside.contains(parent));
             let is_new = old.is_some_and(|old| old.parent != own.parent);
-            cut.extend(nested.filter(|_| is_new).map(|target| (*id, target, "parent")));
+            cut.extend(
+                nested
+                    .filter(|_| is_new)
+                    .map(|target| (*id, target, "parent")),
+            );
         }
     }
     for (id, own) in refers.iter().filter(|_| !only_new) {
@@ -174,7 +180,10 @@ fn without(mut task: Task, target: TaskId, field: &str) -> Task {
         return task;
     }
     task.depends.retain(|need| *need != target);
-    let dangling = task.extra.entry("danglingDepends").or_insert_with(|| json!([]));
+    let dangling = task
+        .extra
+        .entry("danglingDepends")
+        .or_insert_with(|| json!([]));
     if let Value::Array(list) = dangling {
         let target = Value::String(target.to_string());
         if !list.contains(&target) {

@@ -30,6 +30,39 @@ pub(super) struct Merge {
     pub(super) renumbered: Vec<Renumbered>,
 }
 
+/// What a task looked like at the last merge.
+#[derive(PartialEq)]
+struct Base {
+    /// In the file, after the merge.
+    current: String,
+    /// In the last version that came from others, when that is another one.
+    common: Option<String>,
+}
+
+impl Base {
+    fn of(transaction: &dyn Transaction, name: &str, id: TaskId) -> Result<Option<Base>> {
+        let text = transaction.base(name, id)?;
+        Ok(text.map(|text| match text.split_once('\n') {
+            Some((current, common)) => Base {
+                current: current.to_string(),
+                common: Some(common.to_string()),
+            },
+            None => Base {
+                current: text,
+                common: None,
+            },
+        }))
+    }
+
+    /// Writes it as lines; a line of a task never has an end of line in it.
+    fn text(&self) -> String {
+        match &self.common {
+            Some(common) => format!("{}\n{common}", self.current),
+            None => self.current.clone(),
+        }
+    }
+}
+
 /// What tells a task from another one with the same id.
 type Marks = (Box<str>, Box<str>);
 
@@ -50,7 +83,12 @@ impl Merge {
         merge.number(transaction)?;
         let here = merge.merge_here(transaction)?;
         merge.merge_others(transaction, &here)?;
-        mend(transaction, &mut merge.changed, &mut merge.lines, &mut merge.conflicts)?;
+        mend(
+            transaction,
+            &mut merge.changed,
+            &mut merge.lines,
+            &mut merge.conflicts,
+        )?;
         merge.write(transaction)?;
         Ok(merge)
     }
@@ -73,10 +111,11 @@ impl Merge {
             let Some(was) = row.was.filter(|was| *was != row.written) else {
                 continue;
             };
-            let is_ours = marks.get(&was).is_some_and(|(created, title)| {
-                *created == row.created && *title == row.title
-            });
-            let is_free = !marks.contains_key(&row.written) && !moves.values().any(|to| *to == row.written);
+            let is_ours = marks
+                .get(&was)
+                .is_some_and(|(created, title)| *created == row.created && *title == row.title);
+            let is_free =
+                !marks.contains_key(&row.written) && !moves.values().any(|to| *to == row.written);
             // If the copy still has our task under the old id, it is another one that moved.
             let stays = self.copy.rows.iter().any(|other| {
                 other.written == was && marks.get(&was).is_some_and(|marks| is_same(other, marks))
@@ -87,9 +126,9 @@ impl Merge {
         }
         for (from, to) in &moves {
             relocate(transaction, *from, *to)?;
-            if let Some(base) = transaction.base(&self.name, *from)? {
+            if let Some(base) = Base::of(transaction, &self.name, *from)? {
                 transaction.put_base(&self.name, *from, None)?;
-                let mut task = parse(base.as_bytes())?;
+                let mut task = parse(base.current.as_bytes())?;
                 task.id = *to;
                 transaction.put_base(&self.name, *to, Some(&line(&task)))?;
             }
@@ -108,7 +147,13 @@ impl Merge {
     /// Finds out which row is which task. A row whose id is another task's gets a new id.
     fn number(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
         let marks = Merge::marks(transaction)?;
-        let highest = self.copy.rows.iter().map(|row| row.written).filter(|id| id.0 < u32::MAX).max();
+        let highest = self
+            .copy
+            .rows
+            .iter()
+            .map(|row| row.written)
+            .filter(|id| id.0 < u32::MAX)
+            .max();
         if let Some(highest) = highest {
             transaction.reserve_id(highest)?;
         }
@@ -116,11 +161,10 @@ impl Merge {
         for at in 0..self.copy.rows.len() {
             let row = &self.copy.rows[at];
             let id = row.written;
-            let base = match marks.contains_key(&id) && owners.contains_key(&id) {
-                true => None,
-                false => transaction.base(&self.name, id)?,
-            };
-            let base = base.map(|base| parse(base.as_bytes())).transpose()?;
+            let base = Base::of(transaction, &self.name, id)?;
+            let base = base
+                .map(|base| parse(base.current.as_bytes()))
+                .transpose()?;
             let known = match (marks.get(&id), &base) {
                 // Merged before: the title may have changed since.
                 (Some((created, _)), Some(base)) if **created == *base.created_at => {
@@ -131,7 +175,9 @@ impl Merge {
                 (None, None) => owners.get(&id).is_none_or(|owner| is_same(row, owner)),
             };
             if known {
-                owners.entry(id).or_insert_with(|| (row.created.clone(), row.title.clone()));
+                owners
+                    .entry(id)
+                    .or_insert_with(|| (row.created.clone(), row.title.clone()));
                 self.copy.places.entry(id).or_default().push(at);
                 continue;
             }
@@ -145,7 +191,11 @@ impl Merge {
                 side: Side::File,
             });
         }
-        let shared = self.copy.renumbered.keys().filter(|id| owners.contains_key(id));
+        let shared = self
+            .copy
+            .renumbered
+            .keys()
+            .filter(|id| owners.contains_key(id));
         self.copy.shared = shared.copied().collect();
         Ok(())
     }
@@ -163,15 +213,20 @@ impl Merge {
     fn merge_one(&mut self, transaction: &dyn Transaction, here: Task) -> Result<()> {
         let id = here.id;
         let own = line(&here);
-        let base = transaction.base(&self.name, id)?;
+        let base = Base::of(transaction, &self.name, id)?;
         let rows = self.copy.places.get(&id).cloned().unwrap_or_default();
         let Some(first) = rows.first() else {
-            return self.gone_from_file(here, own, base);
+            return self.gone_from_file(here, own, base.map(|base| base.current));
         };
         if rows.len() == 1 && self.copy.text(*first) == own.as_bytes() {
             self.lines.insert(id, own);
             return Ok(());
         }
+        // Two versions of one task come from one that both sides knew, before ours went out.
+        let base = base.map(|base| match base.common.filter(|_| rows.len() > 1) {
+            Some(common) => common,
+            None => base.current,
+        });
         let base = base.map(|base| parse(base.as_bytes())).transpose()?;
         let mut merged = here.clone();
         for at in &rows {
@@ -232,8 +287,11 @@ impl Merge {
             let Some((first, more)) = rows.split_first() else {
                 continue;
             };
-            let base = transaction.base(&self.name, id)?;
-            let is_base = |at: &usize| base.as_ref().is_some_and(|base| self.copy.text(*at) == base.as_bytes());
+            let base = Base::of(transaction, &self.name, id)?;
+            let is_base = |at: &usize| {
+                base.as_ref()
+                    .is_some_and(|base| self.copy.text(*at) == base.current.as_bytes())
+            };
             if rows.iter().all(is_base) {
                 self.in_file.deleted += 1;
                 continue;
@@ -277,11 +335,30 @@ impl Merge {
             }
         }
         for (id, line) in &self.lines {
-            if transaction.base(&self.name, *id)?.as_ref() != Some(line) {
-                transaction.put_base(&self.name, *id, Some(line))?;
+            let before = Base::of(transaction, &self.name, *id)?;
+            let after = Base {
+                current: line.clone(),
+                common: self.common(*id, line, before.as_ref()),
+            };
+            if before.as_ref() != Some(&after) {
+                transaction.put_base(&self.name, *id, Some(&after.text()))?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the version of a task that the others know: what they wrote last, and not what only
+    /// this copy has written since.
+    fn common(&self, id: TaskId, line: &str, before: Option<&Base>) -> Option<String> {
+        let [row] = self.copy.places.get(&id)?.as_slice() else {
+            return None;
+        };
+        let file = std::str::from_utf8(self.copy.text(*row)).ok()?;
+        let common = match before.filter(|before| before.current == file) {
+            Some(before) => before.common.as_ref().unwrap_or(&before.current).clone(),
+            None => file.to_string(),
+        };
+        Some(common).filter(|common| common != line)
     }
 
     /// A key finds one task: the one here keeps it.
@@ -319,7 +396,8 @@ fn is_same(row: &Row, marks: &Marks) -> bool {
 fn relocate(transaction: &mut dyn Transaction, from: TaskId, to: TaskId) -> Result<()> {
     let mut task = require(transaction, from)?;
     task.id = to;
-    task.extra.insert("was".to_string(), from.to_string().into());
+    task.extra
+        .insert("was".to_string(), from.to_string().into());
     let (spawns, links) = (transaction.spawns(from)?, transaction.links(from)?);
     let gates = transaction.gates(from)?;
     let key = task.key.take();

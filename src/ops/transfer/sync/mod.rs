@@ -78,11 +78,9 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
         refuse_empty(transaction, &copy, &name, path)?;
         let merge = Merge::run(transaction, copy, &name)?;
         let text = merge.text();
-        if !dry_run {
-            if is_new || text.as_bytes() != merge.copy.bytes() {
-                refuse_changed(&full, merge.copy.bytes(), is_new)?;
-                crate::file::write_whole(&full, &text)?;
-            }
+        if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
+            refuse_changed(&full, merge.copy.bytes(), is_new)?;
+            crate::file::write_whole(&full, &text)?;
         }
         Ok((merge.into_report(shown, dry_run), !dry_run))
     })
@@ -98,11 +96,16 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 /// Names the file in the same way wherever the workspace lies.
 fn name_of(path: &Path, root: &Path) -> String {
     let real = |path: &Path| -> PathBuf {
-        let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let folder = path
+            .parent()
+            .and_then(|folder| fs::canonicalize(folder).ok());
         let name = path.file_name().unwrap_or_default();
         folder.map_or_else(|| path.to_path_buf(), |folder| folder.join(name))
     };
-    let (path, root) = (real(path), fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()));
+    let (path, root) = (
+        real(path),
+        fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()),
+    );
     let short = path.strip_prefix(&root).unwrap_or(&path);
     short.to_string_lossy().into_owned()
 }
@@ -115,10 +118,11 @@ fn forget(transaction: &mut dyn Transaction, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A file without tasks that once had some would delete them all.
+/// An emptied file would delete all tasks. One with its header says so on purpose.
 fn refuse_empty(transaction: &dyn Transaction, copy: &Copy, name: &str, path: &Path) -> Result<()> {
     let before = transaction.base_ids(name)?.len();
-    if !copy.rows.is_empty() || before == 0 {
+    let has_header = copy.bytes().starts_with(cleo::HEADER.as_bytes());
+    if !copy.rows.is_empty() || before == 0 || has_header {
         return Ok(());
     }
     let message = format!(
