@@ -99,6 +99,8 @@ codes! {
         "Shorten it, or move the detail into a file and name it with `--file`.";
     BatchInvalid = "E_BATCH_INVALID", 6, "A batch has faulty lines; none of its lines was taken.",
         "Correct the lines that the message names and run the command again.";
+    ImportInvalid = "E_IMPORT_INVALID", 6, "A file holds something that cannot be taken over as it stands; nothing was imported.",
+        "Correct what the report names, or import everything else with `--drop-faults`.";
     SkillInvalid = "E_SKILL_INVALID", 6, "A SKILL.md breaks the Agent Skills standard.",
         "Correct the places that the message names; `cleo skills validate PATH` checks again.";
     SkillInactive = "E_SKILL_INACTIVE", 6, "The skill is switched off.",

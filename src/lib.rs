@@ -28,6 +28,7 @@ pub mod spawn;
 pub mod store;
 pub mod task;
 pub mod template;
+pub mod transfer;
 pub mod workspace;
 
 pub use cli::run;

@@ -22,9 +22,11 @@ mod demo;
 mod deps;
 mod doctor;
 mod explain;
+mod export;
 mod find;
 mod focus;
 mod heartbeat;
+mod import;
 mod init;
 mod list;
 mod log;
@@ -41,6 +43,7 @@ mod show;
 mod skills;
 mod spawn;
 mod start;
+mod sync;
 mod unarchive;
 mod undo;
 mod update;
@@ -74,7 +77,7 @@ enum Command {
     Show(Later<show::Arguments>),
     /// List tasks
     List(Later<list::Arguments>),
-    /// Find tasks by words in title and description
+    /// Find tasks by words in title and description, or by the id that they were imported with
     Find(Later<find::Arguments>),
     /// Claim a task, so that exactly one works on it, and start it
     Claim(Later<claim::Arguments>),
@@ -129,6 +132,12 @@ enum Command {
     /// Manage findings: entries of the manifest and the tasks that they belong to
     #[command(subcommand)]
     Research(Later<research::Command>),
+    /// Take over tasks from a file of another tool, all or none
+    Import(Later<import::Arguments>),
+    /// Write all tasks as JSON lines for version control, or as Markdown
+    Export(Later<export::Arguments>),
+    /// Merge the tasks with a copy in a file, both ways
+    Sync(Later<sync::Arguments>),
     /// Show the whole job on real input, in a folder of its own, with a script for the agents
     Demo(Later<demo::Arguments>),
     /// Explain an error code
@@ -231,6 +240,9 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
+        Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
+        Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
+        Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

@@ -17,6 +17,7 @@ pub mod skills;
 pub mod spawn;
 pub mod suggest;
 pub mod tasks;
+pub mod transfer;
 pub mod undo;
 pub mod verify;
 pub mod watch;
@@ -124,16 +125,26 @@ impl Context {
         work(&*transaction)
     }
 
+    /// Runs `work` in a transaction that is committed only when `work` says so.
+    pub fn write_if<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
+    ) -> Result<T> {
+        let stamp = self.stamp();
+        let mut transaction = self.store.write(&stamp)?;
+        let (done, keep) = work(&mut *transaction)?;
+        if keep {
+            transaction.commit()?;
+        }
+        Ok(done)
+    }
+
     /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
     pub fn write<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let stamp = self.stamp();
-        let mut transaction = self.store.write(&stamp)?;
-        let done = work(&mut *transaction)?;
-        transaction.commit()?;
-        Ok(done)
+        self.write_if(|transaction| work(transaction).map(|done| (done, true)))
     }
 
     /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
@@ -141,9 +152,7 @@ impl Context {
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let stamp = self.stamp();
-        let mut transaction = self.store.write(&stamp)?;
-        work(&mut *transaction)
+        self.write_if(|transaction| work(transaction).map(|done| (done, false)))
     }
 
     fn stamp(&self) -> Stamp {

@@ -114,6 +114,13 @@ pub(super) const RULES: &[(&str, Rule)] = &[
         "what is archived is left out unless asked for",
         archived_tasks_are_left_out,
     ),
+    ("a task is found by where it comes from", origins_are_found),
+    (
+        "a reserved id is not handed out",
+        reserved_ids_are_not_handed_out,
+    ),
+    ("tasks are read in pieces", tasks_are_read_in_pieces),
+    ("bases of files are kept apart", bases_are_kept_apart),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -797,4 +804,70 @@ fn archived_tasks_are_left_out(store: &mut dyn Store) {
         read.list(&filter).unwrap().total
     };
     assert_eq!([Archived::Hidden, Archived::Only].map(count), [3, 0]);
+}
+
+fn from(id: u32, origin: &str) -> Task {
+    let mut task = task(id, "from elsewhere");
+    let origin = serde_json::json!({"format": "beads", "id": origin});
+    task.extra.insert("origin".to_string(), origin);
+    task
+}
+
+fn origins_are_found(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.insert(&from(1, "bd-1")).unwrap();
+    transaction.put(&from(2, "bd-2")).unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let found = |id| transaction.task_by_origin("beads", id).unwrap();
+    assert_eq!(
+        (found("bd-1"), found("bd-2")),
+        (Some(TaskId(1)), Some(TaskId(2)))
+    );
+    assert_eq!(transaction.task_by_origin("todo", "bd-1").unwrap(), None);
+    assert_eq!(transaction.tasks_by_origin("bd-2").unwrap(), ids(&[2]));
+    transaction.put(&from(2, "bd-3")).unwrap();
+    transaction.delete(TaskId(1)).unwrap();
+    let found = |id| transaction.task_by_origin("beads", id).unwrap();
+    assert_eq!(
+        (found("bd-1"), found("bd-2"), found("bd-3")),
+        (None, None, Some(TaskId(2)))
+    );
+    assert_eq!(transaction.changes(0, None, 10).unwrap().len(), 4);
+}
+
+fn reserved_ids_are_not_handed_out(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.reserve_id(TaskId(7)).unwrap();
+    transaction.reserve_id(TaskId(3)).unwrap();
+    assert_eq!(transaction.next_id().unwrap(), TaskId(8));
+}
+
+fn tasks_are_read_in_pieces(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b"), task(3, "c")]);
+    let transaction = store.read().unwrap();
+    let read = |after, limit| -> Vec<TaskId> {
+        let tasks = transaction.tasks_after(TaskId(after), limit).unwrap();
+        tasks.iter().map(|task| task.id).collect()
+    };
+    assert_eq!(
+        (read(0, 2), read(2, 2), read(3, 2)),
+        (ids(&[1, 2]), ids(&[3]), ids(&[]))
+    );
+}
+
+fn bases_are_kept_apart(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    for (file, task, base) in [("a", 2, "x"), ("a", 1, "y"), ("b", 1, "z"), ("a", 2, "w")] {
+        transaction
+            .put_base(file, TaskId(task), Some(base))
+            .unwrap();
+    }
+    transaction.put_base("b", TaskId(1), None).unwrap();
+    assert_eq!(transaction.base_ids("a").unwrap(), ids(&[1, 2]));
+    assert_eq!(
+        transaction.base("a", TaskId(2)).unwrap().as_deref(),
+        Some("w")
+    );
+    assert_eq!(transaction.base("b", TaskId(1)).unwrap(), None);
 }

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 
 use super::{
     Archived, Change, Counts, Filter, Link, Links, Log, Operation, OperationFilter, Overview, Page,
-    Recorded, Removed, SpawnRecord, Spawns, Stamp, Store, Suggestions, TaskGates, Tasks,
-    Transaction, log,
+    Recorded, Removed, SpawnRecord, Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, Tasks,
+    Transaction, log, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -37,6 +37,7 @@ struct State {
     log: Vec<Recorded>,
     /// Operations that take back another, with that one.
     undoes: BTreeMap<u64, u64>,
+    bases: BTreeMap<(String, TaskId), String>,
 }
 
 /// A store in memory.
@@ -150,6 +151,20 @@ impl Tasks for MemoryTransaction<'_> {
             .copied())
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let ids = self.ids(|task| origin(task) == Some((format, id)));
+        Ok(ids.first().copied())
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        Ok(self.ids(|task| origin(task).is_some_and(|(_, other)| other == id)))
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let tasks = self.state.tasks.values().filter(|task| task.id > after);
+        Ok(tasks.take(limit as usize).cloned().collect())
+    }
+
     fn list(&self, filter: &Filter) -> Result<Page> {
         let fitting: Vec<&Task> = self
             .state
@@ -191,6 +206,15 @@ impl Tasks for MemoryTransaction<'_> {
     fn next_id(&mut self) -> Result<TaskId> {
         self.state.handed_out += 1;
         Ok(TaskId(self.state.handed_out))
+    }
+
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        self.state.handed_out = self.state.handed_out.max(id.0);
+        Ok(())
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.put(task)
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
@@ -477,6 +501,29 @@ impl MemoryTransaction<'_> {
         let mut undos = undoes.filter(|(_, undone)| **undone == number);
         let holds = |undo: &u64| self.undone_by(*undo).is_none();
         undos.next_back().map(|(undo, _)| *undo).filter(holds)
+    }
+}
+
+impl SyncBases for MemoryTransaction<'_> {
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
+        let keys = self.state.bases.keys();
+        Ok(keys
+            .filter(|(other, _)| other == file)
+            .map(|(_, task)| *task)
+            .collect())
+    }
+
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {
+        Ok(self.state.bases.get(&(file.to_string(), task)).cloned())
+    }
+
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
+        let key = (file.to_string(), task);
+        match base {
+            Some(base) => self.state.bases.insert(key, base.to_string()),
+            None => self.state.bases.remove(&key),
+        };
+        Ok(())
     }
 }
 

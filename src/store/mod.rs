@@ -56,7 +56,17 @@ pub struct Stamp {
 
 /// Everything that can be read and written in one transaction.
 pub trait Transaction:
-    Tasks + Overview + Spawns + Links + TaskGates + Claims + Sessions + Phases + Log + Suggestions
+    Tasks
+    + Overview
+    + Spawns
+    + Links
+    + TaskGates
+    + Claims
+    + Sessions
+    + Phases
+    + Log
+    + Suggestions
+    + SyncBases
 {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
@@ -85,6 +95,15 @@ pub trait Tasks {
     /// Finds the task that was added with a key.
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
 
+    /// Finds the task that an import brought from a task of another tool, by its id there.
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
+
+    /// Finds the tasks that any import brought from a task with this id, by id.
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>>;
+
+    /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>>;
+
     /// Reads the tasks that pass the filter, by id, and how many there are in all.
     fn list(&self, filter: &Filter) -> Result<Page>;
 
@@ -97,8 +116,14 @@ pub trait Tasks {
     /// Hands out the next id. Ids are never handed out twice, also after a delete.
     fn next_id(&mut self) -> Result<TaskId>;
 
+    /// Sees to it that no id up to this one is handed out any more.
+    fn reserve_id(&mut self, id: TaskId) -> Result<()>;
+
     /// Writes a task, new or changed, whole.
     fn put(&mut self, task: &Task) -> Result<()>;
+
+    /// Writes a task that is not there yet, without a look at what was there before.
+    fn insert(&mut self, task: &Task) -> Result<()>;
 
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
@@ -106,6 +131,18 @@ pub trait Tasks {
     /// Brings a deleted task back under its id, with everything that went with it. Edges of others
     /// onto it are changes of those others. There must be no task of this id.
     fn restore(&mut self, removed: &Removed) -> Result<()>;
+}
+
+/// What copies of the tasks in files looked like when they were last merged.
+pub trait SyncBases {
+    /// Reads the ids of the tasks that a file held, by id.
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>>;
+
+    /// Reads what a task looked like in a file.
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>>;
+
+    /// Writes what a task looks like in a file now; none forgets it.
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()>;
 }
 
 /// Prepared spawns and what became of them.
@@ -248,4 +285,10 @@ pub struct Page {
     pub tasks: Vec<Task>,
     /// How many fit in all.
     pub total: u64,
+}
+
+/// Returns the format and the id that an import noted in a task.
+fn origin(task: &Task) -> Option<(&str, &str)> {
+    let origin = task.extra.get("origin")?;
+    Some((origin.get("format")?.as_str()?, origin.get("id")?.as_str()?))
 }

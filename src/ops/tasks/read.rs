@@ -138,9 +138,21 @@ fn check_filter(filter: &Filter) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).fix("cleo list --help"))
 }
 
-/// Finds tasks by words in title and description, best first.
+/// Finds tasks by words in title and description, best first. Before them come those that an import
+/// brought under this very id.
 pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) -> Result<Listed> {
-    context.read(|tasks| tasks.find(words, archived, limit).map(listed))
+    context.read(|tasks| {
+        let by_origin = tasks.tasks_by_origin(words.trim())?;
+        let mut found = tasks.find(words, archived, limit)?;
+        for id in by_origin.iter().rev() {
+            let before = found.tasks.len();
+            found.tasks.retain(|task| task.id != *id);
+            found.total += u64::from(before == found.tasks.len());
+            found.tasks.insert(0, require(tasks, *id)?);
+        }
+        found.tasks.truncate(limit as usize);
+        Ok(listed(found))
+    })
 }
 
 /// Finds tasks whose title or description matches a regular expression, case ignored, by id.

@@ -1,6 +1,7 @@
 //! The store in one SQLite file. Opening and transactions are here, the SQL of each resource in
 //! its own file.
 
+mod bases;
 mod claims;
 mod faults;
 mod gates;

@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log};
+use crate::store::{
+    Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
+};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -105,6 +107,36 @@ impl Tasks for SqliteTransaction<'_> {
         next.ok_or_else(|| super::faults::corrupt(self.path, "its counter of ids is missing"))
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM origins WHERE format = ?1 AND id = ?2";
+        self.first(sql, (format, id), read_id)
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        let sql = "SELECT DISTINCT task FROM origins WHERE id = ?1 ORDER BY task";
+        self.all(sql, [id], read_id)
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2");
+        self.all(&sql, (after.0, limit), read_task)
+    }
+
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        let sql = "UPDATE counters SET value = max(value, ?1) WHERE name = 'next_task'";
+        self.run(sql, [i64::from(id.0) + 1])?;
+        Ok(())
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.write(None, task)?;
+        match log::put(None, task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
         self.write(before.as_ref(), task)?;
@@ -154,6 +186,26 @@ impl Tasks for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
+        self.put_row(task)?;
+        let Some(before) = before else {
+            self.insert_labels(task)?;
+            self.insert_depends(task)?;
+            return self.put_origin(task);
+        };
+        if before.labels != task.labels {
+            self.put_labels(task)?;
+        }
+        if before.depends != task.depends {
+            self.put_depends(task)?;
+        }
+        if before.extra.get("origin") != task.extra.get("origin") {
+            self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
+            self.put_origin(task)?;
+        }
+        Ok(())
+    }
+
+    fn put_row(&self, task: &Task) -> Result<()> {
         self.run(
             PUT,
             named_params! {
@@ -171,21 +223,15 @@ impl SqliteTransaction<'_> {
                 ":archived_at": task.archived_at,
             },
         )?;
-        let (labels, depends) = match before {
-            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
-            None => Default::default(),
-        };
-        if labels != task.labels {
-            self.put_labels(task)?;
-        }
-        if depends != task.depends {
-            self.put_depends(task)?;
-        }
         Ok(())
     }
 
     fn put_labels(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+        self.insert_labels(task)
+    }
+
+    fn insert_labels(&self, task: &Task) -> Result<()> {
         for (position, label) in (0_u32..).zip(&task.labels) {
             let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, (task.id.0, position, label, normalize(label)))?;
@@ -195,9 +241,22 @@ impl SqliteTransaction<'_> {
 
     fn put_depends(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+        self.insert_depends(task)
+    }
+
+    fn insert_depends(&self, task: &Task) -> Result<()> {
         for (position, needs) in (0_u32..).zip(&task.depends) {
             let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
             self.run(sql, (task.id.0, position, needs.0))?;
+        }
+        Ok(())
+    }
+
+    /// Writes where a task comes from. Of two that say the same, the first keeps it.
+    fn put_origin(&self, task: &Task) -> Result<()> {
+        if let Some((format, id)) = origin(task) {
+            let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            self.run(sql, (format, id, task.id.0))?;
         }
         Ok(())
     }
