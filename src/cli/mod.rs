@@ -74,6 +74,7 @@ enum Command {
     Cancel(cancel::Arguments),
     Delete(delete::Arguments),
     Deps(deps::Arguments),
+    Next(orchestrator::next::Arguments),
     #[command(subcommand)]
     Orchestrator(orchestrator::Command),
     Spawn(spawn::Arguments),
@@ -129,6 +130,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Cancel(arguments) => face.run("cancel", arguments, cancel::run),
         Command::Delete(arguments) => face.run("delete", arguments, delete::run),
         Command::Deps(arguments) => face.run("deps", arguments, deps::run),
+        Command::Next(arguments) => face.run("next", arguments, orchestrator::next::run),
         Command::Orchestrator(command) => orchestrator::dispatch(face, command),
         Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
         Command::Why(arguments) => face.run("why", arguments, why::run),

@@ -22,12 +22,69 @@ pub struct Added {
     pub created: bool,
 }
 
+/// Most tasks that the answer to a batch tells one by one.
+pub const TOLD_MAX: usize = 100;
+
+/// What `add` did with many drafts.
+#[derive(Debug, Serialize)]
+pub struct AddedMany {
+    /// How many drafts there were.
+    pub total: usize,
+    /// How many tasks are new. They have their ids in the order of the drafts.
+    pub created: usize,
+    /// The first new task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<TaskId>,
+    /// The last new task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<TaskId>,
+    /// Each of them; left out when there are more than [`TOLD_MAX`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Added>>,
+}
+
 /// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
 /// adds nothing and yields the task that has it.
 pub fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
+    let mut added = Vec::with_capacity(drafts.len());
+    add_each(context, drafts, |one| added.push(one))?;
+    Ok(added)
+}
+
+/// Adds tasks as [`add`] does and tells of a large number of them only in short.
+pub fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
+    let is_short = drafts.len() <= TOLD_MAX;
+    let mut many = AddedMany {
+        total: drafts.len(),
+        created: 0,
+        first: None,
+        last: None,
+        tasks: is_short.then(Vec::new),
+    };
+    add_each(context, drafts, |one| many.count(one))?;
+    Ok(many)
+}
+
+fn add_each(context: &mut Context, drafts: Vec<Draft>, told: impl FnMut(Added)) -> Result<()> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
-    context.write(|transaction| Batch::plan(transaction, drafts)?.put(transaction, &now, &by))
+    context.write(|transaction| {
+        let batch = Batch::plan(transaction, drafts)?;
+        batch.put(transaction, &now, &by, told)
+    })
+}
+
+impl AddedMany {
+    fn count(&mut self, one: Added) {
+        if one.created {
+            self.created += 1;
+            self.first = self.first.or(Some(one.task.id));
+            self.last = Some(one.task.id);
+        }
+        if let Some(tasks) = &mut self.tasks {
+            tasks.push(one);
+        }
+    }
 }
 
 /// Drafts with the ids that they will have.
@@ -170,14 +227,11 @@ impl Batch {
 
     /// Names tasks as their author knows them: by key, else by title.
     fn names(&self, ids: &[TaskId]) -> Vec<String> {
-        let named = |id: &TaskId| {
-            let planned = self.drafts.iter().find(|planned| planned.id == *id)?;
-            let key = planned.draft.key.as_ref().map(|key| format!("@{key}"));
-            Some(key.unwrap_or_else(|| format!("“{}”", planned.draft.title)))
-        };
-        ids.iter()
-            .map(|id| named(id).unwrap_or_else(|| id.to_string()))
-            .collect()
+        let wanted: HashSet<&TaskId> = ids.iter().collect();
+        let planned = self.drafts.iter().filter(|one| wanted.contains(&one.id));
+        let names: HashMap<TaskId, String> = planned.map(|one| (one.id, one.name())).collect();
+        let name = |id: &TaskId| names.get(id).cloned().unwrap_or_else(|| id.to_string());
+        ids.iter().map(name).collect()
     }
 
     /// Refuses what is nested too deep.
@@ -198,28 +252,34 @@ impl Batch {
         Ok(())
     }
 
-    fn put(self, transaction: &mut dyn Transaction, now: &str, by: &str) -> Result<Vec<Added>> {
-        let mut added = Vec::with_capacity(self.drafts.len());
+    fn put(
+        self,
+        transaction: &mut dyn Transaction,
+        now: &str,
+        by: &str,
+        mut told: impl FnMut(Added),
+    ) -> Result<()> {
         for planned in self.drafts {
-            if !planned.is_new {
-                added.push(Added {
-                    task: require(transaction, planned.id)?,
-                    created: false,
-                });
-                continue;
-            }
-            let task = planned.into_task(now, by);
-            transaction.put(&task)?;
-            added.push(Added {
-                task,
-                created: true,
-            });
+            let created = planned.is_new;
+            let task = if created {
+                let task = planned.into_task(now, by);
+                transaction.put(&task)?;
+                task
+            } else {
+                require(transaction, planned.id)?
+            };
+            told(Added { task, created });
         }
-        Ok(added)
+        Ok(())
     }
 }
 
 impl Planned {
+    fn name(&self) -> String {
+        let key = self.draft.key.as_ref().map(|key| format!("@{key}"));
+        key.unwrap_or_else(|| format!("“{}”", self.draft.title))
+    }
+
     fn into_task(self, now: &str, by: &str) -> Task {
         let draft = self.draft;
         let note = |text| Note {

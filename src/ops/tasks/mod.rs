@@ -8,13 +8,16 @@ mod graph;
 mod moves;
 mod read;
 
-pub use add::{Added, add};
+pub use add::{Added, AddedMany, TOLD_MAX, add, add_batch};
 pub use batch::read_batch;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
-pub use graph::{Next, Ready, Waves, next, ready, waves};
+pub use graph::{
+    Analysis, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path, Ready,
+    Totals, WaveWidths, Waves, analyze, drawing, neighbor_tree, next, ready, waves,
+};
+pub(super) use moves::finish;
 pub use moves::{Moved, cancel, reopen, start};
-pub(super) use moves::{finish, unblocked_by};
 pub use read::{
     Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
 };

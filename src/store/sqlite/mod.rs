@@ -3,12 +3,15 @@
 
 mod faults;
 mod gates;
+mod graph;
 mod links;
 mod list;
 mod log;
 mod spawns;
 mod tasks;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -179,8 +182,13 @@ impl SqliteStore {
         let done: i32 = version.at(&self.path)?;
         let missing = SCHEMA.get(done.unsigned_abs() as usize..).unwrap_or(&[]);
         let steps = missing.concat();
-        let upgrade = format!("{steps} PRAGMA user_version = {VERSION}; COMMIT;");
-        let upgraded = self.connection.execute_batch(&upgrade).at(&self.path);
+        let upgrade = || -> rusqlite::Result<()> {
+            self.connection.execute_batch(&steps)?;
+            graph::settle_all(&self.connection)?;
+            let end = format!("PRAGMA user_version = {VERSION}; COMMIT;");
+            self.connection.execute_batch(&end)
+        };
+        let upgraded = upgrade().at(&self.path);
         if upgraded.is_err() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
@@ -202,6 +210,7 @@ impl SqliteStore {
             open: true,
             stamp: stamp.cloned(),
             operation: None,
+            unsettled: RefCell::default(),
         }))
     }
 }
@@ -231,6 +240,8 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
+    /// Tasks whose `below` may no longer be right.
+    unsettled: RefCell<BTreeSet<u32>>,
 }
 
 impl SqliteTransaction<'_> {
@@ -274,6 +285,7 @@ impl SqliteTransaction<'_> {
 
 impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
+        self.settle()?;
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.open = false;
         self.shorten_log();
@@ -376,6 +388,18 @@ mod upgrades {
             .query_row(open_needs, (), |row| row.get(0))
             .unwrap();
         assert_eq!(found, "1:0,2:0,3:1");
+        let below = "SELECT group_concat(number || ':' || below) FROM nodes";
+        let found: String = store
+            .connection
+            .query_row(below, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, "1:2,2:1,3:0");
+        let ready = "SELECT value FROM counters WHERE name = 'ready'";
+        let found: i64 = store
+            .connection
+            .query_row(ready, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, 1);
         drop(store);
         SqliteStore::open(&path).unwrap();
     }

@@ -2,12 +2,11 @@
 
 use rusqlite::{Row, named_params};
 
-use super::SqliteTransaction;
-use super::list;
+use super::{SqliteTransaction, graph, list};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log};
+use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log, touched};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -94,7 +93,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
-        list::nodes(self, root)
+        graph::nodes(self, root)
     }
 
     fn next_id(&mut self) -> Result<TaskId> {
@@ -133,6 +132,7 @@ impl Tasks for SqliteTransaction<'_> {
         if depends != task.depends {
             self.put_depends(task)?;
         }
+        self.unsettle(touched(before.as_ref(), Some(task)));
         match log::put(before.as_ref(), task) {
             Some(change) => self.record(&change),
             None => Ok(()),
@@ -152,6 +152,7 @@ impl Tasks for SqliteTransaction<'_> {
         let (spawns, links) = (self.spawns(id)?, self.links(id)?);
         self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
+        self.unsettle(touched(Some(&task), None));
         Ok(())
     }
 }
