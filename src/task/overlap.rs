@@ -3,7 +3,8 @@
 //!
 //! A pattern is a path below the workspace root. `*` and `?` stand for letters of a name, `**` for
 //! any folders, `{a,b}` for one of several texts. A path that ends in a plain name also means
-//! everything below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
+//! everything below it; if the name has an end like that of a file (`x.rs`), only what another
+//! pattern says to be below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
 //! name, stands for any letters, and a name with a backslash for any path.
 
 use std::collections::HashMap;
@@ -83,7 +84,8 @@ impl Pattern {
         let mut parts: Vec<Part> = names.iter().map(|name| part(name)).collect();
         let n_plain = parts.iter().take_while(|part| part.is_plain()).count();
         let is_plain = n_plain == parts.len();
-        if parts.last().is_none_or(Part::is_plain) {
+        let is_folder = parts.last().is_none_or(Part::is_plain);
+        if is_folder && (text.ends_with('/') || !names.last().is_some_and(|name| is_file(name))) {
             parts.push(Part::Any);
         }
         Pattern {
@@ -95,6 +97,10 @@ impl Pattern {
     }
 
     fn meets(&self, other: &Pattern) -> bool {
+        let holds = |a: &Pattern, b: &Pattern| a.is_plain && b.begins_with(&a.prefix);
+        if holds(self, other) || holds(other, self) {
+            return true;
+        }
         meet(
             &self.parts,
             &other.parts,
@@ -104,6 +110,11 @@ impl Pattern {
                 _ => true,
             },
         )
+    }
+
+    fn begins_with(&self, folder: &str) -> bool {
+        let rest = self.prefix.strip_prefix(folder);
+        rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Returns the folders that the pattern begins with, from its plain beginning up to the root.
@@ -123,6 +134,12 @@ impl Pattern {
         };
         self.parts.iter().map(length).sum()
     }
+}
+
+/// Says whether a name has an end like that of a file.
+fn is_file(name: &str) -> bool {
+    name.rfind('.')
+        .is_some_and(|dot| dot > 0 && dot + 1 < name.len())
 }
 
 fn part(name: &str) -> Part {
@@ -360,6 +377,10 @@ mod tests {
             (".", "anything", true),
             ("", "anything", true),
             ("src/**", "src", true),
+            ("**/*.rs", "docs/x.md", false),
+            ("conf.d", "conf.d/*.conf", true),
+            ("conf.d/", "**/x", true),
+            (".github", "**/*.yml", true),
             ("Ünï/*.md", "Ünï/ä.md", true),
             ("docs", "src", false),
             ("*", "src/a.rs", false),
@@ -373,7 +394,7 @@ mod tests {
     #[test]
     fn hostile_patterns_take_no_long_time() {
         let stars = "*a".repeat(900);
-        assert!(!overlap(&stars, &format!("{}b?", "a".repeat(1_800))));
+        assert!(!overlap(&stars, &format!("{}b", "a".repeat(1_800))));
         assert!(overlap(&"{a,b}".repeat(300), "c"));
         assert!(overlap(&"{".repeat(2_000), "c"));
         assert!(overlap(&"**/".repeat(600), &"x/".repeat(900)));

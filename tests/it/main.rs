@@ -15,6 +15,7 @@ mod dispatch;
 mod dispatch_titles;
 mod gates;
 mod graph;
+mod graph_pictures;
 mod init_agents;
 mod listing;
 mod manifest;
