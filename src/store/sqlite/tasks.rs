@@ -127,9 +127,15 @@ impl Tasks for SqliteTransaction<'_> {
             None => Default::default(),
         };
         if labels != task.labels {
+            if !labels.is_empty() {
+                self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+            }
             self.put_labels(task)?;
         }
         if depends != task.depends {
+            if !depends.is_empty() {
+                self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+            }
             self.put_depends(task)?;
         }
         self.unsettle(touched(before.as_ref(), Some(task)));
@@ -159,7 +165,6 @@ impl Tasks for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     fn put_labels(&self, task: &Task) -> Result<()> {
-        self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
         for (position, label) in (0_u32..).zip(&task.labels) {
             let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, (task.id.0, position, label, normalize(label)))?;
@@ -168,7 +173,6 @@ impl SqliteTransaction<'_> {
     }
 
     fn put_depends(&self, task: &Task) -> Result<()> {
-        self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
         for (position, needs) in (0_u32..).zip(&task.depends) {
             let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
             self.run(sql, (task.id.0, position, needs.0))?;

@@ -53,9 +53,10 @@ fn with_outside(tasks: &dyn Transaction, nodes: Vec<Node>) -> Result<TaskGraph> 
 }
 
 /// Says why tasks can never start, without reading the graph where that can be. Circles cannot come
-/// about by what cleo does; they are looked for when pending tasks are left, and nothing moves.
+/// about by what cleo does; they are looked for when nothing below an epic is ready, and when
+/// pending tasks are left and nothing in the workspace moves.
 fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Result<Vec<Problem>> {
-    if n_ready == 0 && !is_moving(tasks)? {
+    if n_ready == 0 && (epic.is_some() || !is_moving(tasks)?) {
         return Ok(load(tasks, epic)?.problems());
     }
     let mut nodes = Vec::new();
