@@ -251,14 +251,13 @@ impl Graph for MemoryTransaction<'_> {
         Ok(ids)
     }
 
-    fn outlines(&self, root: Option<TaskId>) -> Result<HashMap<TaskId, Outline>> {
-        let below = |task: &&Task| root.is_none_or(|root| self.is_below(task, root));
+    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
         let outline = |task: &Task| Outline {
             title: task.title.clone(),
             files: task.files.clone(),
             estimate: task.estimate,
         };
-        let tasks = self.state.tasks.values().filter(below);
+        let tasks = ids.iter().filter_map(|id| self.state.tasks.get(id));
         Ok(tasks.map(|task| (task.id, outline(task))).collect())
     }
 }

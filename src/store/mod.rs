@@ -112,8 +112,8 @@ pub trait Graph {
     /// tasks below `root`, to any depth; without root of all tasks.
     fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
-    /// Reads what is shown of the tasks below `root`, to any depth; without root of all tasks.
-    fn outlines(&self, root: Option<TaskId>) -> Result<HashMap<TaskId, Outline>>;
+    /// Reads what is shown of tasks; `ids` are sorted.
+    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>>;
 }
 
 /// A task that can start now.

@@ -202,6 +202,9 @@ fn meet<T>(a: &[T], b: &[T], any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> 
 /// Takes a text with braces apart: `a{b,c}` means `ab` and `ac`. With too many of them, or braces
 /// that do not fit, everything from the first on can be anything.
 fn alternatives(text: &str) -> Vec<String> {
+    if !text.contains(['{', '}']) {
+        return vec![text.to_string()];
+    }
     let (mut done, mut left) = (Vec::new(), vec![text.to_string()]);
     while let Some(text) = left.pop() {
         match first_braces(&text) {
@@ -290,7 +293,10 @@ impl Occupied {
                 } else {
                     &mut self.beneath
                 };
-                places.entry(folder.to_string()).or_default().push(at);
+                match places.get_mut(folder) {
+                    Some(places) => places.push(at),
+                    None => drop(places.insert(folder.to_string(), vec![at])),
+                }
             }
             self.taken.push((owner, pattern));
         }

@@ -48,8 +48,10 @@ CREATE TRIGGER node_insert AFTER INSERT ON tasks BEGIN
         new.status,
         CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
         new.type = 'epic',
-        0,
-        0,
+        (SELECT count(*) FROM task_depends d LEFT JOIN nodes n ON n.number = d.needs
+            WHERE d.task = new.number AND n.status IS NOT 'done'),
+        (SELECT count(*) FROM task_depends d JOIN nodes n ON n.number = d.needs
+            WHERE d.task = new.number AND n.status = 'cancelled'),
         (SELECT count(*) FROM nodes WHERE parent = new.number AND is_open),
         coalesce(json_array_length(new.extra, '$.danglingDepends'), 0),
         0

@@ -1,7 +1,7 @@
 //! SQL of the graph: nodes, what is ready, and the lengths of chains, which are settled when a
 //! transaction commits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, Row};
 
@@ -11,22 +11,27 @@ use super::tasks::{from_json, read_id, word};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::{Graph, Outline, ReadyPage, ReadyTask, Tasks, dangling};
-use crate::task::Priority;
 use crate::task::graph::Node;
 use crate::task::graph::below::{BOUND, longest};
+use crate::task::{Priority, Status};
 
 /// Most tasks that are settled one by one; with more, all chains are measured at once.
 const ONE_BY_ONE: usize = 1_000;
 /// Most steps that are gone from one to the next before that.
 const STEPS_MAX: usize = 20_000;
 
+/// How far apart ids may lie, on average, to be read in one go with what lies between them.
+const APART_MAX: usize = 3;
+
 /// Names the tasks that a query is about: those below `?1`, or all.
 fn scope(root: Option<TaskId>) -> &'static str {
     match root {
         Some(_) => {
-            "WITH RECURSIVE scope (number) AS (
-                 SELECT number FROM nodes WHERE parent = ?1
-                 UNION SELECT c.number FROM scope s CROSS JOIN nodes c ON c.parent = s.number)"
+            // Nothing is nested so deep, unless somebody has tied a knot into the database.
+            "WITH RECURSIVE scope (number, depth) AS (
+                 SELECT number, 1 FROM nodes WHERE parent = ?1
+                 UNION ALL SELECT c.number, s.depth + 1
+                 FROM scope s CROSS JOIN nodes c ON c.parent = s.number WHERE s.depth < 16)"
         }
         None => "WITH scope (number) AS (SELECT number FROM nodes WHERE ?1 IS NULL)",
     }
@@ -43,17 +48,17 @@ pub(super) fn nodes(
         format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
     let mut nodes = transaction.all(&sql, below, read_node)?;
     nodes.sort_unstable_by_key(|(node, _)| node.id);
-    let sql = format!(
-        "{scope} SELECT d.task, d.needs, d.position
-         FROM scope s CROSS JOIN task_depends d ON d.task = s.number"
-    );
-    let mut edges: Vec<(u32, u32, u32)> = transaction.all(&sql, below, |row| {
-        Ok((row.get(0)?, row.get(2)?, row.get(1)?))
-    })?;
-    edges.sort_unstable();
+    nodes.dedup_by_key(|(node, _)| node.id);
+    let ids: Vec<TaskId> = nodes.iter().map(|(node, _)| node.id).collect();
+    let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
+               ORDER BY task, position";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
     let mut edges = edges.into_iter().peekable();
     for (node, dangles) in &mut nodes {
-        while let Some((_, _, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
+        // What lies between the ids of the nodes may be read along.
+        while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
+        while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
             node.depends.push(TaskId(need));
         }
         if *dangles {
@@ -68,7 +73,7 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     let node = Node {
         id: read_id(row)?,
         parent: row.get::<_, Option<u32>>(1)?.map(TaskId),
-        status: word(row, 2)?,
+        status: status(row, 2)?,
         priority: priority(row, 3)?,
         is_epic: row.get(4)?,
         open_children: row.get(5)?,
@@ -76,6 +81,13 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
         missing: Vec::new(),
     };
     Ok((node, row.get::<_, u32>(6)? > 0))
+}
+
+/// Reads a status, of which there are many.
+fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
+    let text = row.get_ref(column)?.as_str()?;
+    let known = Status::ALL.iter().find(|status| status.word() == text);
+    known.copied().map_or_else(|| word(row, column), Ok)
 }
 
 fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
@@ -146,32 +158,52 @@ impl Graph for SqliteTransaction<'_> {
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
     }
 
-    fn outlines(&self, root: Option<TaskId>) -> Result<HashMap<TaskId, Outline>> {
-        let sql = format!(
-            "{} SELECT t.number, t.title, t.files, t.estimate
-             FROM scope s CROSS JOIN tasks t ON t.number = s.number",
-            scope(root)
-        );
-        let outlines = self.all(&sql, [root.map(|id| id.0)], |row| {
+    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
+        let wanted: HashSet<&TaskId> = ids.iter().collect();
+        let sql = "SELECT number, title, files, estimate FROM tasks WHERE number BETWEEN ?1 AND ?2";
+        let outlines = self.within(sql, ids, |row| {
+            let id = read_id(row)?;
+            if !wanted.contains(&id) {
+                return Ok(None);
+            }
             let files = match row.get_ref(2)?.as_str()? {
                 "[]" => Vec::new(),
                 _ => from_json(row, 2)?,
             };
             let (title, estimate) = (row.get(1)?, row.get(3)?);
-            Ok((
-                read_id(row)?,
-                Outline {
-                    title,
-                    files,
-                    estimate,
-                },
-            ))
+            let outline = Outline {
+                title,
+                files,
+                estimate,
+            };
+            Ok(Some((id, outline)))
         })?;
-        Ok(outlines.into_iter().collect())
+        Ok(outlines.into_iter().flatten().collect())
     }
 }
 
 impl SqliteTransaction<'_> {
+    /// Runs a query about the ids from `?1` to `?2` so that it meets all `ids`, which are sorted:
+    /// once if these lie close together, else for each. It may meet others too.
+    fn within<T>(
+        &self,
+        sql: &str,
+        ids: &[TaskId],
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
+            return Ok(Vec::new());
+        };
+        if ((last.0 - first.0) as usize) < ids.len() * APART_MAX {
+            return self.all(sql, (first.0, last.0), read);
+        }
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(self.all(sql, (id.0, id.0), &mut read)?);
+        }
+        Ok(found)
+    }
+
     fn missing(&self, id: TaskId) -> Result<Vec<String>> {
         Ok(self
             .task(id)?

@@ -105,6 +105,17 @@ impl Tasks for SqliteTransaction<'_> {
 
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
+        let (labels, depends) = match &before {
+            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
+            None => Default::default(),
+        };
+        // Edges come first: of a new task the node then begins with the right counts.
+        if depends != task.depends {
+            if !depends.is_empty() {
+                self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+            }
+            self.put_depends(task)?;
+        }
         self.run(
             PUT,
             named_params! {
@@ -122,21 +133,11 @@ impl Tasks for SqliteTransaction<'_> {
                 ":archived_at": task.archived_at,
             },
         )?;
-        let (labels, depends) = match &before {
-            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
-            None => Default::default(),
-        };
         if labels != task.labels {
             if !labels.is_empty() {
                 self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
             }
             self.put_labels(task)?;
-        }
-        if depends != task.depends {
-            if !depends.is_empty() {
-                self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
-            }
-            self.put_depends(task)?;
         }
         self.unsettle(touched(before.as_ref(), Some(task)));
         match log::put(before.as_ref(), task) {

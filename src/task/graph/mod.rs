@@ -79,6 +79,22 @@ impl TaskGraph {
         &self.nodes
     }
 
+    /// Returns the ids of the nodes, sorted.
+    pub fn ids(&self) -> Vec<TaskId> {
+        self.nodes.iter().map(|node| node.id).collect()
+    }
+
+    /// Counts the tasks that can start now.
+    pub fn count_ready(&self) -> usize {
+        let waiting = waiting::Waiting::of(self);
+        let is_ready = |place: usize, node: &Node| {
+            node.status == Status::Pending && waiting.is_work[place] && waiting.waits[place] == 0
+        };
+        self.open()
+            .filter(|(place, node)| is_ready(*place, node))
+            .count()
+    }
+
     /// Finds a node, not outside.
     pub fn find(&self, id: TaskId) -> Option<&Node> {
         self.places.get(&id).map(|place| &self.nodes[*place])

@@ -52,7 +52,7 @@ pub struct Totals {
     /// In waves or stuck: open tasks for agents, without epics and parents.
     pub work: usize,
     /// Of these, the ones that can start now.
-    pub ready: u64,
+    pub ready: usize,
     /// Of these, the ones that no wave reaches.
     pub stuck: usize,
     /// All by status.
@@ -101,9 +101,8 @@ pub struct Bottleneck {
 pub fn analyze(context: &mut Context, epic: Option<TaskId>, limit: u32) -> Result<Analysis> {
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
-        let outlines = tasks.outlines(epic)?;
-        let ready = tasks.ready(epic, Some(0))?.total;
-        Ok(analysis(epic, &graph, &outlines, ready, limit as usize))
+        let outlines = tasks.outlines(&graph.ids())?;
+        Ok(analysis(epic, &graph, &outlines, limit as usize))
     })
 }
 
@@ -111,7 +110,6 @@ fn analysis(
     epic: Option<TaskId>,
     graph: &TaskGraph,
     outlines: &Outlines,
-    ready: u64,
     limit: usize,
 ) -> Analysis {
     let waves = waves_of(graph, outlines);
@@ -126,7 +124,7 @@ fn analysis(
             tasks: graph.nodes().len(),
             open: graph.nodes().iter().filter(|node| node.is_open()).count(),
             work: widths.iter().sum::<usize>() + stuck,
-            ready,
+            ready: graph.count_ready(),
             stuck,
             by_status: by_status(graph),
         },

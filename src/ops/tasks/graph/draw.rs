@@ -38,7 +38,8 @@ pub fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
             check_scope(tasks, epic)?;
             let nodes = tasks.nodes(epic)?;
             refuse_many(nodes.len())?;
-            let mut outlines = tasks.outlines(epic)?;
+            let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
+            let mut outlines = tasks.outlines(&ids)?;
             let mut title = |id| outlines.remove(&id).map(|outline| outline.title);
             let shapes = nodes.into_iter().map(|node| {
                 let title = title(node.id).unwrap_or_default();

@@ -43,7 +43,7 @@ pub struct Outside {
 pub fn waves(context: &mut Context, epic: Option<TaskId>, limit: Option<u32>) -> Result<Waves> {
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
-        let outlines = tasks.outlines(epic)?;
+        let outlines = tasks.outlines(&graph.ids())?;
         let found = waves_of(&graph, &outlines);
         let shown = found
             .waves
