@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Focus {
+pub(super) struct Focus {
     focus: Option<Task>,
     session: Session,
 }

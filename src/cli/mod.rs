@@ -99,8 +99,9 @@ enum Command {
     Archive(Later<archive::Arguments>),
     /// Take tasks out of the archive
     Unarchive(Later<unarchive::Arguments>),
-    /// Show what a task depends on and what depends on it
+    /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
+    Next(Later<orchestrator::next::Arguments>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),
     /// Take back an operation; the undo is one itself and can be taken back too
@@ -227,6 +228,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::run),
         Command::Unarchive(Later(arguments)) => face.run("unarchive", arguments, unarchive::run),
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
+        Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::next::run),
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
         Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
         Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),

@@ -48,9 +48,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TASK", value_delimiter = ',')]
     depends: Vec<TaskId>,
 
-    /// Remove a dependency
-    #[arg(long, value_name = "TASK", value_delimiter = ',')]
-    remove_depends: Vec<TaskId>,
+    /// Remove a dependency, also one that an import found no task for; may be repeated
+    #[arg(long, value_name = "TASK")]
+    remove_depends: Vec<String>,
 
     /// Add a label
     #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
@@ -159,6 +159,22 @@ impl Field {
     }
 }
 
+/// Tells ids, which may be separated by commas, from names that only another tool knows.
+fn split_names(texts: Vec<String>) -> (Vec<TaskId>, Vec<String>) {
+    let (mut ids, mut names) = (Vec::new(), Vec::new());
+    for text in texts {
+        match text
+            .split(',')
+            .map(str::parse)
+            .collect::<std::result::Result<Vec<TaskId>, _>>()
+        {
+            Ok(own) => ids.extend(own),
+            Err(_) => names.push(text),
+        }
+    }
+    (ids, names)
+}
+
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Updated {
@@ -183,6 +199,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 impl Arguments {
     fn into_patch(self) -> Patch {
+        let (remove_depends, remove_missing) = split_names(self.remove_depends);
         Patch {
             title: self.title,
             description: self.description,
@@ -190,7 +207,8 @@ impl Arguments {
             status: self.status,
             parent: self.parent.map(|parent| parent.0),
             add_depends: self.depends,
-            remove_depends: self.remove_depends,
+            remove_depends,
+            remove_missing,
             add_labels: self.labels,
             remove_labels: self.remove_labels,
             priority: self.priority,

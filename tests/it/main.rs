@@ -22,6 +22,7 @@ mod doctor;
 mod feed;
 mod gates;
 mod graph;
+mod graph_pictures;
 mod history;
 mod init_agents;
 mod listing;
