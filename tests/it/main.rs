@@ -18,6 +18,7 @@ mod graph;
 mod init_agents;
 mod listing;
 mod manifest;
+mod orchestrator;
 mod output;
 mod processes;
 mod project_files;
