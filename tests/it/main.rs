@@ -18,6 +18,7 @@ mod graph;
 mod init_agents;
 mod listing;
 mod manifest;
+mod manifest_compact;
 mod orchestrator;
 mod output;
 mod processes;

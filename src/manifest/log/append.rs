@@ -13,7 +13,7 @@ use crate::file::unwritable;
 use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a torn end is looked at before it counts as one, a pause apart.
 const SETTLING: usize = 8;
 /// Longest pause between two tries to get the lock.
@@ -59,7 +59,7 @@ fn write(
 
 /// Says whether the file ends inside of a line. A line of another writer can be seen half while it
 /// is being written, so a torn end counts only when it stays as it is for a while.
-fn is_torn(file: &mut File) -> io::Result<bool> {
+pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
     for _ in 0..SETTLING {
         if file.metadata()?.len() == 0 || last_byte(file)? == b'\n' {
             return Ok(false);
@@ -107,7 +107,7 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
 
 /// Opens the file, making it where it is missing, and locks it. The lock holds off other cleos;
 /// it ends with the file or the process.
-fn open_locked(path: &Path, patience: Duration) -> Result<File> {
+pub(super) fn open_locked(path: &Path, patience: Duration) -> Result<File> {
     let deadline = Instant::now() + patience;
     loop {
         let file = open(path)?;
