@@ -50,11 +50,7 @@ fn what_does_not_count_is_moved_with_the_reason() {
     insta::assert_snapshot!("compact", workspace.cleo("manifest compact"));
     assert_eq!(listed(&workspace), entries, "the same entries count");
     let after = workspace.read(MANIFEST);
-    assert_eq!(
-        after.lines().count(),
-        6 + 1,
-        "six entries, and one to mend"
-    );
+    assert_eq!(after.lines().count(), 6 + 1, "six entries, and one to mend");
     assert!(after.ends_with('\n') && after.contains("no-status") && after.contains("archived"));
     let left = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
     assert_eq!(
