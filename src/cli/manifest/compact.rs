@@ -16,8 +16,8 @@ Examples:
   cleo manifest compact --dry-run
   cleo manifest compact
 
-Entries stay, archived ones too, and so do entries with faults that their author can mend. What is
-moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait meanwhile.")]
+Entries stay, archived ones too, and so do entries with faults that their author can mend. What
+is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.")]
 pub(in crate::cli) struct Arguments {
     /// Only say what would be moved
     #[arg(long, short = 'n')]
