@@ -27,6 +27,8 @@ mod history;
 mod init_agents;
 mod listing;
 mod manifest;
+mod manifest_compact;
+mod orchestrator;
 mod output;
 mod phases;
 mod processes;

@@ -155,6 +155,11 @@ impl SqliteStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .at(path)?;
+        // A plan never depends on the values asked for, so that a question asked a thousand times is
+        // planned once.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+            .at(path)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(SqliteStore {
             connection,
