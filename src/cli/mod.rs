@@ -3,6 +3,10 @@
 mod arguments;
 mod environment;
 mod fields;
+#[cfg(feature = "jq")]
+mod jq;
+#[cfg(not(feature = "jq"))]
+#[path = "no_jq.rs"]
 mod jq;
 mod later;
 mod output;
