@@ -52,14 +52,16 @@ pub(super) struct Arguments {
     svg: bool,
 }
 
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-struct Dot<'a> {
+pub(super) struct Dot<'a> {
     dot: &'a str,
     total: usize,
 }
 
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-struct Svg<'a> {
+pub(super) struct Svg<'a> {
     svg: &'a str,
     total: usize,
 }

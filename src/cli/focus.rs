@@ -30,6 +30,7 @@ pub(super) struct Arguments {
     which: SessionOption,
 }
 
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Focus {
     focus: Option<Task>,

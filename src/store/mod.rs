@@ -174,6 +174,7 @@ pub trait Graph {
 }
 
 /// A task that can start now.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReadyTask {
     /// The task.

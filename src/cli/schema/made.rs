@@ -11,8 +11,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::brief;
+use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
-use crate::cli::{add, explain, list, man, research as research_cli, tree};
+use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -40,21 +41,25 @@ fn replies() -> Vec<Reply> {
         one::<config::Changed>("config.unset"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
-        one::<tasks::Dependencies>("deps").or::<tasks::NeighborTree>().or::<tasks::Drawing>(),
+        one::<tasks::Dependencies>("deps")
+            .or::<tasks::NeighborTree>()
+            .or::<deps::Dot<'static>>()
+            .or::<deps::Svg<'static>>(),
         one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
         one::<transfer::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
-        one::<Focus>("focus"),
+        one::<focus::Focus>("focus"),
         one::<Claimed>("heartbeat"),
         one::<tasks::Next>("next"),
         one::<output::Page>("help").or::<explain::Table>(),
-        one::<transfer::Imported>("import"),
+        one::<crate::transfer::report::Report>("import"),
         one::<Initialized>("init"),
         one::<tasks::Listed>("list").or::<list::Tree>(),
         one::<Logged>("log").or::<Shown>(),
         one::<man::Written>("man"),
         one::<manifest::Appended>("manifest.append"),
+        one::<manifest::Compaction>("manifest.compact"),
         one::<manifest::Listed>("manifest.list"),
         one::<manifest::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
@@ -82,10 +87,10 @@ fn replies() -> Vec<Reply> {
         one::<research::Shown>("research.show"),
         one::<schema::Listed>("schema"),
         one::<sessions::Kept>("session.end"),
-        one::<sessions::Listed>("session.list"),
+        one::<sessions::Sessions>("session.list"),
         one::<sessions::Kept>("session.note"),
         one::<sessions::Kept>("session.resume"),
-        one::<sessions::Shown>("session.show"),
+        one::<session_cli::Shown>("session.show"),
         one::<sessions::Kept>("session.start"),
         one::<sessions::Standing>("session.status"),
         one::<tasks::Shown>("show"),

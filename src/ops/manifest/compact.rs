@@ -11,6 +11,7 @@ use crate::workspace::OUTPUT_DIR;
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
 /// What a compaction did.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compaction {

@@ -268,7 +268,10 @@ impl Found {
                 |(task, needs)| Waiting {
                     line: size.line(task),
                     waits_for: needs.iter().copied().take(NEEDS_SHOWN).collect(),
-                    stuck: ready.problems.iter().any(|one| one.tasks.contains(&task.id)),
+                    stuck: ready
+                        .problems
+                        .iter()
+                        .any(|one| one.tasks.contains(&task.id)),
                 },
             ),
             held_up: size.few(&self.held_up, n_held_up, |task| HeldUp {

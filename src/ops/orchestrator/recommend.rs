@@ -118,7 +118,11 @@ fn running(facts: &Facts) -> Option<Recommended> {
 
 fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
     if let Some(first) = ready.problems.first() {
-        return Some(Recommended::new("unblock", first.message.clone(), first.fix.clone()));
+        return Some(Recommended::new(
+            "unblock",
+            first.message.clone(),
+            first.fix.clone(),
+        ));
     }
     let waiting = [
         Status::Blocked,

@@ -23,6 +23,7 @@ use crate::task::{Note, Task};
 use which::{Which, claims_in, find, led_by};
 
 /// A session after a command.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Kept {
     /// The session.
@@ -32,6 +33,7 @@ pub struct Kept {
 }
 
 /// Sessions and how many there are.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     /// The sessions.
@@ -41,6 +43,7 @@ pub struct Sessions {
 }
 
 /// How the work of a session stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Standing {
     /// The session.

@@ -27,6 +27,7 @@ pub struct Added {
 pub const TOLD_MAX: usize = 100;
 
 /// What `add` did with many drafts.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct AddedMany {
     /// How many drafts there were.

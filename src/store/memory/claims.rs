@@ -34,7 +34,11 @@ impl Claims for MemoryTransaction<'_> {
             let claim = self.state.claims.get(id);
             claim.is_some_and(|claim| claim.holder.is_some())
         };
-        let mut ready = self.ready(scope, None)?.tasks.into_iter().map(|task| task.id);
+        let mut ready = self
+            .ready(scope, None)?
+            .tasks
+            .into_iter()
+            .map(|task| task.id);
         Ok(ready.find(|id| !is_held(id)))
     }
 }

@@ -16,6 +16,7 @@ pub use svg::svg;
 pub const DRAWN_MAX: usize = 2_000;
 
 /// A task as it is drawn.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The task.

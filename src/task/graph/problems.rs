@@ -17,6 +17,7 @@ pub const PROBLEMS_MAX: usize = 100;
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// What is the matter.
@@ -30,6 +31,7 @@ pub struct Problem {
 }
 
 /// What can keep a task from ever starting.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {

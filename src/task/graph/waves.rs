@@ -25,6 +25,7 @@ pub struct Waves {
 }
 
 /// Two tasks that touch the same files and so are not put side by side.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Conflict {

@@ -14,6 +14,7 @@ use crate::task::Status;
 use crate::task::graph::{Conflict, Problem, TaskGraph};
 
 /// A graph of tasks at a glance.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Analysis {
@@ -42,6 +43,7 @@ pub struct Analysis {
 }
 
 /// Numbers of tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
@@ -60,6 +62,7 @@ pub struct Totals {
 }
 
 /// Numbers of waves and of the tasks in them.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaveWidths {
@@ -72,6 +75,7 @@ pub struct WaveWidths {
 }
 
 /// A chain of tasks, each of which waits for the one before.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Path {
@@ -84,6 +88,7 @@ pub struct Path {
 }
 
 /// A task that others wait for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bottleneck {

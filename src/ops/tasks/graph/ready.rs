@@ -13,6 +13,7 @@ use crate::task::graph::Problem;
 const NAMED_MAX: usize = 5;
 
 /// Tasks that an agent can start now, most urgent first.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Ready {
     /// The tasks.
@@ -24,6 +25,7 @@ pub struct Ready {
 }
 
 /// The task to take next.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Next {
     /// The task; none when nothing is ready.

@@ -17,6 +17,7 @@ use crate::task::graph::Problem;
 const ROWS_MAX: usize = 1_000;
 
 /// Which way a tree grows.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Direction {
@@ -27,6 +28,7 @@ pub enum Direction {
 }
 
 /// A task and everything on one side of it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct NeighborTree {
     /// The task.
@@ -42,6 +44,7 @@ pub struct NeighborTree {
 }
 
 /// A row of a tree.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct NeighborRow {
     /// Steps from the task.

@@ -10,6 +10,7 @@ use crate::ops::tasks::Neighbor;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waves {
@@ -30,6 +31,7 @@ pub struct Waves {
 }
 
 /// A task that waits for tasks outside of what was asked for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outside {
