@@ -110,6 +110,13 @@ impl Default for Lease {
 }
 
 impl Lease {
+    /// Makes a lease of so many seconds; none when that is no lease, such as 0 or more than 30 days.
+    pub fn of_seconds(seconds: u64) -> Option<Lease> {
+        let seconds = Some(seconds).filter(|seconds| (1..=LEASE_MAX).contains(seconds))?;
+        let seconds = u32::try_from(seconds).ok()?;
+        Some(Lease { seconds })
+    }
+
     fn end(self, now: DateTime<Utc>) -> String {
         let end = now.checked_add_signed(TimeDelta::seconds(i64::from(self.seconds)));
         let end = end
@@ -136,9 +143,7 @@ impl FromStr for Lease {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let number: Option<u64> = digits.parse().ok().filter(|_| is_number);
         let seconds = number.and_then(|number| number.checked_mul(unit));
-        let seconds = seconds.filter(|seconds| (1..=LEASE_MAX).contains(seconds));
-        let seconds = seconds.and_then(|seconds| u32::try_from(seconds).ok());
-        seconds.map(|seconds| Lease { seconds }).ok_or_else(wrong)
+        seconds.and_then(Lease::of_seconds).ok_or_else(wrong)
     }
 }
 

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::claim::Lease;
 use crate::clock::parse_past;
+use crate::config::{CLAIMS_LEASE, Settings};
 use crate::error::{Code, Error, Result};
 
 /// Heading of the options that every command takes.
@@ -90,9 +91,18 @@ pub(super) struct EpochOption {
 /// How long a claim is to last.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct LeaseOption {
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d
-    #[arg(long, value_name = "DURATION", default_value = "1h")]
-    pub(super) lease: Lease,
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+    /// setting claims.lease, 1h]
+    #[arg(long, value_name = "DURATION")]
+    lease: Option<Lease>,
+}
+
+impl LeaseOption {
+    /// Returns what the caller wishes, else what is set.
+    pub(super) fn or_set(self, settings: &Settings) -> Lease {
+        let set = || Lease::of_seconds(settings.number(CLAIMS_LEASE)?);
+        self.lease.or_else(set).unwrap_or_default()
+    }
 }
 
 /// Reads a moment that lies back: a date, a time or an age.

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (mut context, lease) = (face.context()?, arguments.lease.lease);
+    let (mut context, lease) = (face.context()?, arguments.lease.or_set(face.settings));
     let claimed = match arguments.task {
         Some(task) => claims::claim(&mut context, task, lease, arguments.force)?,
         None => claims::claim_next(&mut context, arguments.epic, lease)?,

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (lease, epoch) = (arguments.lease.lease, arguments.claim.epoch);
+    let (lease, epoch) = (arguments.lease.or_set(face.settings), arguments.claim.epoch);
     let mut context = face.context()?;
     let extended = claims::heartbeat(&mut context, arguments.task, lease, epoch, arguments.force)?;
     claimed_reply(face, "Extended", &extended)

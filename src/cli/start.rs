@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (lease, epoch) = (arguments.lease.lease, arguments.claim.epoch);
+    let (lease, epoch) = (arguments.lease.or_set(face.settings), arguments.claim.epoch);
     let moved = tasks::start(&mut face.context()?, arguments.task, lease, epoch)?;
     face.reply(&moved, &moved.warnings, |screen| {
         moved_line(screen, "Started", &moved);

@@ -45,12 +45,16 @@ pub const FORMAT: &str = "format";
 pub const COLOR: &str = "color";
 /// Who calls.
 pub const AGENT: &str = "agent";
+/// How long a claim holds.
+pub const CLAIMS_LEASE: &str = "claims.lease";
 /// Limit of `cleo list`.
 pub const LIST_LIMIT: &str = "list.limit";
 /// Time limit of a gate's command.
 pub const GATES_TIME_LIMIT: &str = "gates.timeLimit";
 /// Further folders of skills.
 pub const SKILLS_DIRS: &str = "skills.dirs";
+/// What an orchestrating agent may read.
+pub const ORCHESTRATOR_CONTEXT_TOKENS: &str = "orchestrator.contextTokens";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
 
@@ -78,7 +82,7 @@ pub static KEYS: &[Key] = &[
         variable: "CLEO_AGENT",
     },
     Key {
-        name: "claims.lease",
+        name: CLAIMS_LEASE,
         kind: Kind::Duration(1, 30 * 86_400),
         default: Some("1h"),
         meaning: "How long a claim holds without a heartbeat.",
@@ -106,7 +110,7 @@ pub static KEYS: &[Key] = &[
         variable: "CLEO_SKILLS_DIRS",
     },
     Key {
-        name: "orchestrator.contextTokens",
+        name: ORCHESTRATOR_CONTEXT_TOKENS,
         kind: Kind::Number(100, 10_000_000),
         default: Some("10000"),
         meaning: "How many tokens an orchestrating agent may use before it hands over.",

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
+use crate::config::ORCHESTRATOR_CONTEXT_TOKENS;
 use crate::error::Result;
 use crate::file;
 use crate::id::TaskId;
@@ -15,7 +16,7 @@ use crate::ops::orchestrator::{self, Measured, Source, State};
 /// Largest text that is counted, in bytes.
 const TEXT_MAX: u64 = 64 << 20;
 
-/// Say how much of an orchestrator's 10,000 tokens is used (exit 52 from 80 percent on)
+/// Say how much an orchestrator has used of its 10,000 tokens (exit 52 from 80 percent on)
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +25,8 @@ Examples:
   cleo orchestrator context --file notes.md --stdin < transcript.txt
   cleo orchestrator context --tokens 7300         what the agent has counted itself
 
-Texts are estimated at four characters a token, and the answer says so. From 70 percent on
+Texts are estimated at four characters a token, and the answer says so. The setting
+orchestrator.contextTokens changes the limit. From 70 percent on
 there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
 pub(in crate::cli) struct Arguments {
     /// Tokens that the caller has counted itself
@@ -64,7 +66,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if sources.is_empty() || arguments.epic.is_some() {
         sources.push(Source::Start(arguments.epic));
     }
-    let mut measured = orchestrator::measure(sources, arguments.epic, || face.context())?;
+    let limit = limit(face);
+    let mut measured = orchestrator::measure(sources, arguments.epic, limit, || face.context())?;
     let (error, warnings) = (
         measured.error.take(),
         std::mem::take(&mut measured.warnings),
@@ -72,6 +75,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.outcome(&measured, error, &warnings, |screen| {
         render(screen, &measured)
     })
+}
+
+/// Returns how many tokens an orchestrating agent may use.
+pub(super) fn limit(face: &Face<'_>) -> usize {
+    let set = face.settings.number(ORCHESTRATOR_CONTEXT_TOKENS);
+    let set = set.and_then(|tokens| usize::try_from(tokens).ok());
+    set.unwrap_or(orchestrator::LIMIT)
 }
 
 fn render(screen: &mut Screen, measured: &Measured) {

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use super::Scope;
+use super::{Scope, context};
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::orchestrator::{self, Active, Few, Line, Start};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let start = orchestrator::start(&mut face.context()?, scope.epic)?;
+    let limit = context::limit(face);
+    let start = orchestrator::start(&mut face.context()?, scope.epic, limit)?;
     face.reply(&start, &[], |screen| render(screen, &start))
 }
 

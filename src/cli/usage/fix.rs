@@ -171,6 +171,17 @@ fn meant(argument: &str, wrong: &str) -> Option<String> {
     }
 }
 
+/// Looks for the task that somebody names by what is no id of ours: an imported task keeps its old
+/// id, which `find` knows.
+pub(super) fn found(fault: &clap::Error) -> Option<String> {
+    let argument = context(fault, ContextKind::InvalidArg)?;
+    let wrong = context(fault, ContextKind::InvalidValue)?;
+    let is_word = wrong.chars().any(char::is_alphanumeric) && !wrong.starts_with('-');
+    let shown = argument.trim_end_matches(['.', ']', '>']);
+    let is_task = shown.rsplit(['<', '[']).next() == Some("TASK");
+    (is_task && is_word).then(|| format!("cleo find {}", quote(&wrong)))
+}
+
 /// A text or a number that begins with a dash is taken for an option.
 fn dashed(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let (place, _) = unknown(fault, line)?;

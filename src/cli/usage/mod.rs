@@ -134,7 +134,12 @@ fn to_error(fault: &clap::Error, line: &Line<'_>) -> Error {
         .trim_start_matches("error: ");
     let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
     let fix = fix::corrected(fault, line).filter(is_usable);
-    Error::new(Code::Usage, message).fix(fix.unwrap_or_else(|| help_for(line)))
+    let found = fix::found(fault).filter(is_usable);
+    let error = Error::new(Code::Usage, message);
+    match (fix, found) {
+        (Some(fix), Some(found)) => error.fix(fix).or("find a task by an id it once had", found),
+        (fix, found) => error.fix(fix.or(found).unwrap_or_else(|| help_for(line))),
+    }
 }
 
 fn help_for(line: &Line<'_>) -> String {

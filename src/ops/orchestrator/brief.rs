@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
-use crate::ops::tasks::{self, Ready};
+use crate::ops::tasks::{self, Ready, is_within};
 use crate::ops::{Context, require};
+use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Counts, Transaction};
 use crate::task::{Note, Status, Task};
 use crate::workspace::OUTPUT_DIR;
@@ -22,6 +23,8 @@ const TOKENS: usize = 4_000;
 const TASKS_MAX: u32 = 60;
 /// Most things that one task waits for and are named.
 const NEEDS_SHOWN: usize = 5;
+/// Most notes of a session.
+const NOTES_SHOWN: usize = 3;
 /// How much longer than a title the description of the goal may be.
 const GOAL: usize = 10;
 
@@ -41,6 +44,8 @@ pub struct Brief {
     pub percent: usize,
     /// What is done and what was found, the last first.
     pub done: Few<Finished>,
+    /// Open sessions that have to do with these tasks.
+    pub sessions: Few<OpenSession>,
     /// Tasks that somebody works on.
     pub active: Few<Active>,
     /// Tasks that can start now, most urgent first.
@@ -88,6 +93,24 @@ pub struct Finished {
     pub file: Option<String>,
     /// What was found.
     pub key_findings: Vec<String>,
+}
+
+/// An open session: who leads it, what they work on and what they noted last.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct OpenSession {
+    /// The session.
+    pub id: SessionId,
+    /// What it is for, cut; may be empty.
+    pub name: String,
+    /// Who leads it.
+    pub holder: String,
+    /// The task that it is about; none means the whole workspace.
+    pub scope: Option<TaskId>,
+    /// The task that is worked on now.
+    pub focus: Option<Line>,
+    /// The last notes, cut, the last first.
+    pub notes: Vec<String>,
 }
 
 /// A task and what it waits for.
@@ -148,6 +171,7 @@ struct Found {
     ready: Ready,
     first: Vec<Task>,
     done: Vec<(Task, Option<Entry>)>,
+    sessions: Vec<(Session, Option<Task>)>,
     waiting: Vec<(Task, Vec<TaskId>)>,
     held_up: Vec<Task>,
     open: followups::Open,
@@ -183,6 +207,7 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
                 .map(|task| (latest.entry(task.id).cloned(), task))
                 .map(|(entry, task)| (task, entry))
                 .collect(),
+            sessions: sessions(transaction, epic)?,
             held_up,
             open: followups::open(&manifest, &Scope::new(transaction, epic))?,
             facts,
@@ -194,6 +219,27 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
         Ok(found)
     })?;
     Ok(fit(TOKENS, |size| found.cut(size)))
+}
+
+/// Reads the open sessions that work in an epic or around it, with what is in focus.
+fn sessions(
+    transaction: &dyn Transaction,
+    epic: Option<TaskId>,
+) -> Result<Vec<(Session, Option<Task>)>> {
+    let mut found = Vec::new();
+    for session in transaction.sessions(Some(SessionStatus::Open))? {
+        let near = match (epic, session.scope) {
+            (Some(epic), Some(scope)) => {
+                is_within(transaction, scope, epic)? || is_within(transaction, epic, scope)?
+            }
+            _ => true,
+        };
+        if near {
+            let focus = session.focus.map(|id| require(transaction, id));
+            found.push((session, focus.transpose()?));
+        }
+    }
+    Ok(found)
 }
 
 /// Finds what each pending task that is not ready waits for.
@@ -255,6 +301,9 @@ impl Found {
             percent: facts.percent(),
             done: size.few(&self.done, facts.count(Status::Done), |(task, entry)| {
                 finished(task, entry.as_ref(), size)
+            }),
+            sessions: size.few(&self.sessions, self.sessions.len(), |(session, focus)| {
+                open_session(session, focus.as_ref(), size)
             }),
             active: size.few(&facts.active, facts.count(Status::Active), |one| {
                 one.shown(size)
@@ -319,6 +368,18 @@ fn finished(task: &Task, entry: Option<&Entry>, size: Size) -> Finished {
             .take(n_findings)
             .map(|text| size.cut(text))
             .collect(),
+    }
+}
+
+fn open_session(session: &Session, focus: Option<&Task>, size: Size) -> OpenSession {
+    let notes = session.notes.iter().rev().take(NOTES_SHOWN);
+    OpenSession {
+        id: session.id,
+        name: size.cut(&session.name),
+        holder: size.cut(&session.holder),
+        scope: session.scope,
+        focus: focus.map(|task| size.line(task)),
+        notes: notes.map(|note| size.cut(&note.text)).collect(),
     }
 }
 

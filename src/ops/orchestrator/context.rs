@@ -10,8 +10,8 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::spawn::{Options, spawn};
 
-/// Tokens that an orchestrator should stay under (ORC-005).
-const LIMIT: usize = 10_000;
+/// Tokens that an orchestrator should stay under unless told otherwise (ORC-005).
+pub const LIMIT: usize = 10_000;
 /// From how many hundredths on it is warned, and from how many on it is to stop.
 const WARNING: usize = 70;
 const CRITICAL: usize = 80;
@@ -46,9 +46,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Compares so many tokens with the limit.
-    pub fn of(tokens: usize, method: &'static str) -> Budget {
-        let percent = tokens.saturating_mul(100) / LIMIT;
+    /// Compares so many tokens with a limit, which is more than none.
+    pub fn of(tokens: usize, limit: usize, method: &'static str) -> Budget {
+        let percent = tokens.saturating_mul(100) / limit.max(1);
         let state = match percent {
             CRITICAL.. => State::Critical,
             WARNING.. => State::Warning,
@@ -56,7 +56,7 @@ impl Budget {
         };
         Budget {
             tokens,
-            limit: LIMIT,
+            limit,
             percent,
             state,
             method,
@@ -106,15 +106,17 @@ pub struct Part {
     pub method: &'static str,
 }
 
-/// Counts the tokens of all sources. `open` opens the workspace, which only some of them need.
+/// Counts the tokens of all sources against a limit. `open` opens the workspace, which only some of
+/// them need.
 pub fn measure(
     sources: Vec<Source>,
     epic: Option<TaskId>,
+    limit: usize,
     mut open: impl FnMut() -> Result<Context>,
 ) -> Result<Measured> {
     let mut parts = Vec::new();
     for source in sources {
-        parts.push(part(source, &mut open)?);
+        parts.push(part(source, limit, &mut open)?);
     }
     let tokens = parts
         .iter()
@@ -122,10 +124,10 @@ pub fn measure(
         .fold(0, usize::saturating_add);
     let is_given = parts.iter().all(|part| part.method == GIVEN);
     let method = if is_given { GIVEN } else { estimate::METHOD };
-    let budget = Budget::of(tokens, method);
+    let budget = Budget::of(tokens, limit, method);
     let said = format!(
-        "{} of {LIMIT} tokens ({} percent) are used",
-        tokens, budget.percent
+        "{tokens} of {limit} tokens ({} percent) are used",
+        budget.percent
     );
     let (mut error, mut warnings) = (None, Vec::new());
     match budget.state {
@@ -143,7 +145,7 @@ pub fn measure(
 
 const GIVEN: &str = "as given";
 
-fn part(source: Source, open: &mut impl FnMut() -> Result<Context>) -> Result<Part> {
+fn part(source: Source, limit: usize, open: &mut impl FnMut() -> Result<Context>) -> Result<Part> {
     let estimated = |of: String, tokens: usize| Part {
         of,
         tokens,
@@ -165,7 +167,7 @@ fn part(source: Source, open: &mut impl FnMut() -> Result<Context>) -> Result<Pa
             estimated(format!("prompt for {task}"), estimate::tokens(&prompt))
         }
         Source::Start(epic) => {
-            let answer = start(&mut open()?, epic)?;
+            let answer = start(&mut open()?, epic, limit)?;
             estimated("orchestrator start".to_string(), answer.budget.tokens)
         }
     })

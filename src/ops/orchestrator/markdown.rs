@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::brief::{Brief, Finished, Waiting};
+use super::brief::{Brief, Finished, OpenSession, Waiting};
 use super::few::{Few, Line};
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
@@ -34,6 +34,7 @@ pub fn markdown(brief: &Brief) -> String {
     let mut text = format!("{MARK}\n");
     head(&mut text, brief);
     section(&mut text, "Done", &brief.done, finished);
+    section(&mut text, "Open sessions", &brief.sessions, session);
     section(&mut text, "Active", &brief.active, |one| {
         let holder = one.holder.iter().map(|name| format!(", held by {name}"));
         let entry = one
@@ -126,6 +127,17 @@ fn finished(done: &Finished) -> String {
         line(&done.line),
         file.chain(findings).collect::<String>()
     )
+}
+
+fn session(one: &OpenSession) -> String {
+    let name = Some(&one.name).filter(|name| !name.is_empty());
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    let scope = one.scope.map(|scope| format!(", about {scope}"));
+    let focus = one.focus.as_ref();
+    let focus = focus.map(|task| format!(", now at {}", line(task)));
+    let notes = one.notes.iter().map(|note| format!("\n  - {note}"));
+    let more: String = scope.into_iter().chain(focus).chain(notes).collect();
+    format!("{}{name}, led by {}{more}", one.id, one.holder)
 }
 
 fn waiting(one: &Waiting) -> String {

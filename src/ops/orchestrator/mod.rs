@@ -11,8 +11,8 @@ mod scope;
 mod start;
 mod status;
 
-pub use brief::{Brief, Finished, brief};
-pub use context::{Budget, Measured, Source, State, measure};
+pub use brief::{Brief, Finished, OpenSession, brief};
+pub use context::{Budget, LIMIT, Measured, Source, State, measure};
 pub use few::{Few, Line};
 pub use followups::Followup;
 pub use markdown::{markdown, write_brief};

@@ -62,8 +62,9 @@ struct Found {
     open: followups::Open,
 }
 
-/// Reads where the work of an epic, or all of it, stands.
-pub fn start(context: &mut Context, epic: Option<TaskId>) -> Result<Start> {
+/// Reads where the work of an epic, or all of it, stands. Its cost is compared with `limit`, the
+/// tokens that an orchestrator may use.
+pub fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
     let facts = Facts::read(context, epic)?;
     let ready = tasks::ready(context, epic, Some(READY_MAX))?;
     let manifest = context.workspace.manifest()?;
@@ -79,21 +80,23 @@ pub fn start(context: &mut Context, epic: Option<TaskId>) -> Result<Start> {
         first,
         open,
     };
-    let answer = fit(TOKENS, |size| found.cut(size));
+    let answer = fit(TOKENS, |size| found.cut(size, limit));
     Ok(weighed(answer))
 }
 
 /// Notes what the answer itself costs. The number is a part of the answer, so it is looked for
 /// until it fits.
 fn weighed(mut answer: Start) -> Start {
+    let limit = answer.budget.limit;
     for _ in 0..4 {
-        answer.budget = Budget::of(estimate::tokens_of(&answer), estimate::METHOD);
+        let tokens = estimate::tokens_of(&answer);
+        answer.budget = Budget::of(tokens, limit, estimate::METHOD);
     }
     answer
 }
 
 impl Found {
-    fn cut(&self, size: Size) -> Start {
+    fn cut(&self, size: Size, limit: usize) -> Start {
         let Found {
             facts,
             ready,
@@ -119,7 +122,7 @@ impl Found {
             }),
             expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
             problems: self.problems(size),
-            budget: Budget::of(0, estimate::METHOD),
+            budget: Budget::of(0, limit, estimate::METHOD),
         }
     }
 
