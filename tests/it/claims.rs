@@ -244,6 +244,22 @@ fn expired_work_outside_the_scope_is_left_alone() {
 }
 
 #[test]
+fn how_long_a_lease_is_unless_told_is_a_setting() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("config set claims.lease 90s");
+    let ada = Person::new(&workspace, "ada");
+    let expires = |claimed: Value| claimed["claim"]["expires"].clone();
+    assert_eq!(expires(ada.does("start T2")), "2026-01-26T09:31:30.000Z");
+    let later = ada.at("09:31:00");
+    assert_eq!(
+        expires(later.does("heartbeat T2")),
+        "2026-01-26T09:32:30.000Z"
+    );
+    let longer = later.does("heartbeat T2 --lease 2m");
+    assert_eq!(expires(longer), "2026-01-26T09:33:00.000Z");
+}
+
+#[test]
 fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");

@@ -309,6 +309,16 @@ fn the_budget_warns_at_seventy_percent_and_is_critical_at_eighty() {
 }
 
 #[test]
+fn the_limit_is_a_setting() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("config set orchestrator.contextTokens 2000");
+    let answer = context(&workspace, &["--tokens", "1600"]);
+    assert_eq!(answer["result"]["limit"], 2_000);
+    assert_eq!(answer["error"]["exitCode"], 52);
+    assert_eq!(start(&workspace)["budget"]["limit"], 2_000);
+}
+
+#[test]
 fn what_is_counted_is_really_there() {
     let workspace = TestWorkspace::planned().with("notes.md", "ä".repeat(4_001));
     let prompt = workspace.json(&["spawn", "T2"])["result"]["prompt"]
@@ -372,6 +382,32 @@ fn a_brief_hands_everything_over() {
     assert_eq!(brief["waiting"]["total"], 2);
     assert_eq!(brief["waiting"]["shown"][0]["waitsFor"], json!(["T3"]));
     assert_eq!(brief["heldUp"]["shown"][0]["status"], "paused");
+}
+
+#[test]
+fn a_brief_names_the_open_sessions_of_its_scope_with_focus_and_last_notes() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add Elsewhere --type epic");
+    workspace.ok("session start --scope T1 --name Login");
+    workspace.ok("focus T2");
+    for note in ["first", "second", "third", "fourth"] {
+        workspace.ok(&format!("session note {note}"));
+    }
+    let brief = |epic: &str| {
+        workspace.json(&["orchestrator", "brief", "--epic", epic])["result"]["brief"].clone()
+    };
+    let session = &brief("T1")["sessions"]["shown"][0];
+    assert_eq!(session["focus"]["id"], "T2");
+    assert_eq!(session["notes"], json!(["fourth", "third", "second"]));
+    assert_eq!(brief("T2")["sessions"]["total"], 1, "T2 lies in its scope");
+    assert_eq!(brief("T6")["sessions"]["total"], 0, "T6 lies elsewhere");
+    let page = workspace.ok("orchestrator brief --epic T1").stdout;
+    assert!(
+        page.contains("- S1 Login, led by tester, about T1, now at T2 "),
+        "{page}"
+    );
+    workspace.ok("session end");
+    assert_eq!(brief("T1")["sessions"]["total"], 0);
 }
 
 #[test]

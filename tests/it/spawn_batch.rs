@@ -141,6 +141,16 @@ fn a_prompt_without_its_protocol_fails_alone() {
 }
 
 #[test]
+fn the_first_wave_by_its_number_keeps_tasks_with_the_same_files_apart() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add 'One way' --parent T1 --file a.rs --priority critical");
+    workspace.ok("add 'Another way' --parent T1 --file a.rs");
+    let command = "orchestrator spawn --dry-run --epic T1 --wave 0 --json";
+    let batch: Value = serde_json::from_str(&workspace.ok(command).stdout).unwrap();
+    assert_eq!(texts(&batch["result"]["spawns"], "taskId"), ["T6", "T2"]);
+}
+
+#[test]
 fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
     let workspace = TestWorkspace::planned();
     let ids = |arguments: &[&str]| {

@@ -450,3 +450,20 @@ fn one_changed_task_is_one_changed_line() {
     );
     assert!(after.contains("日本語") && after.ends_with('\n'));
 }
+
+#[test]
+fn what_is_no_id_leads_to_the_search_for_old_ids() {
+    let workspace = TestWorkspace::new();
+    let beads = r#"{"id":"bd-12","title":"Old","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z"}"#;
+    workspace.write("issues.jsonl", beads);
+    workspace.ok("import issues.jsonl");
+    for line in ["show bd-12", "complete bd-12", "spawn bd-12"] {
+        let refused = workspace.json(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused["error"]["code"], "E_USAGE", "{refused:#}");
+        let found = workspace.shell(refused["error"]["fix"].as_str().unwrap());
+        assert!(found.stdout.contains("T1"), "{found}");
+    }
+    let number = workspace.json(&["show", "12"])["error"].clone();
+    assert_eq!(number["fix"], "cleo show T12");
+    assert_eq!(number["alternatives"][0]["command"], "cleo find 12");
+}

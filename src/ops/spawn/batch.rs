@@ -98,11 +98,14 @@ fn too_many(n: usize) -> Error {
 
 /// Finds the tasks of a wave that nobody works on yet.
 fn wave(context: &mut Context, epic: TaskId, number: Option<usize>) -> Result<Vec<TaskId>> {
-    let Some(number) = number.filter(|number| *number > 0) else {
+    let Some(number) = number else {
         let ready = tasks::ready(context, Some(epic), None)?;
         return Ok(ready.tasks.iter().map(|task| task.id).collect());
     };
     let waves = tasks::waves(context, Some(epic), None)?.waves;
+    if number == 0 && waves.is_empty() {
+        return Ok(Vec::new());
+    }
     let Some(wave) = waves.get(number) else {
         let message = match waves.len() {
             0 => format!("{epic} has no waves"),
