@@ -23,6 +23,7 @@ pub mod spawn;
 pub mod store;
 pub mod task;
 pub mod template;
+pub mod tree;
 pub mod workspace;
 
 pub use cli::run;

@@ -190,10 +190,21 @@ impl Face<'_> {
         error: Option<Error>,
         text: impl FnOnce(&mut screen::Screen),
     ) -> Result<ExitCode> {
+        self.judged(result, error, &[], text)
+    }
+
+    /// Answers with a verdict and with warnings.
+    fn judged<T: serde::Serialize>(
+        &mut self,
+        result: &T,
+        error: Option<Error>,
+        warnings: &[String],
+        text: impl FnOnce(&mut screen::Screen),
+    ) -> Result<ExitCode> {
         let error = error.map(|error| usage::with_fix(error, self.globals, self.arguments));
         Ok(self
             .output
-            .reply(self.name, result, error.as_ref(), &[], text))
+            .reply(self.name, result, error.as_ref(), warnings, text))
     }
 }
 

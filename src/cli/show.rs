@@ -6,8 +6,11 @@ use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone};
+use super::verify::standing;
 use crate::error::Result;
+use crate::gate::Gate;
 use crate::id::{self, TaskId};
+use crate::ops::gates::TaskGates;
 use crate::ops::tasks::{self, Shown};
 use crate::task::{Priority, Status, Task};
 
@@ -72,12 +75,29 @@ fn render(screen: &mut Screen, shown: &Shown) {
     ] {
         screen.section(heading, &bullets(lines));
     }
+    if let Some(found) = &shown.verification {
+        screen.section("Gates and criteria", &bullets(&verification(found)));
+    }
     let notes: Vec<String> = task
         .notes
         .iter()
         .map(|note| format!("{} {}: {}", note.at, note.by, note.text))
         .collect();
     screen.section("Notes", &bullets(&notes));
+}
+
+/// Says how each gate that was set or is needed stands, and each criterion.
+fn verification(found: &TaskGates) -> Vec<String> {
+    let is_told = |gate: &Gate| found.gates.contains_key(gate) || found.required.contains(gate);
+    let gates = Gate::ALL
+        .into_iter()
+        .filter(is_told)
+        .filter(|_| found.are_used());
+    let gates = gates.map(|gate| format!("{gate}: {}", standing::state(gate, found).1));
+    let criteria = found.criteria.iter();
+    let criteria =
+        criteria.map(|one| format!("criterion {}: {}", one.number, standing::proven(one).1));
+    gates.chain(criteria).collect()
 }
 
 fn bullets(lines: &[String]) -> String {

@@ -1,70 +1,161 @@
-//! Completing a task, which a spawned task must earn.
+//! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
+//! gates and criteria that it uses.
 
+use serde_json::json;
+
+use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish};
-use super::verify::{OutputVerdict, check_output, required_sections};
+use super::verify::{OutputVerdict, Violation, check_output, required_sections, verification};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
-use crate::store::{SpawnRecord, Transaction};
-use crate::task::Status as TaskStatus;
+use crate::store::{Change, SpawnRecord, Transaction, Verification};
+use crate::task::{Status as TaskStatus, Task};
+use crate::workspace::Workspace;
 
-/// Marks a task done. A task that was spawned must verify first, unless forced; that is recorded.
+/// Marks a task done. A task that was spawned must verify first; one that uses gates, or has
+/// criteria with a command, needs them passed on the files as they are. Force completes it all the
+/// same; that is recorded.
 pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved> {
-    let (workspace, now) = (context.workspace.clone(), context.now());
-    let by = context.surroundings.actor.clone();
-    let spawned = context
-        .read(|transaction| transaction.latest_spawn(id))?
-        .is_some();
-    let required = if spawned {
-        required_sections(context)?
-    } else {
-        Vec::new()
-    };
-    context.write(|transaction| {
+    let check = Check::of(context, id, force)?;
+    let mut verified = None;
+    let done = context.write(|transaction| {
         let task = require(transaction, id)?;
         let mut warnings = Vec::new();
-        if let Some(record) = transaction
-            .latest_spawn(id)?
-            .filter(|_| task.status != TaskStatus::Done)
-        {
-            let verdict = check_output(&workspace, &record, &required)?;
-            warnings.extend(earned(transaction, record, &verdict, force, &now, &by)?);
+        if task.status != TaskStatus::Done {
+            let found = check.found(transaction, &task)?;
+            verified = found.spawn.as_ref().map(|(_, verified)| verified.clone());
+            warnings = check.settle(transaction, id, found)?;
         }
-        let mut moved = finish(transaction, task, force, &now)?;
+        let mut moved = finish(transaction, task, force, &check.now)?;
         moved.warnings.extend(warnings);
         Ok(moved)
-    })
+    });
+    // What a refused completion has found is kept as well.
+    if let (Err(_), Some(verified)) = (&done, &verified) {
+        context.write(|transaction| transaction.put_verification(verified))?;
+    }
+    done
 }
 
-/// Records that the output verified, or that somebody completed the task all the same.
-fn earned(
-    transaction: &mut dyn Transaction,
-    record: SpawnRecord,
-    verdict: &OutputVerdict,
+/// What a completion is checked with. Files are looked at before the transaction, which holds up
+/// other writers.
+struct Check {
+    workspace: Workspace,
+    required: Vec<String>,
+    seen: Option<Seen>,
+    here: String,
+    now: String,
+    by: String,
     force: bool,
-    now: &str,
-    by: &str,
-) -> Result<Option<String>> {
-    let Some(fault) = refusal(verdict) else {
-        let output_digest = verdict.output_digest.clone();
-        let record = SpawnRecord {
-            verified_at: Some(now.to_string()),
-            output_digest,
-            ..record
+}
+
+/// What a check found.
+struct Found {
+    /// Everything that speaks against it; first what an agent left.
+    faults: Vec<Error>,
+    /// Of a task that was spawned: the spawn as it is to be recorded, and the check.
+    spawn: Option<(SpawnRecord, Verification)>,
+}
+
+impl Check {
+    fn of(context: &mut Context, id: TaskId, force: bool) -> Result<Check> {
+        let (task, gates, spawned) = context.read(|transaction| {
+            let spawned = transaction.latest_spawn(id)?.is_some();
+            Ok((require(transaction, id)?, transaction.gates(id)?, spawned))
+        })?;
+        let required = match spawned {
+            true => required_sections(context)?,
+            false => Vec::new(),
         };
-        transaction.put_spawn(&record)?;
-        return Ok(None);
-    };
-    if !force {
-        return Err(fault);
+        Ok(Check {
+            required,
+            seen: gates::seen(&context.workspace, &task, &gates)?,
+            workspace: context.workspace.clone(),
+            here: directory(context),
+            now: context.now(),
+            by: context.surroundings.actor.clone(),
+            force,
+        })
     }
-    let record = SpawnRecord {
-        forced: Some(format!("{now} {by}")),
-        ..record
-    };
-    transaction.put_spawn(&record)?;
-    Ok(Some(format!("completed by force: {}", fault.message)))
+
+    fn found(&self, transaction: &dyn Transaction, task: &Task) -> Result<Found> {
+        let gates = transaction.gates(task.id)?;
+        let standing = standing(&self.workspace, task, gates.clone(), self.seen.clone());
+        let lacks = lacks(&gates, &standing, &self.here);
+        let broken = lacks.iter().map(|(rule, error)| Violation::of(error, rule));
+        let broken: Vec<Violation> = broken.collect();
+        let lacks = lacks.into_iter().map(|(_, error)| error);
+        let Some(record) = transaction.latest_spawn(task.id)? else {
+            return Ok(Found {
+                faults: lacks.collect(),
+                spawn: None,
+            });
+        };
+        let verdict = check_output(&self.workspace, &record, &self.required)?;
+        let refusal = refusal(&verdict);
+        let mut violations = verdict.verdict.violations.clone();
+        if let Some(error) = refusal.as_ref().filter(|_| violations.is_empty()) {
+            violations.push(Violation::of(error, "STATUS"));
+        }
+        violations.extend(broken);
+        let verified = verification(&record, &verdict, &violations, &self.now, &self.by);
+        let faults: Vec<Error> = refusal.into_iter().chain(lacks).collect();
+        let record = self.recorded(record, verdict, faults.is_empty());
+        Ok(Found {
+            faults,
+            spawn: Some((record, verified)),
+        })
+    }
+
+    /// Says what becomes of a spawn whose task is completed.
+    fn recorded(&self, record: SpawnRecord, verdict: OutputVerdict, earned: bool) -> SpawnRecord {
+        match earned {
+            true => SpawnRecord {
+                verified_at: Some(self.now.clone()),
+                output_digest: verdict.output_digest,
+                ..record
+            },
+            false => SpawnRecord {
+                forced: Some(self.forced()),
+                ..record
+            },
+        }
+    }
+
+    fn forced(&self) -> String {
+        format!("{} {}", self.now, self.by)
+    }
+
+    /// Records that a task was earned, or that somebody completed it all the same.
+    fn settle(
+        &self,
+        transaction: &mut dyn Transaction,
+        task: TaskId,
+        found: Found,
+    ) -> Result<Vec<String>> {
+        let reasons: Vec<String> = found.faults.iter().map(|it| it.message.clone()).collect();
+        if let Some(first) = found.faults.into_iter().next().filter(|_| !self.force) {
+            return Err(first);
+        }
+        if let Some((record, verified)) = &found.spawn {
+            transaction.put_spawn(record)?;
+            transaction.put_verification(verified)?;
+        }
+        if !reasons.is_empty() {
+            let mut gates = transaction.gates(task)?;
+            gates.forced = Some(self.forced());
+            transaction.put_gates(task, &gates)?;
+            transaction.record(&Change {
+                kind: "forced".to_string(),
+                task: Some(task),
+                detail: json!({"reasons": reasons}),
+            })?;
+        }
+        let warning = |reason: &String| format!("completed by force: {reason}");
+        Ok(reasons.iter().map(warning).collect())
+    }
 }
 
 fn refusal(verdict: &OutputVerdict) -> Option<Error> {

@@ -1,14 +1,27 @@
 //! Setting and reading the gates of a task.
 
+mod refresh;
+mod standing;
+mod take;
+
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::{Context, require};
 use crate::error::Result;
-use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
+use crate::gate::{Evidence, Gate, Record, check_agent};
 use crate::id::TaskId;
-use crate::runner::process;
+use crate::store::{Change, Transaction};
+use take::Scene;
+
+pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
+pub use standing::{CriterionStanding, Proven, Seen, TaskGates, gates};
+pub(super) use standing::{lacks, seen, standing};
+pub use take::Given;
+pub(super) use take::directory;
 
 /// How to set a gate.
 #[derive(Clone, Debug)]
@@ -17,90 +30,127 @@ pub struct Setting {
     pub gate: Gate,
     /// What to set it to, when no command decides.
     pub passed: bool,
-    /// Command that decides, in words.
-    pub command: Option<Vec<String>>,
-    /// How long the command may take.
+    /// What is to prove it; commands decide.
+    pub given: Given,
+    /// How long each command may take.
     pub time_limit: Duration,
     /// Role of who sets it.
     pub agent: Option<String>,
     /// Set it although an earlier gate is open.
     pub force: bool,
+    /// Epoch of the claim under which it is set.
+    pub epoch: Option<u32>,
 }
 
-/// The gates of a task.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskGates {
-    /// The task.
-    pub task_id: TaskId,
-    /// True when every required gate has passed.
-    pub passed: bool,
-    /// The gates.
-    #[serde(flatten)]
-    pub gates: Gates,
-}
-
-/// Reads the gates of a task.
-pub fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    context.read(|transaction| {
-        require(transaction, task)?;
-        Ok(shown(task, transaction.gates(task)?))
-    })
-}
-
-fn shown(task_id: TaskId, gates: Gates) -> TaskGates {
-    TaskGates {
-        task_id,
-        passed: gates.all_passed(),
-        gates,
-    }
-}
-
-/// Sets a gate to what its command's result is, or to what the caller says. The rules are asked
+/// Sets a gate to what its commands' result is, or to what the caller says. The rules are asked
 /// before a command runs and again when its result is kept. A failure is always kept; the answer
-/// says when it came after the last round ([`Gates::rounds_exceeded`]).
+/// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
 pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
+    let directory = directory(context);
+    set_in(context, task, setting, &directory)
+}
+
+/// Sets a gate with commands that run in a folder, given relative to the root.
+fn set_in(
+    context: &mut Context,
+    task: TaskId,
+    setting: &Setting,
+    directory: &str,
+) -> Result<TaskGates> {
     check_agent(setting.agent.as_deref())?;
-    let (id, gate, force) = (task.to_string(), setting.gate, setting.force);
-    let wanted = setting.command.is_some() || setting.passed;
-    context.read(|transaction| {
-        require(transaction, task)?;
-        transaction.gates(task)?.check(&id, gate, wanted, force)
+    let (gate, wanted) = (setting.gate, setting.passed);
+    let wanted = wanted || !setting.given.commands.is_empty();
+    let id = task.to_string();
+    let patterns = context.read(|transaction| {
+        let files = require(transaction, task)?.files;
+        let gates = transaction.gates(task)?;
+        gates.check(&id, gate, wanted, setting.force)?;
+        Ok(files)
     })?;
-    let evidence = evidence(context, setting)?;
-    let passed = evidence.outcome().unwrap_or(setting.passed);
+    let scene = Scene::of(context, &patterns, directory, setting.epoch)?;
+    let evidence = take::evidence(context, &scene, &setting.given, setting.time_limit)?;
+    let decided = evidence
+        .iter()
+        .filter_map(Evidence::outcome)
+        .reduce(|a, b| a && b);
+    keep(
+        context,
+        task,
+        setting,
+        decided.unwrap_or(setting.passed),
+        evidence,
+    )?;
+    let mut set = gates(context, task)?;
+    set.warnings.extend(scene.warnings(&set));
+    Ok(set)
+}
+
+fn keep(
+    context: &mut Context,
+    task: TaskId,
+    setting: &Setting,
+    passed: bool,
+    evidence: Vec<Evidence>,
+) -> Result<()> {
     let (at, by) = (context.now(), context.surroundings.actor.clone());
+    let (id, gate) = (task.to_string(), setting.gate);
     context.write(|transaction| {
         let mut gates = transaction.gates(task)?;
-        gates.check(&id, gate, passed, force)?;
-        let forced = passed && !gates.open_before(gate).is_empty();
-        gates.set(
-            gate,
-            Record {
-                passed,
-                at,
-                by,
-                agent: setting.agent.clone(),
-                forced,
-                evidence,
-            },
-        );
+        gates.check(&id, gate, passed, setting.force)?;
+        let record = Record {
+            passed,
+            at,
+            by,
+            agent: setting.agent.clone(),
+            forced: passed && !gates.open_before(gate).is_empty(),
+            evidence,
+        };
+        let detail = json!({"gate": gate, "passed": passed, "forced": record.forced});
+        gates.set(gate, record);
         transaction.put_gates(task, &gates)?;
-        Ok(shown(task, gates))
+        event(transaction, "gate", task, detail)
     })
 }
 
-fn evidence(context: &Context, setting: &Setting) -> Result<Evidence> {
-    let Some(command) = &setting.command else {
-        return Ok(Evidence::Claim);
-    };
-    let finished = process::run(command, &context.surroundings.directory, setting.time_limit)?;
-    Ok(Evidence::Command {
-        command: command.clone(),
-        exit_code: finished.exit_code,
-        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-        output_digest: finished.output_digest,
-        last_lines: finished.last_lines,
-        timed_out: finished.timed_out,
+/// Names the gates that a task needs; none of them means the usual ones.
+pub(super) fn require_gates(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    clear: bool,
+    more: &[Gate],
+) -> Result<()> {
+    let mut gates = transaction.gates(task)?;
+    let before = gates.required.clone();
+    if clear {
+        gates.required = BTreeSet::new();
+    }
+    gates.required.extend(more);
+    if gates.required == before {
+        return Ok(());
+    }
+    transaction.put_gates(task, &gates)?;
+    let detail = json!({"from": before, "to": gates.required});
+    event(transaction, "requiredGates", task, detail)
+}
+
+/// Records what happens around a task.
+fn event(
+    transaction: &mut dyn Transaction,
+    kind: &str,
+    task: TaskId,
+    detail: serde_json::Value,
+) -> Result<()> {
+    transaction.record(&Change {
+        kind: kind.to_string(),
+        task: Some(task),
+        detail,
     })
+}
+
+/// Says where a folder of the workspace is.
+fn folder(root: &Path, directory: &str) -> std::path::PathBuf {
+    match directory {
+        "." => root.to_path_buf(),
+        directory => root.join(directory),
+    }
 }

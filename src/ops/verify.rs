@@ -10,7 +10,7 @@ mod prompt;
 pub use manifest::{ManifestVerdict, entry, manifest};
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, output};
-pub(super) use output::{check_output, required_sections};
+pub(super) use output::{check_output, required_sections, verification};
 pub use prompt::{named_task, prompt};
 
 use serde::Serialize;
@@ -43,6 +43,13 @@ fn code_name<S: serde::Serializer>(
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
     serializer.serialize_str(code.name())
+}
+
+impl Violation {
+    /// Makes the violation that an error tells of.
+    pub(super) fn of(error: &Error, rule: &str) -> Violation {
+        violation(error.code, rule, error.message.clone())
+    }
 }
 
 impl Verdict {

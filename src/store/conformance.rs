@@ -1,6 +1,6 @@
 //! What every store must do. `suite!` runs all of it against one backend.
 
-use super::{Filter, Link, SpawnRecord, Stamp, Store};
+use super::{Filter, Link, SpawnRecord, Stamp, Store, Verification};
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -61,6 +61,7 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("a link is new once", a_link_is_new_once),
     ("gates are kept whole", gates_are_kept_whole),
     ("every change is in the log", every_change_is_in_the_log),
+    ("checks are kept in order", checks_are_kept_in_order),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -385,6 +386,34 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
         transaction.gates(TaskId(1)).unwrap(),
         crate::gate::Gates::default()
     );
+}
+
+fn checks_are_kept_in_order(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b")]);
+    let check = |number: u32, violations: &[&str]| Verification {
+        task: TaskId(number),
+        manifest_id: "a-2026-01-26".into(),
+        at: NOW.into(),
+        by: "tester".into(),
+        skill: "ct-task-executor".into(),
+        agent: "coder".into(),
+        passed: violations.is_empty(),
+        violations: violations.iter().map(|rule| rule.to_string()).collect(),
+    };
+    let checks = [
+        check(2, &["OUT-001", "GATES"]),
+        check(1, &[]),
+        check(2, &[]),
+    ];
+    let mut transaction = store.write(&stamp()).unwrap();
+    for check in &checks {
+        transaction.put_verification(check).unwrap();
+    }
+    assert_eq!(transaction.verifications().unwrap(), checks);
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.commit().unwrap();
+    let left = store.read().unwrap().verifications().unwrap();
+    assert_eq!(left, checks[1..2]);
 }
 
 fn a_link_is_new_once(store: &mut dyn Store) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{
     Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
-    Tasks, Transaction, log,
+    Tasks, Transaction, Verification, Verifications, log,
 };
 use crate::error::Result;
 use crate::gate::Gates;
@@ -22,6 +22,7 @@ struct State {
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
+    verifications: Vec<Verification>,
     log: Vec<Recorded>,
 }
 
@@ -168,6 +169,7 @@ impl Tasks for MemoryTransaction<'_> {
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
+        self.state.verifications.retain(|each| each.task != id);
         Ok(())
     }
 }
@@ -295,6 +297,17 @@ impl TaskGates for MemoryTransaction<'_> {
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
         self.state.gates.insert(task, gates.clone());
         Ok(())
+    }
+}
+
+impl Verifications for MemoryTransaction<'_> {
+    fn put_verification(&mut self, verification: &Verification) -> Result<()> {
+        self.state.verifications.push(verification.clone());
+        Ok(())
+    }
+
+    fn verifications(&self) -> Result<Vec<Verification>> {
+        Ok(self.state.verifications.clone())
     }
 }
 

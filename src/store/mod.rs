@@ -6,6 +6,7 @@ mod conformance;
 mod log;
 pub mod memory;
 pub mod sqlite;
+mod verifications;
 
 use std::collections::HashSet;
 
@@ -18,6 +19,7 @@ use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
 pub use log::{Change, Log, Recorded};
+pub use verifications::{Verification, Verifications};
 
 /// A store that can begin transactions.
 pub trait Store {
@@ -42,7 +44,7 @@ pub struct Stamp {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links + TaskGates + Log {
+pub trait Transaction: Tasks + Spawns + Links + TaskGates + Verifications + Log {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -150,7 +150,7 @@ impl Assembly<'_> {
             task,
             skill,
             session_open: false,
-            required_gates: false,
+            required_gates: requires_gates(self.transaction, task.id)?,
         };
         // Only needed to compare with and to add from, and not free to read.
         let needs_known = options.strict || options.force_inject;
@@ -223,6 +223,11 @@ impl Assembly<'_> {
     }
 }
 
+/// Says whether a task names gates that it needs.
+fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+    Ok(!transaction.gates(task)?.required.is_empty())
+}
+
 fn finish(
     decision: Decision,
     prepared: Prepared,
@@ -281,7 +286,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
             task: &task,
             skill,
             session_open: false,
-            required_gates: false,
+            required_gates: requires_gates(transaction, task.id)?,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
         let block = crate::protocol::block::compose(&stack);

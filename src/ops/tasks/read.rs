@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::gates::{self, TaskGates};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Page, Tasks};
 use crate::task::{Status, Task};
@@ -26,6 +27,9 @@ pub struct Shown {
     pub dependents: Vec<TaskId>,
     /// Dependencies that are not done.
     pub waiting_for: Vec<TaskId>,
+    /// Its gates and criteria, when anything is known of them or can be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<TaskGates>,
 }
 
 /// Tasks and how many there are in all.
@@ -73,6 +77,7 @@ pub struct TreeRow {
 
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
+    let verification = Some(gates::gates(context, id)?).filter(|gates| !gates.is_empty());
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let mut waiting_for = Vec::new();
@@ -87,6 +92,7 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             children,
             dependents,
             waiting_for,
+            verification,
         })
     })
 }

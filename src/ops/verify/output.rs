@@ -12,7 +12,7 @@ use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
@@ -34,6 +34,9 @@ pub struct OutputVerdict {
     pub output_digest: Option<String>,
     /// When the prompt was prepared.
     pub spawned_at: Option<String>,
+    /// Kind of agent that the entry names.
+    #[serde(skip)]
+    pub agent: Option<String>,
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
@@ -49,8 +52,10 @@ pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
         };
         Ok((verdict, record))
     })?;
-    if let Some(record) = record.filter(|_| verdict.verdict.violations.is_empty()) {
-        remember(context, record, &verdict, &now)?;
+    if let Some(record) = record {
+        let by = context.surroundings.actor.clone();
+        let found = verification(&record, &verdict, &verdict.verdict.violations, &now, &by);
+        remember(context, record, &verdict, &found)?;
     }
     Ok(verdict)
 }
@@ -61,29 +66,57 @@ pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>
     Ok(Catalogue::load(&places)?.base.sections)
 }
 
+/// Records a check, and the digest of a file that holds, unless that is known.
 fn remember(
     context: &mut Context,
     record: SpawnRecord,
     verdict: &OutputVerdict,
-    now: &str,
+    found: &Verification,
 ) -> Result<()> {
-    if record.output_digest == verdict.output_digest && record.verified_at.is_some() {
-        return Ok(());
-    }
-    let output_digest = verdict.output_digest.clone();
+    let is_known = record.output_digest == verdict.output_digest && record.verified_at.is_some();
     let record = SpawnRecord {
-        verified_at: Some(now.to_string()),
-        output_digest,
+        verified_at: Some(found.at.clone()),
+        output_digest: verdict.output_digest.clone(),
         ..record
     };
     context.write(|transaction| {
-        // Writing makes it the latest, which another spawn may have become meanwhile.
+        // Meanwhile the task may be gone. Writing the spawn makes it the latest, which another one
+        // may have become.
         let latest = transaction.latest_spawn(record.task)?;
-        if latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+        if latest.is_some() {
+            transaction.put_verification(found)?;
+        }
+        let is_latest = latest.is_some_and(|latest| latest.manifest_id == record.manifest_id);
+        if found.passed && is_latest && !is_known {
             transaction.put_spawn(&record)?;
         }
         Ok(())
     })
+}
+
+/// Tells what a check of a spawned task found, for the record. The agent is the kind that the entry
+/// names, else who had it checked.
+pub(in crate::ops) fn verification(
+    record: &SpawnRecord,
+    verdict: &OutputVerdict,
+    violations: &[Violation],
+    now: &str,
+    by: &str,
+) -> Verification {
+    let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
+    let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
+    broken.sort();
+    broken.dedup();
+    Verification {
+        task: record.task,
+        manifest_id: record.manifest_id.clone(),
+        at: now.to_string(),
+        by: by.to_string(),
+        skill: skill.unwrap_or("unknown").to_string(),
+        agent: verdict.agent.clone().unwrap_or_else(|| by.to_string()),
+        passed: broken.is_empty(),
+        violations: broken,
+    }
 }
 
 /// Checks entry and file of a spawn.
@@ -92,8 +125,19 @@ pub(in crate::ops) fn check_output(
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
+    let found = log::find(&workspace.manifest()?, &record.manifest_id)?;
+    check_found(workspace, record, found, required)
+}
+
+/// Checks the file of a spawn and what the manifest holds under the id of its entry.
+pub(in crate::ops) fn check_found(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+    found: log::Found,
+    required: &[String],
+) -> Result<OutputVerdict> {
     let mut violations = Vec::new();
-    let entry = spawned_entry(workspace, record, &mut violations)?;
+    let entry = spawned_entry(record, found, &mut violations);
     let file = Some(record.output_file.clone());
     let digest = file_digest(workspace, &file, Some(record), required, &mut violations)?;
     Ok(OutputVerdict {
@@ -101,6 +145,7 @@ pub(in crate::ops) fn check_output(
         verdict: Verdict::of(violations),
         manifest_id: Some(record.manifest_id.clone()),
         output_file: file,
+        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
         entry_status: entry.map(|entry| entry.status),
         output_digest: digest,
         spawned_at: Some(record.at.clone()),
@@ -125,6 +170,7 @@ fn check_unspawned(
         verdict: Verdict::of(violations),
         manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
         output_file: file,
+        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
         entry_status: entry.map(|entry| entry.status),
         output_digest: digest,
         spawned_at: None,
@@ -145,12 +191,11 @@ fn file_digest(
 }
 
 fn spawned_entry(
-    workspace: &Workspace,
     record: &SpawnRecord,
+    found: log::Found,
     violations: &mut Vec<Violation>,
-) -> Result<Option<Entry>> {
+) -> Option<Entry> {
     let (id, task) = (&record.manifest_id, record.task);
-    let found = log::find(&workspace.manifest()?, id)?;
     let mut missing =
         |message: String| violations.push(violation(Code::EntryMissing, "OUT-002", message));
     let Some((_, entry)) = found.entry else {
@@ -160,7 +205,7 @@ fn spawned_entry(
         for fault in &found.faulty {
             missing(format!("the entry {id} is faulty: {fault}"));
         }
-        return Ok(None);
+        return None;
     };
     if entry.status == Status::Archived {
         missing(format!(
@@ -175,7 +220,7 @@ fn spawned_entry(
         let message = format!("the entry {id} names the file {}, not {due}", entry.file);
         violations.push(violation(Code::OutputMissing, "OUT-001", message));
     }
-    Ok(Some(entry))
+    Some(entry)
 }
 
 fn linked_entry(

@@ -8,6 +8,7 @@ mod list;
 mod log;
 mod spawns;
 mod tasks;
+mod verifications;
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
