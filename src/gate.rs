@@ -335,6 +335,44 @@ mod tests {
         assert_eq!(again, gates);
     }
 
+    /// One step: a gate, what it is set to, and whether by force.
+    fn steps() -> impl proptest::strategy::Strategy<Value = Vec<(usize, bool, bool)>> {
+        use proptest::prelude::*;
+        proptest::collection::vec((0..Gate::ALL.len(), any::<bool>(), any::<bool>()), 0..30)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_set_a_gate_never_passes_before_its_turn_unnoticed(
+            needed in proptest::collection::btree_set(0..Gate::ALL.len(), 0..4),
+            steps in steps(),
+        ) {
+            let mut gates = Gates {
+                required: needed.into_iter().map(|at| Gate::ALL[at]).collect(),
+                ..Gates::default()
+            };
+            let mut failures = 0;
+            for (at, passed, force) in steps {
+                let gate = Gate::ALL[at];
+                if gates.check("T1", gate, passed, force).is_err() {
+                    proptest::prop_assert!(passed && !force && !gates.open_before(gate).is_empty());
+                    continue;
+                }
+                let forced = passed && !gates.open_before(gate).is_empty();
+                failures += usize::from(!passed);
+                gates.set(gate, Record { forced, ..record(passed) });
+                let mut set = gates.gates.keys();
+                proptest::prop_assert!(passed || set.all(|other| *other <= gate));
+                for (gate, record) in &gates.gates {
+                    let is_in_turn = gates.open_before(*gate).is_empty();
+                    proptest::prop_assert!(!record.passed || record.forced || is_in_turn);
+                }
+                proptest::prop_assert_eq!(gates.failures.len(), failures);
+                proptest::prop_assert_eq!(gates.round as usize, failures.min(ROUNDS_MAX as usize));
+            }
+        }
+    }
+
     #[test]
     fn unknown_gates_and_agents_have_codes_of_their_own() {
         assert_eq!("tests-passed".parse::<Gate>().ok(), Some(Gate::TestsPassed));

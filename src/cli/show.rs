@@ -8,9 +8,8 @@ use super::Face;
 use super::screen::{Screen, Tone};
 use super::verify::standing;
 use crate::error::Result;
-use crate::gate::Gate;
 use crate::id::{self, TaskId};
-use crate::ops::gates::TaskGates;
+use crate::ops::gates::Summary;
 use crate::ops::tasks::{self, Shown};
 use crate::task::{Priority, Status, Task};
 
@@ -86,17 +85,13 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.section("Notes", &bullets(&notes));
 }
 
-/// Says how each gate that was set or is needed stands, and each criterion.
-fn verification(found: &TaskGates) -> Vec<String> {
-    let is_told = |gate: &Gate| found.gates.contains_key(gate) || found.required.contains(gate);
-    let gates = Gate::ALL
-        .into_iter()
-        .filter(is_told)
-        .filter(|_| found.are_used());
-    let gates = gates.map(|gate| format!("{gate}: {}", standing::state(gate, found).1));
-    let criteria = found.criteria.iter();
+/// Says how each gate and each criterion stands.
+fn verification(found: &Summary) -> Vec<String> {
+    let gates = found.gates.iter();
+    let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::state(*state).1));
+    let criteria = found.criteria.iter().enumerate();
     let criteria =
-        criteria.map(|one| format!("criterion {}: {}", one.number, standing::proven(one).1));
+        criteria.map(|(at, state)| format!("criterion {}: {}", at + 1, standing::proven(*state).1));
     gates.chain(criteria).collect()
 }
 

@@ -55,6 +55,8 @@ struct Check {
 struct Found {
     /// Everything that speaks against it; first what an agent left.
     faults: Vec<Error>,
+    /// What cannot be told.
+    warnings: Vec<String>,
     /// Of a task that was spawned: the spawn as it is to be recorded, and the check.
     spawn: Option<(SpawnRecord, Verification)>,
 }
@@ -83,6 +85,7 @@ impl Check {
     fn found(&self, transaction: &dyn Transaction, task: &Task) -> Result<Found> {
         let gates = transaction.gates(task.id)?;
         let standing = standing(&self.workspace, task, gates.clone(), self.seen.clone());
+        let warnings = Vec::from_iter(standing.unknown());
         let lacks = lacks(&gates, &standing, &self.here);
         let broken = lacks.iter().map(|(rule, error)| Violation::of(error, rule));
         let broken: Vec<Violation> = broken.collect();
@@ -90,6 +93,7 @@ impl Check {
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
                 faults: lacks.collect(),
+                warnings,
                 spawn: None,
             });
         };
@@ -105,6 +109,7 @@ impl Check {
         let record = self.recorded(record, verdict, faults.is_empty());
         Ok(Found {
             faults,
+            warnings,
             spawn: Some((record, verified)),
         })
     }
@@ -153,8 +158,10 @@ impl Check {
                 detail: json!({"reasons": reasons}),
             })?;
         }
-        let warning = |reason: &String| format!("completed by force: {reason}");
-        Ok(reasons.iter().map(warning).collect())
+        let forced = reasons
+            .iter()
+            .map(|reason| format!("completed by force: {reason}"));
+        Ok(found.warnings.into_iter().chain(forced).collect())
     }
 }
 

@@ -18,7 +18,7 @@ use crate::store::{Change, Transaction};
 use take::Scene;
 
 pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
-pub use standing::{CriterionStanding, Proven, Seen, TaskGates, gates};
+pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
 pub(super) use standing::{lacks, seen, standing};
 pub use take::Given;
 pub(super) use take::directory;

@@ -1,6 +1,7 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
 pub mod complete;
+pub mod compliance;
 pub mod demo;
 pub mod gates;
 pub mod init;

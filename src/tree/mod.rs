@@ -13,6 +13,7 @@ mod git;
 mod glob;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -69,6 +70,35 @@ pub fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
         Err(problem) => return Ok(Tree::unread(problem)),
     };
     Ok(hashed(root, &paths).unwrap_or_else(|| Tree::unread(too_much())))
+}
+
+/// Finds which of some sets of patterns stand for the same file, with one such file. Only files
+/// that are there count, and paths that several declare as they are.
+pub fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
+    let mut found = BTreeMap::new();
+    if sets.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let globs: Vec<Globs> = sets
+        .iter()
+        .map(|set| Globs::new(set))
+        .collect::<Result<_>>()?;
+    let mut paths = listed(root, &Globs::everything())?.unwrap_or_default();
+    paths.extend(globs.iter().flat_map(|it| it.plain().map(PathBuf::from)));
+    for path in paths {
+        let has: Vec<usize> = (0..sets.len()).filter(|at| globs[*at].has(&path)).collect();
+        for (at, first) in has.iter().enumerate() {
+            for second in &has[at + 1..] {
+                found
+                    .entry((*first, *second))
+                    .or_insert_with(|| path.clone());
+            }
+        }
+    }
+    let found = found.into_iter();
+    Ok(found
+        .map(|((first, second), path)| (first, second, path))
+        .collect())
 }
 
 fn too_much() -> String {

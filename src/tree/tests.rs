@@ -237,6 +237,21 @@ fn a_folder_of_a_repository_sees_only_what_is_below_it() {
 }
 
 #[test]
+fn a_linked_worktree_is_a_repository_like_any_other() {
+    let folder = Folder::with_git();
+    folder.git(&["worktree", "add", "-q", "linked"]);
+    let linked = folder.path().join("linked");
+    assert_eq!(
+        digest(&linked, &[]).unwrap().digest,
+        Some(folder.seen(&["src", "README.md"]))
+    );
+    assert_eq!(
+        super::head(&linked).unwrap(),
+        super::head(folder.path()).unwrap()
+    );
+}
+
+#[test]
 fn files_of_a_repository_within_count() {
     let folder = Folder::with_git();
     folder.write("lib/inner/x.rs", "x");

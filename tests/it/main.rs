@@ -9,10 +9,12 @@ mod world;
 
 mod attempts;
 mod batch;
+mod compliance;
 mod corrections;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
+mod evidence;
 mod gates;
 mod graph;
 mod init_agents;

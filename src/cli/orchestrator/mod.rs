@@ -1,7 +1,9 @@
 //! `cleo orchestrator …`
 
+mod compliance;
 mod next;
 mod ready;
+mod validate;
 mod waves;
 
 use std::process::ExitCode;
@@ -26,6 +28,9 @@ pub(super) enum Command {
     Next(Scope),
     /// Show the open tasks in waves that can be worked on side by side
     Waves(Scope),
+    /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
+    Validate(Scope),
+    Compliance(compliance::Arguments),
 }
 
 /// Which part of the graph.
@@ -42,6 +47,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Ready(scope) => face.run("orchestrator.ready", scope, ready::run),
         Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
         Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),
+        Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
+        Command::Compliance(arguments) => {
+            face.run("orchestrator.compliance", arguments, compliance::run)
+        }
     }
 }
 

@@ -29,7 +29,11 @@ Examples:
   cleo verify T3 --refresh                           run again what is stale
   cleo verify T3 --accept 2 --note 'shown to the customer'
   cleo verify output T3
-  cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'"
+  cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'
+
+Evidence holds for the files that the task is about: those that it declares with --file (src/auth
+for all below a folder, src/**/*.rs, {ts,tsx}, [a-z]), else all that git tracks or does not ignore.
+When one of them changes, it is stale, and `complete` asks for it again."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]

@@ -3,7 +3,7 @@
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::error::quote;
 use crate::gate::{Evidence, Gate, Proof, Record};
-use crate::ops::gates::{CriterionStanding, Outcome, Proven, Ran, Renewed, TaskGates};
+use crate::ops::gates::{CriterionStanding, GateState, Outcome, Proven, Ran, Renewed, TaskGates};
 
 /// How much of a commit's id is shown, in digits.
 const COMMIT_SHOWN: usize = 12;
@@ -52,20 +52,20 @@ pub(super) fn name(ran: &Ran) -> String {
 }
 
 /// Says in a few words how a gate stands.
-pub(in crate::cli) fn state(gate: Gate, result: &TaskGates) -> (Tone, &'static str) {
-    match result.gates.get(&gate) {
-        Some(record) if !record.passed => (Tone::Bad, "failed"),
-        Some(_) if result.stale.contains(&gate) => (Tone::Warn, "stale"),
-        Some(record) if record.forced => (Tone::Warn, "passed by force"),
-        Some(_) => (Tone::Good, "passed"),
-        None if result.required.contains(&gate) => (Tone::Plain, "open"),
-        None => (Tone::Dim, "open (optional)"),
+pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
+    match state {
+        GateState::Open => (Tone::Plain, "open"),
+        GateState::Optional => (Tone::Dim, "open (optional)"),
+        GateState::Passed => (Tone::Good, "passed"),
+        GateState::Forced => (Tone::Warn, "passed by force"),
+        GateState::Failed => (Tone::Bad, "failed"),
+        GateState::Stale => (Tone::Warn, "stale"),
     }
 }
 
 /// Says in a word how a criterion stands.
-pub(in crate::cli) fn proven(one: &CriterionStanding) -> (Tone, &'static str) {
-    match one.state {
+pub(in crate::cli) fn proven(state: Proven) -> (Tone, &'static str) {
+    match state {
         Proven::Proven => (Tone::Good, "proven"),
         Proven::Claimed => (Tone::Accent, "claimed"),
         Proven::Failed => (Tone::Bad, "failed"),
@@ -76,7 +76,7 @@ pub(in crate::cli) fn proven(one: &CriterionStanding) -> (Tone, &'static str) {
 
 fn row(gate: Gate, result: &TaskGates) -> Vec<Cell> {
     let record = result.gates.get(&gate);
-    let (tone, state) = state(gate, result);
+    let (tone, state) = state(result.state(gate));
     let by = record.map(|record| record.by.clone()).unwrap_or_default();
     vec![
         (Tone::Strong, gate.name().to_string()),
@@ -87,7 +87,7 @@ fn row(gate: Gate, result: &TaskGates) -> Vec<Cell> {
 }
 
 fn criterion(one: &CriterionStanding) -> Vec<Cell> {
-    let (tone, state) = proven(one);
+    let (tone, state) = proven(one.state);
     let evidence = match (&one.record, &one.command) {
         (Some(record), _) => summaries(record),
         (None, Some(command)) => typed(command),

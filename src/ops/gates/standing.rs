@@ -43,6 +43,8 @@ pub struct TaskGates {
     rounds_exceeded: bool,
     #[serde(skip)]
     are_used: bool,
+    #[serde(skip)]
+    unknown: Vec<Gate>,
 }
 
 /// The files of a task when they were looked at.
@@ -77,6 +79,37 @@ pub struct CriterionStanding {
     pub line: String,
 }
 
+/// How a gate stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum GateState {
+    /// The task needs it.
+    Open,
+    /// The task does not need it.
+    Optional,
+    /// It passed, on the files as they are.
+    Passed,
+    /// It passed before its turn.
+    Forced,
+    /// It failed.
+    Failed,
+    /// It passed before files of the task changed.
+    Stale,
+}
+
+/// How a task stands, in few words.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// True when every gate that it needs has passed and nothing of that is stale.
+    pub passed: bool,
+    /// Every gate, when it uses gates.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates: BTreeMap<Gate, GateState>,
+    /// Its criteria, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<Proven>,
+}
+
 /// How a criterion stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,15 +132,41 @@ impl TaskGates {
         self.rounds_exceeded
     }
 
-    /// Says whether completing the task depends on its gates.
-    pub fn are_used(&self) -> bool {
-        self.are_used
+    /// Warns of gates that passed where nobody can tell whether files have changed since.
+    pub(in crate::ops) fn unknown(&self) -> Option<String> {
+        let names: Vec<&str> = self.unknown.iter().map(|gate| gate.name()).collect();
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "{names} passed without a digest of the files, so nobody can tell if it still holds"
+            )
+        })
     }
 
-    /// Says whether there is anything to tell.
-    pub fn is_empty(&self) -> bool {
-        let has_criterion = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
-        !self.are_used && !self.criteria.iter().any(has_criterion)
+    /// Says how a gate stands.
+    pub fn state(&self, gate: Gate) -> GateState {
+        match self.gates.get(&gate) {
+            Some(record) if !record.passed => GateState::Failed,
+            Some(_) if self.stale.contains(&gate) => GateState::Stale,
+            Some(record) if record.forced => GateState::Forced,
+            Some(_) => GateState::Passed,
+            None if self.required.contains(&gate) => GateState::Open,
+            None => GateState::Optional,
+        }
+    }
+
+    /// Says in few words how the task stands; none when it neither uses gates nor has criteria
+    /// that something is known of or that can be run.
+    pub fn summary(&self) -> Option<Summary> {
+        let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
+        let has_criteria = self.criteria.iter().any(is_told);
+        let gates = Gate::ALL.into_iter().filter(|_| self.are_used);
+        let criteria = self.criteria.iter().filter(|_| has_criteria);
+        (self.are_used || has_criteria).then(|| Summary {
+            passed: self.passed,
+            gates: gates.map(|gate| (gate, self.state(gate))).collect(),
+            criteria: criteria.map(|one| one.state).collect(),
+        })
     }
 }
 
@@ -157,11 +216,12 @@ pub(in crate::ops) fn standing(
         tree: fitting.and_then(|seen| seen.digest.as_deref()),
         file: &file,
     };
-    let stale = stale_gates(&gates, &present);
+    let stale = passed_and(&gates, &present, Freshness::Stale);
     TaskGates {
         task_id: task.id,
         passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
         required: gates.needed(),
+        unknown: passed_and(&gates, &present, Freshness::Unknown),
         stale,
         criteria: criteria(task, &gates, &present),
         rounds_exceeded: gates.rounds_exceeded(),
@@ -174,11 +234,11 @@ pub(in crate::ops) fn standing(
     }
 }
 
-fn stale_gates(gates: &Gates, present: &Present<'_>) -> Vec<Gate> {
-    let is_stale = |record: &Record| freshness(&record.evidence, present) == Freshness::Stale;
+/// Names the gates that passed, by how fresh their evidence is.
+fn passed_and(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
     let passed = gates.gates.iter().filter(|(_, record)| record.passed);
-    let stale = passed.filter(|(_, record)| is_stale(record));
-    stale.map(|(gate, _)| *gate).collect()
+    let found = passed.filter(|(_, record)| freshness(&record.evidence, present) == wanted);
+    found.map(|(gate, _)| *gate).collect()
 }
 
 fn criteria(task: &Task, gates: &Gates, present: &Present<'_>) -> Vec<CriterionStanding> {

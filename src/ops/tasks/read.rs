@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::gates::{self, TaskGates};
+use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Page, Tasks};
 use crate::task::{Status, Task};
@@ -29,7 +29,7 @@ pub struct Shown {
     pub waiting_for: Vec<TaskId>,
     /// Its gates and criteria, when anything is known of them or can be run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification: Option<TaskGates>,
+    pub verification: Option<Summary>,
 }
 
 /// Tasks and how many there are in all.
@@ -77,7 +77,7 @@ pub struct TreeRow {
 
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
-    let verification = Some(gates::gates(context, id)?).filter(|gates| !gates.is_empty());
+    let verification = gates::gates(context, id)?.summary();
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let mut waiting_for = Vec::new();
