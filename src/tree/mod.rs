@@ -111,8 +111,9 @@ type Listed = std::result::Result<Vec<PathBuf>, String>;
 
 fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
     let listed = match git::files(root)? {
-        git::Files::Known(paths) => expanded(root, paths),
-        git::Files::NoRepository => walk::files(root, globs),
+        // A repository that ignores all of the workspace knows nothing of it.
+        git::Files::Known(paths) if !paths.is_empty() => expanded(root, paths),
+        git::Files::Known(_) | git::Files::NoRepository => walk::files(root, globs),
         git::Files::Unknown(problem) => Err(problem),
     };
     let is_file = |path: &PathBuf| {

@@ -252,6 +252,15 @@ fn a_linked_worktree_is_a_repository_like_any_other() {
 }
 
 #[test]
+fn a_workspace_that_its_repository_ignores_is_looked_at_without_it() {
+    let above = Folder::with_git();
+    above.write(".gitignore", "*\n");
+    above.write("inner/src/a.rs", "a");
+    let inner = |patterns: &[String]| digest(&above.path().join("inner"), patterns).unwrap();
+    assert_eq!((inner(&[]).files, inner(&["src/**".into()]).files), (1, 1));
+}
+
+#[test]
 fn files_of_a_repository_within_count() {
     let folder = Folder::with_git();
     folder.write("lib/inner/x.rs", "x");

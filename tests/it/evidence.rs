@@ -102,7 +102,7 @@ fn every_kind_of_evidence_is_kept_with_where_it_was_taken() {
     assert_eq!(answer["result"]["tree"]["files"], 1);
     let shown = workspace.cleo("verify T1");
     assert!(
-        shown.contains("file src/a.rs; file README.md; commit "),
+        shown.contains("echo one; true; file src/a.rs; file README.md; commit"),
         "{shown}"
     );
 }

@@ -79,7 +79,7 @@ fn remember(
         output_digest: verdict.output_digest.clone(),
         ..record
     };
-    context.write(|transaction| {
+    let kept = context.write(|transaction| {
         // Meanwhile the task may be gone. Writing the spawn makes it the latest, which another one
         // may have become.
         let latest = transaction.latest_spawn(record.task)?;
@@ -91,7 +91,12 @@ fn remember(
             transaction.put_spawn(&record)?;
         }
         Ok(())
-    })
+    });
+    match kept {
+        // A verdict does not depend on being counted.
+        Err(error) if error.code == Code::StoreReadOnly && (is_known || !found.passed) => Ok(()),
+        kept => kept,
+    }
 }
 
 /// Tells what a check of a spawned task found, for the record. The agent is the kind that the entry
