@@ -127,9 +127,20 @@ pub struct Gates {
     /// What is known of acceptance criteria, by their line. One that is changed is another.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub criteria: BTreeMap<String, Record>,
-    /// Who completed the task although something of this was missing, and when.
+    /// The completion by force, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forced: Option<String>,
+    pub forced: Option<Forced>,
+}
+
+/// A completion of a task that had not earned it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forced {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// What spoke against it.
+    pub reasons: Vec<String>,
 }
 
 /// A gate that failed.

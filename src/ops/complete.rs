@@ -1,16 +1,15 @@
 //! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
 //! gates and criteria that it uses.
 
-use serde_json::json;
-
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish};
 use super::verify::{OutputVerdict, Violation, check_output, required_sections, verification};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
+use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
-use crate::store::{Change, SpawnRecord, Transaction, Verification};
+use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
 
@@ -123,14 +122,10 @@ impl Check {
                 ..record
             },
             false => SpawnRecord {
-                forced: Some(self.forced()),
+                forced: Some(format!("{} {}", self.now, self.by)),
                 ..record
             },
         }
-    }
-
-    fn forced(&self) -> String {
-        format!("{} {}", self.now, self.by)
     }
 
     /// Records that a task was earned, or that somebody completed it all the same.
@@ -150,13 +145,12 @@ impl Check {
         }
         if !reasons.is_empty() {
             let mut gates = transaction.gates(task)?;
-            gates.forced = Some(self.forced());
+            gates.forced = Some(Forced {
+                at: self.now.clone(),
+                by: self.by.clone(),
+                reasons: reasons.clone(),
+            });
             transaction.put_gates(task, &gates)?;
-            transaction.record(&Change {
-                kind: "forced".to_string(),
-                task: Some(task),
-                detail: json!({"reasons": reasons}),
-            })?;
         }
         let forced = reasons
             .iter()

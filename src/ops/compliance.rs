@@ -94,6 +94,7 @@ fn worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Wor
 fn broken(rules: &[RuleReport], tasks: &[TaskReport]) -> Option<Error> {
     let rules = rules.iter().filter(|rule| rule.verdict == Some("fail"));
     let mut parts: Vec<String> = rules
+        .clone()
         .map(|rule| format!("{}: {}", rule.id, rule.evidence))
         .collect();
     let broken: Vec<&TaskReport> = tasks
@@ -115,7 +116,12 @@ fn broken(rules: &[RuleReport], tasks: &[TaskReport]) -> Option<Error> {
     let error = Error::new(Code::NotCompliant, parts.join(". "));
     let fix = match broken.first() {
         Some(task) => format!("cleo verify output {}", task.task_id),
-        None => "cleo help orchestrator validate".to_string(),
+        None => {
+            let mut tasks = rules.clone().flat_map(|rule| &rule.tasks);
+            tasks
+                .next()
+                .map_or("cleo list".to_string(), |id| format!("cleo show {id}"))
+        }
     };
     (!parts.is_empty()).then(|| error.fix(fix))
 }

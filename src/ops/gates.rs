@@ -1,25 +1,24 @@
 //! Setting and reading the gates of a task.
 
+mod lacks;
 mod refresh;
 mod standing;
 mod take;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
-
-use serde_json::json;
 
 use super::{Context, require};
 use crate::error::Result;
 use crate::gate::{Evidence, Gate, Record, check_agent};
 use crate::id::TaskId;
-use crate::store::{Change, Transaction};
+use crate::store::Transaction;
 use take::Scene;
 
+pub(super) use lacks::lacks;
 pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
 pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
-pub(super) use standing::{lacks, seen, standing};
+pub(super) use standing::{seen, standing};
 pub use take::Given;
 pub(super) use take::directory;
 
@@ -105,10 +104,8 @@ fn keep(
             forced: passed && !gates.open_before(gate).is_empty(),
             evidence,
         };
-        let detail = json!({"gate": gate, "passed": passed, "forced": record.forced});
         gates.set(gate, record);
-        transaction.put_gates(task, &gates)?;
-        event(transaction, "gate", task, detail)
+        transaction.put_gates(task, &gates)
     })
 }
 
@@ -122,29 +119,13 @@ pub(super) fn require_gates(
     let mut gates = transaction.gates(task)?;
     let before = gates.required.clone();
     if clear {
-        gates.required = BTreeSet::new();
+        gates.required.clear();
     }
     gates.required.extend(more);
-    if gates.required == before {
-        return Ok(());
+    match gates.required == before {
+        true => Ok(()),
+        false => transaction.put_gates(task, &gates),
     }
-    transaction.put_gates(task, &gates)?;
-    let detail = json!({"from": before, "to": gates.required});
-    event(transaction, "requiredGates", task, detail)
-}
-
-/// Records what happens around a task.
-fn event(
-    transaction: &mut dyn Transaction,
-    kind: &str,
-    task: TaskId,
-    detail: serde_json::Value,
-) -> Result<()> {
-    transaction.record(&Change {
-        kind: kind.to_string(),
-        task: Some(task),
-        detail,
-    })
 }
 
 /// Says where a folder of the workspace is.

@@ -381,6 +381,20 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
     transaction.put_gates(TaskId(1), &gates).unwrap();
     transaction.put_gates(TaskId(1), &gates).unwrap();
     assert_eq!(transaction.gates(TaskId(1)).unwrap(), gates);
+    let needs = r#"{"gates":{},"round":0,"failures":[],"required":["qaPassed"],
+        "forced":{"at":"x","by":"y","reasons":["z"]}}"#;
+    transaction
+        .put_gates(TaskId(1), &serde_json::from_str(needs).unwrap())
+        .unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let told = transaction.changes(1, 10).unwrap();
+    let told: Vec<&str> = told.iter().map(|each| each.change.kind.as_str()).collect();
+    assert_eq!(
+        told,
+        ["gate", "requiredGates", "forced"],
+        "what is the same is not told"
+    );
     transaction.delete(TaskId(1)).unwrap();
     assert_eq!(
         transaction.gates(TaskId(1)).unwrap(),

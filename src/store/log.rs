@@ -72,6 +72,50 @@ pub(super) fn delete(task: &Task, spawns: &[SpawnRecord], links: &[Link], gates:
     }
 }
 
+/// Tells what a write of the gates of a task changes: gates that are set, criteria that are shown
+/// to hold or not, the gates that it needs, and a completion by force.
+pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
+    let mut told = Vec::new();
+    let mut tell = |kind: &str, detail| {
+        told.push(Change {
+            kind: kind.to_string(),
+            task: Some(task),
+            detail,
+        });
+    };
+    for (gate, record) in &after.gates {
+        if before.gates.get(gate) != Some(record) {
+            let by_command = record.evidence.iter().any(|each| each.outcome().is_some());
+            let (passed, forced) = (record.passed, record.forced);
+            let detail =
+                json!({"gate": gate, "passed": passed, "forced": forced, "byCommand": by_command});
+            tell("gate", detail);
+        }
+    }
+    for (line, record) in &after.criteria {
+        if before.criteria.get(line) != Some(record) {
+            tell(
+                "criterion",
+                json!({"criterion": line, "passed": record.passed}),
+            );
+        }
+    }
+    if before.required != after.required {
+        tell(
+            "requiredGates",
+            json!({"from": before.required, "to": after.required}),
+        );
+    }
+    if let Some(forced) = after
+        .forced
+        .as_ref()
+        .filter(|_| before.forced != after.forced)
+    {
+        tell("forced", json!({"reasons": forced.reasons}));
+    }
+    told
+}
+
 /// Returns the fields that differ. When a task was last changed is no change of its own.
 fn difference(before: &Task, after: &Task) -> Map<String, Value> {
     let fields = |task: &Task| match json!(task) {

@@ -295,8 +295,9 @@ impl TaskGates for MemoryTransaction<'_> {
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
-        self.state.gates.insert(task, gates.clone());
-        Ok(())
+        let before = self.state.gates.insert(task, gates.clone());
+        let told = log::gates(task, &before.unwrap_or_default(), gates);
+        told.iter().try_for_each(|change| self.record(change))
     }
 }
 

@@ -126,7 +126,7 @@ pub trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
 
-    /// Writes the gates of a task.
+    /// Writes the gates of a task; what that changes is recorded in the log.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 

@@ -149,8 +149,7 @@ fn work_that_nobody_was_given_breaks_orc_002() {
         rule["evidence"],
         "1 of 2 done tasks were spawned; without: T2"
     );
-    assert_eq!(answer["error"]["fix"], "cleo help orchestrator validate");
-    assert_eq!(workspace.shell("cleo help orchestrator validate").exit, 0);
+    assert_eq!(answer["error"]["fix"], "cleo show T2");
 }
 
 #[test]

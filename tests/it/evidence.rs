@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -441,7 +441,11 @@ fn force_completes_all_the_same_and_is_recorded() {
     );
     let state = workspace.state();
     assert!(
-        state.contains(r#""forced\""#) || state.contains("Text(\"forced\")"),
+        state.contains("needs gates that are open: qaPassed"),
+        "{state}"
+    );
+    assert!(
+        state.contains("criteria that nothing has shown to hold: 1 (`false`)"),
         "{state}"
     );
 }
@@ -553,6 +557,48 @@ fn criteria_with_a_command_must_hold_before_a_task_is_done() {
     assert_eq!(error["fix"], "cleo verify T1 --only 1");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
+}
+
+#[test]
+fn criteria_that_are_run_side_by_side_are_all_kept() {
+    let workspace = plain();
+    let lines: Vec<String> = (1..=6)
+        .map(|number| format!("c{number} :: true {number}"))
+        .collect();
+    let mut words = vec!["update", "T1"];
+    lines
+        .iter()
+        .for_each(|line| words.extend(["--acceptance", line]));
+    assert_eq!(workspace.json(&words)["success"], true);
+    let run = |number: usize| {
+        let mut cleo = workspace.command(&["verify", "T1", "--only", &number.to_string()]);
+        cleo.stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<_> = (1..=6).map(run).collect();
+    for mut cleo in running {
+        assert!(cleo.wait().unwrap().success());
+    }
+    assert_eq!(states(&line(&workspace, "verify T1")), ["proven"; 6]);
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn everything_about_gates_is_in_the_log() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented --acceptance 'x :: false'");
+    workspace.ok("verify T1 --gate implemented --run true");
+    workspace.text("verify T1 --run-all", "");
+    workspace.ok("complete T1 --force");
+    let state = workspace.state();
+    for kind in ["requiredGates", "gate", "criterion", "forced"] {
+        assert!(
+            state.contains(&format!("Text(\"{kind}\")")),
+            "{kind} in {state}"
+        );
+    }
 }
 
 #[test]

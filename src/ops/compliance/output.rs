@@ -69,6 +69,8 @@ fn report(task: &Task, spawn: &SpawnRecord, verdict: OutputVerdict, gates: Gates
     violations.extend(open_gates(&gates));
     violations.extend(unproven(task, &gates));
     let skill = spawn.receipt.get("skill").and_then(|skill| skill.as_str());
+    let forced = gates.forced.as_ref();
+    let forced = forced.map(|forced| format!("{} {}", forced.at, forced.by));
     let passed = gates.gates.iter().filter(|(_, record)| record.passed);
     TaskReport {
         task_id: task.id,
@@ -80,7 +82,7 @@ fn report(task: &Task, spawn: &SpawnRecord, verdict: OutputVerdict, gates: Gates
         },
         violations,
         verified_at: spawn.verified_at.clone(),
-        forced: gates.forced.clone().or(spawn.forced.clone()),
+        forced: spawn.forced.clone().or(forced),
         forced_gates: passed
             .filter(|(_, record)| record.forced)
             .map(|(gate, _)| *gate)

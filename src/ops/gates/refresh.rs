@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
 
-use super::standing::{CriterionStanding, Proven, TaskGates, command, gates};
-use super::take::{self, Given, Scene};
-use super::{Setting, event, set_in};
+use super::standing::{CriterionStanding, Proven, TaskGates, gates};
+use super::take::{self, Given, Scene, command};
+use super::{Setting, set_in};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::id::{self, TaskId};
@@ -264,9 +263,7 @@ fn keep(
         let mut gates = transaction.gates(task)?;
         gates.criteria.retain(|line, _| now.contains(line));
         gates.criteria.insert(one.line.clone(), record);
-        transaction.put_gates(task, &gates)?;
-        let detail = json!({"criterion": one.line, "passed": passed});
-        event(transaction, "criterion", task, detail)
+        transaction.put_gates(task, &gates)
     })
 }
 

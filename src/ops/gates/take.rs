@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{TaskGates, folder};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::ops::Context;
 use crate::runner::process;
@@ -210,11 +210,25 @@ fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
     let full = workspace.confine(&relative)?;
     let digest = tree::file_digest(&full).ok_or_else(|| {
         let message = format!("{relative} is no regular file that can be read");
-        let look = format!("ls -ld {}", crate::error::quote(path));
+        let look = format!("ls -ld {}", quote(path));
         Error::new(Code::FileUnreadable, message).fix(look)
     })?;
     Ok(Proof::File {
         path: relative,
         digest,
     })
+}
+
+/// Writes the command of a piece of evidence as it is typed.
+pub(super) fn command(evidence: &Evidence) -> Option<String> {
+    let Proof::Command { command, .. } = &evidence.proof else {
+        return None;
+    };
+    Some(typed(command))
+}
+
+/// Writes words as they are typed.
+pub(super) fn typed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    words.join(" ")
 }

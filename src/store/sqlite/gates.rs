@@ -5,7 +5,7 @@ use super::tasks::from_json;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
-use crate::store::TaskGates;
+use crate::store::{Log, TaskGates, log};
 
 impl TaskGates for SqliteTransaction<'_> {
     fn gates(&self, task: TaskId) -> Result<Gates> {
@@ -15,10 +15,12 @@ impl TaskGates for SqliteTransaction<'_> {
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
+        let before = self.gates(task)?;
         let state = serde_json::to_string(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2)
                    ON CONFLICT (task) DO UPDATE SET state = excluded.state";
         self.run(sql, (task.0, state))?;
-        Ok(())
+        let told = log::gates(task, &before, gates);
+        told.iter().try_for_each(|change| self.record(change))
     }
 }
