@@ -63,7 +63,10 @@ impl Tree {
 pub fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     let globs = match patterns.is_empty() {
         true => Globs::everything(),
-        false => Globs::new(patterns)?,
+        false => match Globs::new(patterns) {
+            Ok(globs) => globs,
+            Err(error) => return Ok(Tree::unread(error.message)),
+        },
     };
     let paths = match listed(root, &globs)? {
         Ok(paths) => paths,
@@ -79,14 +82,14 @@ pub fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, Pa
     if sets.len() < 2 {
         return Ok(Vec::new());
     }
-    let globs: Vec<Globs> = sets
-        .iter()
-        .map(|set| Globs::new(set))
-        .collect::<Result<_>>()?;
+    // Patterns that cannot be used stand for nothing.
+    let globs: Vec<Option<Globs>> = sets.iter().map(|set| Globs::new(set).ok()).collect();
     let mut paths = listed(root, &Globs::everything())?.unwrap_or_default();
-    paths.extend(globs.iter().flat_map(|it| it.plain().map(PathBuf::from)));
+    let plain = globs.iter().flatten().flat_map(Globs::plain);
+    paths.extend(plain.map(PathBuf::from));
     for path in paths {
-        let has: Vec<usize> = (0..sets.len()).filter(|at| globs[*at].has(&path)).collect();
+        let has = |at: &usize| globs[*at].as_ref().is_some_and(|globs| globs.has(&path));
+        let has: Vec<usize> = (0..sets.len()).filter(has).collect();
         for (at, first) in has.iter().enumerate() {
             for second in &has[at + 1..] {
                 found

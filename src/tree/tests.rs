@@ -351,6 +351,35 @@ fn a_repository_without_a_commit_has_no_head() {
 }
 
 #[test]
+fn patterns_without_end_are_said_to_be() {
+    let tree = Folder::plain().tree(&[&"{a,b}?".repeat(100_000)]);
+    assert_eq!((tree.digest, tree.files), (None, 0));
+    assert!(tree.problem.unwrap().contains("patterns"));
+}
+
+#[test]
+fn tasks_that_declare_one_file_are_found() {
+    let folder = Folder::plain();
+    let set =
+        |patterns: &[&str]| -> Vec<String> { patterns.iter().map(|it| it.to_string()).collect() };
+    let sets = [
+        set(&["src/*.rs"]),
+        set(&["src/deep"]),
+        set(&["src/a.rs", "x"]),
+        set(&["x"]),
+    ];
+    let sets: Vec<&[String]> = sets.iter().map(Vec::as_slice).collect();
+    let found = overlaps(folder.path(), &sets).unwrap();
+    assert_eq!(
+        found,
+        [
+            (0, 2, PathBuf::from("src/a.rs")),
+            (2, 3, PathBuf::from("x"))
+        ]
+    );
+}
+
+#[test]
 fn too_many_bytes_are_said_to_be() {
     let folder = Folder::plain();
     let large = File::create(folder.path().join("src/large")).unwrap();

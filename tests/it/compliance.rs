@@ -77,7 +77,7 @@ fn a_task_that_earned_it_passes() {
     );
     let shown = workspace.cleo("orchestrator validate");
     assert!(
-        shown.contains("1 of 1 finished task keep every rule"),
+        shown.contains("1 finished task, none with a rule broken"),
         "{shown}"
     );
 }
@@ -240,4 +240,13 @@ fn a_refused_completion_is_a_check_and_a_task_that_was_not_spawned_has_none() {
     assert!(shown.contains("GATES 1"), "{shown}");
     let result = workspace.json(&["orchestrator", "compliance"])["result"].clone();
     assert_eq!(result["groups"][0]["checks"], 1);
+}
+
+#[test]
+fn the_answers_read_well() {
+    let workspace = done();
+    workspace.ok("complete T2");
+    workspace.write(OUTPUT, format!("{GOOD}More.\n"));
+    insta::assert_snapshot!(workspace.text("orchestrator validate", ""));
+    insta::assert_snapshot!(workspace.text("orchestrator compliance --by agent", ""));
 }

@@ -22,8 +22,13 @@ fn render(screen: &mut Screen, found: &Compliance) {
         task_lines(screen, task);
     }
     let tasks = count(found.total, "finished task", "finished tasks");
-    let line = format!("{} of {tasks} keep every rule", found.compliant);
-    screen.line(Tone::Dim, line);
+    let broken = found.total - found.compliant;
+    let with = if broken == 0 {
+        "none"
+    } else {
+        &broken.to_string()
+    };
+    screen.line(Tone::Dim, format!("{tasks}, {with} with a rule broken"));
 }
 
 fn verdict(screen: &mut Screen, verdict: Option<&str>) {

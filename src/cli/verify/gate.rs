@@ -7,10 +7,10 @@ use clap::{ArgGroup, Args};
 
 use super::standing;
 use crate::cli::Face;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, words};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
+use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
 
 /// Options of `cleo verify TASK`
 #[derive(Args)]
@@ -251,8 +251,8 @@ fn broken(renewed: &Renewed) -> Option<Error> {
             Some(_) => Code::GateFailed,
             None => Code::CriterionFailed,
         };
-        let message = format!("of {id} failed: {}", names.join(", "));
-        return Some(Error::new(code, message).or("see all of it", format!("cleo verify {id}")));
+        let message = format!("{} of {id} failed", names.join(", "));
+        return Some(Error::new(code, message).fix(again(id, first)));
     }
     let gate = renewed.words_only.first()?;
     let names: Vec<&str> = renewed.words_only.iter().map(|gate| gate.name()).collect();
@@ -260,4 +260,18 @@ fn broken(renewed: &Renewed) -> Option<Error> {
     let message = format!("{names} of {id} rest on somebody's word from before files changed");
     let again = format!("cleo verify {id} --gate {gate} --note 'how you know'");
     Some(Error::new(Code::EvidenceStale, message).fix(again))
+}
+
+/// Writes the command that runs something alone.
+fn again(id: TaskId, ran: &Ran) -> String {
+    let Some(gate) = ran.gate else {
+        let number = ran.criterion.unwrap_or_default();
+        return format!("cleo verify {id} --only {number}");
+    };
+    let commands = ran.commands.iter();
+    let commands = commands.map(|command| format!(" --run {}", quote(command)));
+    format!(
+        "cleo verify {id} --gate {gate}{}",
+        commands.collect::<String>()
+    )
 }
