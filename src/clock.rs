@@ -1,6 +1,6 @@
 //! The time, as a value that is handed in: rules never look at a clock themselves.
 
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
 use crate::error::{Code, Error, Result};
 
@@ -79,6 +79,29 @@ pub fn parse_moment(text: &str) -> Option<String> {
     moment(text).map(timestamp)
 }
 
+/// Reads a moment that lies back: a date or time, or how long ago such as `90m`, `12h`, `30d` or
+/// `2w` before `now`. Returns it as RFC 3339 in UTC.
+pub fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
+    parse_moment(text).or_else(|| {
+        let then = now.checked_sub_signed(age(text)?)?;
+        (0..=9999).contains(&then.year()).then(|| timestamp(then))
+    })
+}
+
+/// Reads a whole number with the unit `s`, `m`, `h`, `d` or `w`.
+fn age(text: &str) -> Option<TimeDelta> {
+    let (unit, count) = (text.chars().last()?, text.get(..text.len() - 1)?);
+    let count = count.parse::<u32>().ok().map(i64::from)?;
+    match unit {
+        's' => TimeDelta::try_seconds(count),
+        'm' => TimeDelta::try_minutes(count),
+        'h' => TimeDelta::try_hours(count),
+        'd' => TimeDelta::try_days(count),
+        'w' => TimeDelta::try_weeks(count),
+        _ => None,
+    }
+}
+
 /// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written
 /// as one and would not sort among the others.
 fn moment(text: &str) -> Option<DateTime<Utc>> {
@@ -115,6 +138,28 @@ mod tests {
             Some("2026-01-26T00:00:00.000Z".to_string())
         );
         assert_eq!(parse_moment("tomorrow"), None);
+    }
+
+    #[test]
+    fn the_past_is_a_moment_or_an_age() {
+        let now = moment("2026-01-31T12:00:00Z").unwrap();
+        for (text, expected) in [
+            ("2026-01-26", Some("2026-01-26T00:00:00.000Z")),
+            ("90m", Some("2026-01-31T10:30:00.000Z")),
+            ("12h", Some("2026-01-31T00:00:00.000Z")),
+            ("30d", Some("2026-01-01T12:00:00.000Z")),
+            ("2w", Some("2026-01-17T12:00:00.000Z")),
+            ("30s", Some("2026-01-31T11:59:30.000Z")),
+            ("", None),
+            ("d", None),
+            ("30", None),
+            ("-3d", None),
+            ("3 days", None),
+            ("3ä", None),
+            ("4294967295w", None),
+        ] {
+            assert_eq!(parse_past(text, now).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]

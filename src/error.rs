@@ -65,6 +65,8 @@ codes! {
         "Restore .cleo/cleo.db from a backup, or move it away and run `cleo init`.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
+    DiskFull = "E_DISK_FULL", 3, "There is no room to write; nothing was changed.",
+        "Make room on the disk, or raise the quota or the limit on the size of files, and run the command again.";
     PathOutside = "E_PATH_OUTSIDE_WORKSPACE", 3, "A path leads out of the workspace.",
         "Use a path below the workspace root, without `..` and without links that lead out.";
     WorkspaceNotFound = "E_WORKSPACE_NOT_FOUND", 4, "There is no .cleo folder here or above.",
@@ -77,8 +79,14 @@ codes! {
         "Look it up with `cleo manifest list`.";
     ReceiptNotFound = "E_RECEIPT_NOT_FOUND", 4, "The task has not been spawned, so there is nothing to explain.",
         "Spawn it first with `cleo spawn TASK`.";
+    OperationNotFound = "E_OPERATION_NOT_FOUND", 4, "No operation has this number.",
+        "Look it up with `cleo log`.";
     CodeNotFound = "E_CODE_NOT_FOUND", 4, "No error has this code.",
         "List them with `cleo help exit-codes`.";
+    NothingReady = "E_NOTHING_READY", 4, "No task is ready to be claimed; nothing was changed.",
+        "If `retryable` is true, others are at work: try again later. If not, nothing more will come by itself.";
+    PhaseNotFound = "E_PHASE_NOT_FOUND", 4, "No phase has this name.",
+        "Look it up with `cleo phase list`.";
     ProgramMissing = "E_PROGRAM_MISSING", 5, "A program that cleo was asked to run is not there.",
         "Install it or correct its name.";
     TaskInvalid = "E_TASK_INVALID", 6, "A task's field has a value that it cannot have; nothing was changed.",
@@ -91,6 +99,8 @@ codes! {
         "Shorten it, or move the detail into a file and name it with `--file`.";
     BatchInvalid = "E_BATCH_INVALID", 6, "A batch has faulty lines; none of its lines was taken.",
         "Correct the lines that the message names and run the command again.";
+    ImportInvalid = "E_IMPORT_INVALID", 6, "A file holds something that cannot be taken over as it stands; nothing was imported.",
+        "Correct what the report names, or import everything else with `--drop-faults`.";
     SkillInvalid = "E_SKILL_INVALID", 6, "A SKILL.md breaks the Agent Skills standard.",
         "Correct the places that the message names; `cleo skills validate PATH` checks again.";
     SkillInactive = "E_SKILL_INACTIVE", 6, "The skill is switched off.",
@@ -117,10 +127,22 @@ codes! {
         "See `cleo verify output TASK`; `--force` completes it all the same and is recorded.";
     StatusRefused = "E_STATUS_REFUSED", 6, "The task cannot go from its status to that one.",
         "Use the command that `fix` names.";
+    NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
+        "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
+    UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation stands on what is to be taken back; nothing was changed.",
+        "Take back the later operation first, as `fix` says.";
+    NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is taken back already, or nothing of it can be.",
+        "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
+    DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo stands on is broken.",
+        "Run the command beside each finding of `cleo doctor`.";
+    WritesLost = "E_WRITES_LOST", 6, "A write that was acknowledged is not there, or what was written is broken.",
+        "Look at the disk and its file system, which must keep what is synchronized; then report it.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",
         "Correct the variable that the message names.";
+    Clock = "E_CLOCK", 8, "The clock is behind the moment at which the task was claimed; nothing was changed.",
+        "Correct the clock, or wait for it; leases are not judged by a clock that was set back.";
     StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
         "Install that version of cleo or a newer one.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
@@ -133,6 +155,24 @@ codes! {
         "Leave out one of the edges that the message names.";
     HasChildren = "E_HAS_CHILDREN", 16, "The task has children or dependents; nothing was changed.",
         "Deal with them first, or use the flag in `fix`.";
+    SessionExists = "E_SESSION_EXISTS", 30, "An open session is there already; nothing was changed.",
+        "Go on in it, or end it first.";
+    SessionNotFound = "E_SESSION_NOT_FOUND", 31, "No session has this id.",
+        "Look it up with `cleo session list`.";
+    ScopeConflict = "E_SCOPE_CONFLICT", 32, "Somebody's open session is about the same tasks; nothing was changed.",
+        "Choose another scope, or share it with `--force`.";
+    ScopeInvalid = "E_SCOPE_INVALID", 33, "A session cannot be about this task; nothing was changed.",
+        "Name a task that is open.";
+    NotInScope = "E_TASK_NOT_IN_SCOPE", 34, "The task is not in the scope of the session; nothing was changed.",
+        "Focus on a task in its scope, or start a session with another scope.";
+    Claimed = "E_CLAIMED", 35, "Somebody holds the task; nothing was changed.",
+        "Take other work with `cleo claim --next`, or wait until the lease is over.";
+    ClaimLost = "E_CLAIM_LOST", 35, "The claim under which this was to be done is no longer the task's; nothing was changed.",
+        "Stop the work on the task, or claim it again if it is free.";
+    SessionRequired = "E_SESSION_REQUIRED", 36, "There is no open session to do this in; nothing was changed.",
+        "Start one with `cleo session start`, or name one with `--session`.";
+    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "Tasks of the session are still claimed by who leads it; nothing was changed.",
+        "Complete or release them first; `--force` ends it all the same.";
     GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
         "Mend what the command found and run it again.";
     GateOpen = "E_GATE_OPEN", 6, "The task needs a gate that is open; it was not completed.",
@@ -153,6 +193,8 @@ codes! {
         "Let a person look at it before more is tried.";
     AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
         "Use one of the names in the message.";
+    ContextCritical = "E_CONTEXT_CRITICAL", 52, "An orchestrator has used up four fifths of the tokens that it should read.",
+        "Write the hand-over with `cleo orchestrator brief` and go on with a fresh context.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
         "Run the command in `fix`, which adds the block.";
     ReturnMessage = "E_RETURN_MESSAGE", 61, "An agent's last message is not one of the allowed sentences.",
@@ -183,6 +225,7 @@ impl Code {
 
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Alternative {
     /// What it does, in a few words.
     pub action: String,
@@ -205,6 +248,8 @@ pub struct Error {
     pub replacement: Option<(String, String)>,
     /// The cause, for people who look deeper.
     pub source: Option<anyhow::Error>,
+    /// True when others can be expected to change what it failed of.
+    pub passing: bool,
 }
 
 impl Error {
@@ -217,6 +262,7 @@ impl Error {
             alternatives: Vec::new(),
             replacement: None,
             source: None,
+            passing: false,
         }
     }
 
@@ -247,6 +293,12 @@ impl Error {
         self
     }
 
+    /// Says whether others can be expected to change what it failed of, so that trying again helps.
+    pub fn passing(mut self, passing: bool) -> Error {
+        self.passing = passing;
+        self
+    }
+
     /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
     pub fn shown(&self) -> Cow<'_, str> {
         match self.message.char_indices().nth(MESSAGE_MAX) {
@@ -257,7 +309,7 @@ impl Error {
 
     /// Says whether the same command may succeed when run again.
     pub fn retryable(&self) -> bool {
-        self.code == Code::LockTimeout
+        self.code == Code::LockTimeout || self.passing
     }
 }
 

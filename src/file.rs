@@ -1,7 +1,11 @@
-//! Reading and writing files within bounds, and saying what went wrong.
+//! Reading and writing files within bounds, locking them, and saying what went wrong.
+
+mod queue;
+
+pub use queue::lock_in_turn;
 
 use std::fs;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
@@ -157,8 +161,16 @@ pub fn write_whole(path: &Path, text: &str) -> Result<()> {
 pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {cause}", path.display());
     let folder = path.parent().unwrap_or(path).to_string_lossy();
-    Error::new(Code::FileUnwritable, message)
-        .fix(format!("ls -ld {}", quote(&folder)))
+    let no_room = matches!(
+        cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    );
+    let (code, look) = match no_room {
+        true => (Code::DiskFull, "df -h"),
+        false => (Code::FileUnwritable, "ls -ld"),
+    };
+    Error::new(code, message)
+        .fix(format!("{look} {}", quote(&folder)))
         .because(cause)
 }
 

@@ -26,6 +26,7 @@ pub const AGENTS: [&str; 7] = [
 
 /// A gate; the order is the order in which they are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Gate {
     /// The work is there.
@@ -96,6 +97,7 @@ impl FromStr for Gate {
 
 /// A gate that was set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
     /// What it was set to.
     pub passed: bool,
@@ -114,6 +116,7 @@ pub struct Record {
 
 /// The gates of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gates {
     /// Gates that were set.
     pub gates: BTreeMap<Gate, Record>,
@@ -134,6 +137,7 @@ pub struct Gates {
 
 /// A completion of a task that had not earned it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Forced {
     /// When, RFC 3339 in UTC.
     pub at: String,
@@ -145,6 +149,7 @@ pub struct Forced {
 
 /// A gate that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The gate.
     pub gate: Gate,

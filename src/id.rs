@@ -35,6 +35,21 @@ impl Serialize for TaskId {
     }
 }
 
+#[cfg(test)]
+impl schemars::JsonSchema for TaskId {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TaskId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "pattern": "^T[1-9][0-9]*$"})
+    }
+}
+
 impl<'de> Deserialize<'de> for TaskId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TaskId, D::Error> {
         let text = String::deserialize(deserializer)?;

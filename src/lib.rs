@@ -5,24 +5,30 @@
 
 pub mod agent_files;
 pub mod catalogue;
+pub mod claim;
 mod cli;
 pub mod clock;
+pub mod config;
 pub mod dispatch;
 pub mod error;
+pub mod estimate;
 pub mod file;
 pub mod gate;
 pub mod id;
 pub mod manifest;
 pub mod ops;
+pub mod phase;
 pub mod protocol;
 pub mod reply;
 pub mod runner;
 pub mod score;
+pub mod session;
 pub mod skill;
 pub mod spawn;
 pub mod store;
 pub mod task;
 pub mod template;
+pub mod transfer;
 pub mod tree;
 pub mod workspace;
 

@@ -22,10 +22,11 @@ pub struct Envelope<'a, T: Serialize> {
     warnings: &'a [String],
 }
 
-/// An error as it stands in the envelope.
+/// An error as it stands in an answer.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Failure<'a> {
+pub struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
     message: Cow<'a, str>,
@@ -55,8 +56,28 @@ impl<'a, T: Serialize> Envelope<'a, T> {
     }
 }
 
+impl<T: Serialize> Envelope<'_, T> {
+    /// Returns the result, unless there is an error.
+    pub fn success(&self) -> Option<&T> {
+        self.result.filter(|_| self.success)
+    }
+
+    /// Makes the envelope of the same success with something else as its result.
+    pub fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
+        Envelope {
+            schema: self.schema,
+            command: self.command,
+            success: self.success,
+            result: Some(result),
+            error: None,
+            warnings: self.warnings,
+        }
+    }
+}
+
 impl<'a> Failure<'a> {
-    fn of(error: &'a Error) -> Failure<'a> {
+    /// Makes the form of an error that an answer shows.
+    pub fn of(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),

@@ -6,13 +6,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, quote};
+use crate::estimate;
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
 use crate::template::{Bindings, has_token, inject};
-
-/// How many characters count as one token in an estimate.
-const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Everything that goes into a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +53,7 @@ pub struct Prepared {
 
 /// A protocol that stands in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsedProtocol {
     /// Its name.
     pub name: String,
@@ -68,6 +67,7 @@ pub struct UsedProtocol {
 
 /// Estimated tokens of a prompt for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TokenEstimate {
     /// How it was estimated.
     pub method: &'static str,
@@ -79,6 +79,7 @@ pub struct TokenEstimate {
 
 /// Estimated tokens of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Section {
     /// `skill`, `task` or `protocol`.
     pub name: &'static str,
@@ -90,6 +91,7 @@ pub struct Section {
 
 /// Whether all tokens of a prompt were resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenResolution {
     /// True when none is left.
@@ -103,12 +105,15 @@ pub struct TokenResolution {
 /// Puts the prompt together and proves that it carries the protocol.
 pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
-    let (stack, injected_by_force) = choose_stack(input)?;
-    let parts = parts(input, stack.as_deref());
+    let Choice {
+        stack,
+        parts,
+        injected_by_force,
+    } = choose_stack(input)?;
     let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
     for (name, template) in &parts {
         let injected = inject(template, input.bindings);
-        let tokens = injected.text.chars().count().div_ceil(CHARACTERS_PER_TOKEN);
+        let tokens = estimate::tokens(&injected.text);
         sections.push(Section {
             name,
             tokens,
@@ -130,7 +135,7 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
         prompt,
         protocols: used(stack.as_deref(), &input.situation),
         token_estimate: TokenEstimate {
-            method: "characters / 4",
+            method: estimate::METHOD,
             total: sections.iter().map(|section| section.tokens).sum(),
             sections,
         },
@@ -142,18 +147,38 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
 /// Protocols of a block, base first.
 pub type Stack<'a> = Vec<&'a ProtocolFile>;
 
-/// Chooses the protocols of the block, none when the skill brings its own, and checks the outcome.
-fn choose_stack<'a>(input: &Input<'a>) -> Result<(Option<Stack<'a>>, bool)> {
+/// The protocols of a prompt, none when the skill brings its own, and its sections as templates.
+struct Choice<'a> {
+    stack: Option<Stack<'a>>,
+    parts: Parts,
+    injected_by_force: bool,
+}
+
+/// Sections of a prompt by name.
+type Parts = Vec<(&'static str, String)>;
+
+/// Chooses the protocols of the block and checks the outcome.
+fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
     let own = input.situation.skill.own_protocol;
     let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
-    let violations = violations(input, stack.as_deref());
+    let parts = parts(input, stack.as_deref());
+    let violations = violations(input, &parts);
     if violations.is_empty() {
-        return Ok((stack, false));
+        return Ok(Choice {
+            stack,
+            parts,
+            injected_by_force: false,
+        });
     }
     let Some((base, others)) = input.known.split_first().filter(|_| input.force_inject) else {
         return Err(protocol_missing(&violations, input));
     };
-    Ok((Some(self::stack(base, others, &input.situation)), true))
+    let stack = Some(self::stack(base, others, &input.situation));
+    Ok(Choice {
+        parts: self::parts(input, stack.as_deref()),
+        stack,
+        injected_by_force: true,
+    })
 }
 
 /// Returns the protocols of a block: the base, then those that apply, in their order.
@@ -173,11 +198,8 @@ pub fn stack<'a>(
 
 /// Checks the template, then the prompt without what people wrote and the real one: neither may
 /// pass only because of what a task says, nor fail because of it.
-fn violations(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Vec<Violation> {
-    let template: String = parts(input, stack)
-        .into_iter()
-        .map(|(_, text)| text)
-        .collect();
+fn violations(input: &Input<'_>, parts: &Parts) -> Vec<Violation> {
+    let template: String = parts.iter().map(|(_, text)| text.as_str()).collect();
     let masked = input.bindings.without_free_text();
     let mut found = check(input, &inject(&template, &masked).text);
     if found.is_empty() {
@@ -199,7 +221,7 @@ fn check(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
 
 /// Returns the sections of the prompt as templates: what is the same for every task first, then
 /// the task, then the protocol, which is remembered best at the end.
-fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Vec<(&'static str, String)> {
+fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
     let body = input.situation.skill.body().trim();
     let has_task = ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"]
         .iter()

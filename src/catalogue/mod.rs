@@ -48,6 +48,7 @@ pub struct Catalogue {
 
 /// A skill that another of the same name stands before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Shadowed {
     /// The name.

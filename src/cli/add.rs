@@ -18,7 +18,6 @@ use crate::ops::tasks::{self, Added};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
 
-/// Add a task, or many from a file
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -132,7 +131,8 @@ const OF_ONE_TASK: [&str; 18] = [
 ];
 
 #[derive(Serialize)]
-struct AddedMany {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct AddedMany {
     tasks: Vec<Added>,
     total: usize,
     created: usize,

@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
+
+use crate::claim::Lease;
+use crate::clock::parse_past;
+use crate::error::{Code, Error, Result};
 
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
@@ -32,16 +37,33 @@ pub(super) struct Globals {
     )]
     pub(super) format: Option<Format>,
 
+    /// Answer with these fields of the result, or of each item of a list: id,title or task.title
+    #[arg(
+        long,
+        global = true,
+        value_name = "FIELDS",
+        value_delimiter = ',',
+        help_heading = GLOBAL_OPTIONS
+    )]
+    pub(super) fields: Vec<String>,
+
+    /// Answer with what a jq filter makes of the JSON document, a value a line; text without quotes
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        help_heading = GLOBAL_OPTIONS
+    )]
+    pub(super) jq: Option<String>,
+
     /// When to use colour
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true,
         help_heading = GLOBAL_OPTIONS
     )]
-    pub(super) color: Color,
+    pub(super) color: Option<Color>,
 
     /// No warnings or hints on standard error
     #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]
@@ -55,6 +77,32 @@ pub(super) struct Globals {
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) skills_dir: Vec<PathBuf>,
+}
+
+/// The claim under which something is done.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct EpochOption {
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) epoch: Option<u32>,
+}
+
+/// How long a claim is to last.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct LeaseOption {
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d
+    #[arg(long, value_name = "DURATION", default_value = "1h")]
+    pub(super) lease: Lease,
+}
+
+/// Reads a moment that lies back: a date, a time or an age.
+pub(super) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
+    parse_past(text, now).ok_or_else(|| {
+        let message = format!(
+            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
+        );
+        Error::new(Code::InputInvalid, message).instead(text, "30d")
+    })
 }
 
 /// Form of the answer.

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks;
 
-/// Give a task up
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
 pub(super) struct Arguments {

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::tasks;
 
-/// Delete a task; its id is never used again
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
 pub(super) struct Arguments {

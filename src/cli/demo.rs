@@ -14,7 +14,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::demo::{Choice, Demo, Line, Next, Options, Step, demo};
 
-/// Show the whole job on real input, in a folder of its own, with a script for the agents
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

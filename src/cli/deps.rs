@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Neighbor};
 
-/// Show what a task depends on and what depends on it
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo deps T3")]
 pub(super) struct Arguments {

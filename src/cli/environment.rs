@@ -2,20 +2,106 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use super::arguments::{Format, Globals};
+use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
+use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, Origin, Settings, Value};
 use crate::error::{Code, Error, Result, steers};
-use crate::ops::Surroundings;
+use crate::ops::config::{Files, skills_dirs};
+use crate::ops::{Assignment, Surroundings};
+use crate::workspace::Workspace;
 
 /// Longest name of who calls, in characters.
 const AGENT_MAX: usize = 100;
 
+/// Reads all layers of settings. Files that are not there cost a look each.
+pub(super) fn settings(globals: &Globals) -> Result<Settings> {
+    let (mut settings, fault) = variables(globals);
+    fault.map_or(Ok(()), Err)?;
+    settings_files(globals).add_to(&mut settings)?;
+    Ok(settings)
+}
+
+/// Says where the files of settings are.
+pub(super) fn settings_files(globals: &Globals) -> Files {
+    let root = globals.root.clone().or(path("CLEO_ROOT"));
+    let here = env::current_dir().unwrap_or_default();
+    let workspace = match root {
+        Some(root) => Workspace::at(&here.join(root)),
+        None => Workspace::find(&here),
+    };
+    let home = folder("HOME");
+    Files {
+        workspace: workspace.ok().map(|workspace| workspace.root),
+        config_home: folder("XDG_CONFIG_HOME").or(home.map(|home| home.join(".config"))),
+    }
+}
+
+/// Reads the layers above the files, options and variables, and what is wrong with them.
+pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
+    let mut settings = Settings::default();
+    let mut fault = options(globals, &mut settings).err();
+    for key in KEYS {
+        match variable_of(key) {
+            Ok(None) => {}
+            Ok(Some(value)) => settings.add(key, value, Origin::Variable(key.variable)),
+            Err(error) => fault = fault.or(Some(error)),
+        }
+    }
+    (settings, fault)
+}
+
+fn variable_of(key: &Key) -> Result<Option<Value>> {
+    let Some(text) = setting(key.variable)? else {
+        return Ok(None);
+    };
+    let value = key.read_variable(&text).map_err(|can_be| {
+        let message = format!("{} is `{text}`; it can be {can_be}", key.variable);
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {}", key.variable))
+    });
+    value.map(Some)
+}
+
+fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
+    let word = |value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
+        value().map(|value| Value::Text(value.get_name().to_string()))
+    };
+    let format = if globals.json {
+        Some(Format::Json)
+    } else {
+        globals.format
+    };
+    let format = format.and_then(|format| word(&|| format.to_possible_value()));
+    let color = globals
+        .color
+        .and_then(|color| word(&|| color.to_possible_value()));
+    for (name, value, option) in [(FORMAT, format, "--format"), (COLOR, color, "--color")] {
+        if let Some(value) = value {
+            settings.add(Key::named(name)?, value, Origin::Option(option));
+        }
+    }
+    Ok(())
+}
+
+/// Reads when to use colour.
+pub(super) fn color(settings: &Settings) -> Color {
+    let color = settings.text(COLOR);
+    color
+        .and_then(|name| Color::from_str(&name, true).ok())
+        .unwrap_or_default()
+}
+
 /// Gathers what surrounds the command.
-pub(super) fn surroundings(globals: &Globals, command: &'static str) -> Result<Surroundings> {
+pub(super) fn surroundings(
+    globals: &Globals,
+    settings: &Settings,
+    command: &'static str,
+) -> Result<Surroundings> {
     let root = globals.root.clone().or(path("CLEO_ROOT"));
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
@@ -24,8 +110,9 @@ pub(super) fn surroundings(globals: &Globals, command: &'static str) -> Result<S
         directory: directory(root.as_deref())?,
         root,
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
-        actor: actor()?,
-        skills_dirs: globals.skills_dir.clone(),
+        actor: actor(settings)?,
+        assignment: assignment()?,
+        skills_dirs: [globals.skills_dir.clone(), skills_dirs(settings)].concat(),
         home,
         data_home,
     })
@@ -43,15 +130,9 @@ fn directory(root: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Reads the form of the answer that `CLEO_FORMAT` asks for.
-pub(super) fn format() -> Result<Option<Format>> {
-    let Some(name) = setting("CLEO_FORMAT")? else {
-        return Ok(None);
-    };
-    Format::from_str(&name, true).map(Some).map_err(|_| {
-        let message = format!("CLEO_FORMAT is `{name}`; it can be text, json or ndjson");
-        Error::new(Code::ConfigInvalid, message).fix("unset CLEO_FORMAT")
-    })
+/// Reads the form of the answer that is wished for.
+pub(super) fn format(settings: &Settings) -> Option<Format> {
+    Format::from_str(&settings.text(FORMAT)?, true).ok()
 }
 
 /// Finds this very program, and says whether it is on the PATH.
@@ -89,9 +170,29 @@ fn folder(name: &str) -> Option<PathBuf> {
     path(name).filter(|path| path.is_absolute())
 }
 
+/// Reads what the caller was given to do.
+fn assignment() -> Result<Assignment> {
+    Ok(Assignment {
+        task: parsed("CLEO_TASK_ID", "a task id such as T12")?,
+        epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
+        session: parsed("CLEO_SESSION", "a session id such as S1")?,
+    })
+}
+
+/// Reads a setting that has a form.
+fn parsed<T: FromStr>(name: &str, form: &str) -> Result<Option<T>> {
+    let Some(text) = setting(name)? else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        let message = format!("{name} is `{text}`; it can be {form}");
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
+    })
+}
+
 /// Names who calls: `CLEO_AGENT`, else user and host.
-fn actor() -> Result<String> {
-    if let Some(agent) = setting("CLEO_AGENT")? {
+fn actor(settings: &Settings) -> Result<String> {
+    if let Some(agent) = settings.text(AGENT) {
         let refuse = |message| Error::new(Code::ConfigInvalid, message).fix("unset CLEO_AGENT");
         return one_line("CLEO_AGENT", agent).map_err(refuse);
     }

@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use serde::Serialize;
 
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result, nearest};
 
-/// Explain an error code
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing"
@@ -19,7 +18,6 @@ pub(super) struct Arguments {
     code: Option<String>,
 }
 
-/// Show help for a command, or the table of exit codes
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo help add\n  cleo help exit-codes")]
 pub(super) struct HelpArguments {
@@ -28,8 +26,9 @@ pub(super) struct HelpArguments {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Explained {
+pub(super) struct Explained {
     code: &'static str,
     exit_code: u8,
     meaning: &'static str,
@@ -37,7 +36,8 @@ struct Explained {
 }
 
 #[derive(Serialize)]
-struct Table {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,
 }
@@ -88,16 +88,22 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     if arguments.topic == ["exit-codes"] {
         return table(face);
     }
-    let mut command = super::Cli::command();
-    command.build();
-    for word in &arguments.topic {
+    let mut root = super::tree::whole();
+    root.build();
+    let mut command = find(root, &arguments.topic)?;
+    let help = command.render_long_help().to_string();
+    Ok(face.output.help_page(&help))
+}
+
+/// Finds a command below `command` by the words that name it.
+pub(super) fn find(mut command: clap::Command, words: &[String]) -> Result<clap::Command> {
+    for word in words {
         let Some(found) = command.find_subcommand(word) else {
             return Err(no_command(&command, word));
         };
         command = found.clone();
     }
-    let help = command.render_long_help().to_string();
-    Ok(face.output.help_page(&help))
+    Ok(command)
 }
 
 fn no_command(above: &clap::Command, word: &str) -> Error {

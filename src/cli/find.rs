@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::list::table;
+use super::list::{ArchiveOptions, table};
 use crate::error::Result;
 use crate::ops::tasks;
 
-/// Find tasks by words in title and description
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,15 +26,19 @@ pub(super) struct Arguments {
     /// At most so many tasks
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
+
+    #[command(flatten)]
+    archive: ArchiveOptions,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let words = arguments.words.join(" ");
+    let archived = arguments.archive.shown();
     let mut context = face.context()?;
     let listed = if arguments.regex {
-        tasks::find_regex(&mut context, &words, arguments.limit)?
+        tasks::find_regex(&mut context, &words, archived, arguments.limit)?
     } else {
-        tasks::find(&mut context, &words, arguments.limit)?
+        tasks::find(&mut context, &words, archived, arguments.limit)?
     };
     face.reply(&listed, &[], |screen| table(screen, &listed))
 }

@@ -10,7 +10,6 @@ use crate::agent_files::Client;
 use crate::error::Result;
 use crate::ops::init::{self, Initialized, Options};
 
-/// Make a workspace in this folder, and the files that tell agents about it
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

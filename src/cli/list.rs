@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use super::show::{priority_tone, status_tone};
+use crate::config::LIST_LIMIT;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Listed, TreeRow};
-use crate::store::Filter;
+use crate::store::{Archived, Filter};
 use crate::task::{Priority, Status, Task, TaskType};
 
-/// List tasks
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -51,6 +51,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
+    /// Only tasks that somebody has claimed
+    #[arg(long)]
+    claimed: bool,
+
+    /// Only tasks that this one has claimed
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
+
     /// At most so many tasks
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -62,15 +70,42 @@ pub(super) struct Arguments {
     /// In the order of the tree, with each task's depth
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     tree: bool,
+
+    #[command(flatten)]
+    archive: ArchiveOptions,
+}
+
+/// Whether to show what `cleo archive` has put away.
+#[derive(Args)]
+pub(super) struct ArchiveOptions {
+    /// Only tasks that are archived
+    #[arg(long)]
+    archived: bool,
+
+    /// Tasks that are archived too
+    #[arg(long, conflicts_with = "archived")]
+    all: bool,
+}
+
+impl ArchiveOptions {
+    /// Says which tasks are asked for.
+    pub(super) fn shown(&self) -> Archived {
+        match (self.archived, self.all) {
+            (true, _) => Archived::Only,
+            (_, true) => Archived::Shown,
+            _ => Archived::Hidden,
+        }
+    }
 }
 
 #[derive(Serialize)]
-struct Tree {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     if arguments.tree {
         let root = arguments.parent;
@@ -90,6 +125,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             result.tasks.iter().for_each(|row| tree_line(screen, row));
         });
     }
+    let usual = face.settings.number(LIST_LIMIT);
+    arguments.limit = arguments
+        .limit
+        .or(usual.and_then(|limit| u32::try_from(limit).ok()));
     let listed = tasks::list(&mut context, &arguments.into_filter())?;
     face.reply(&listed, &[], |screen| table(screen, &listed))
 }
@@ -140,6 +179,10 @@ impl Arguments {
             priorities: self.priority,
             phase: self.phase,
             agent: self.agent,
+            claimed: self.claimed,
+            holder: self.holder,
+            archived: self.archive.shown(),
+            closed_before: None,
             limit: self.limit,
             offset: self.offset,
         }

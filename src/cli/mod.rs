@@ -2,111 +2,204 @@
 
 mod arguments;
 mod environment;
+mod fields;
+mod jq;
+mod later;
 mod output;
 mod screen;
+mod tree;
 mod usage;
 
 mod add;
+mod archive;
 mod cancel;
+mod claim;
 mod complete;
+mod completions;
+mod config;
 mod delete;
 mod demo;
 mod deps;
+mod doctor;
 mod explain;
+mod export;
 mod find;
+mod focus;
+mod heartbeat;
+mod import;
 mod init;
 mod list;
+mod log;
+mod man;
 mod manifest;
 mod orchestrator;
+mod phase;
+mod release;
 mod reopen;
 mod research;
+mod schema;
+mod session;
 mod show;
 mod skills;
 mod spawn;
 mod start;
+mod sync;
+mod unarchive;
+mod undo;
 mod update;
 mod util;
 mod verify;
+mod watch;
 mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
+use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::ops::{Context, Surroundings};
 use arguments::Globals;
+use later::Later;
 use output::Output;
 
-/// Turn a graph of tasks into work by AI agents that is checked, not believed
-#[derive(Parser)]
-#[command(name = "cleo", version, after_help = EXAMPLES, disable_help_subcommand = true)]
-struct Cli {
-    #[command(flatten)]
-    globals: Globals,
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  cleo init                                   make a workspace here
-  cleo add 'Research token refresh' --label research
-  cleo spawn T1 --format text                 print the prompt for an agent
-  cleo verify output T1                       check what the agent left
-  cleo complete T1                            done, if it verifies
-  cleo demo                                   see all of it on real input
-
-More: cleo help COMMAND, cleo help exit-codes, cleo explain CODE";
-
+// What can be called. A doc comment here would become the help of the program.
 #[derive(Subcommand)]
 enum Command {
-    Init(init::Arguments),
-    Add(Box<add::Arguments>),
-    Update(Box<update::Arguments>),
-    Show(show::Arguments),
-    List(list::Arguments),
-    Find(find::Arguments),
-    Start(start::Arguments),
-    Complete(complete::Arguments),
-    Reopen(reopen::Arguments),
-    Cancel(cancel::Arguments),
-    Delete(delete::Arguments),
-    Deps(deps::Arguments),
+    /// Make a workspace in this folder, and the files that tell agents about it
+    Init(Later<init::Arguments>),
+    /// Add a task, or many from a file
+    Add(Later<Box<add::Arguments>>),
+    /// Change the fields of a task
+    Update(Later<Box<update::Arguments>>),
+    /// Show a task with what stands around it
+    Show(Later<show::Arguments>),
+    /// List tasks
+    List(Later<list::Arguments>),
+    /// Find tasks by words in title and description, or by the id that they were imported with
+    Find(Later<find::Arguments>),
+    /// Claim a task, so that exactly one works on it, and start it
+    Claim(Later<claim::Arguments>),
+    /// Extend the lease of a claim
+    Heartbeat(Later<heartbeat::Arguments>),
+    /// Give a claimed task back: it is free, and pending again if it was active
+    Release(Later<release::Arguments>),
+    /// Start the work on a task: it is claimed, and active
+    Start(Later<start::Arguments>),
+    /// Mark a task done; a task that was spawned must verify first
+    Complete(Later<complete::Arguments>),
+    /// Take a closed task up again
+    Reopen(Later<reopen::Arguments>),
+    /// Give a task up
+    Cancel(Later<cancel::Arguments>),
+    /// Delete a task; its id is never used again
+    Delete(Later<delete::Arguments>),
+    /// Put closed tasks away: out of lists, and still counted as what they are
+    Archive(Later<archive::Arguments>),
+    /// Take tasks out of the archive
+    Unarchive(Later<unarchive::Arguments>),
+    /// Show what a task depends on and what depends on it
+    Deps(Later<deps::Arguments>),
+    /// Show what was done, newest first: one operation for each command that changed something
+    Log(Later<log::Arguments>),
+    /// Take back an operation; the undo is one itself and can be taken back too
+    Undo(Later<undo::Arguments>),
+    /// Follow what is done, one line a change, from now on or from a cursor on
+    Watch(Later<watch::Arguments>),
+    /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
-    Orchestrator(orchestrator::Command),
-    Spawn(spawn::Arguments),
-    Why(why::Arguments),
-    Verify(verify::Arguments),
+    Orchestrator(Later<orchestrator::Command>),
+    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
+    Spawn(Later<spawn::Arguments>),
+    /// Manage sessions: stretches of work on a part of the graph. No command needs one
     #[command(subcommand)]
-    Skills(skills::Command),
+    Session(Later<session::Command>),
+    /// Show or set the task that a session works on now
+    Focus(Later<focus::Arguments>),
+    /// Manage phases: their order, and which one the project is in
+    Phase(Later<phase::Arguments>),
+    /// Show why a spawn came out as it did, and whether it still would
+    Why(Later<why::Arguments>),
+    /// Check prompts, what agents said and left behind, and the gates of a task
+    Verify(Later<verify::Arguments>),
+    /// Manage skills: what agents work by
     #[command(subcommand)]
-    Manifest(manifest::Command),
+    Skills(Later<skills::Command>),
+    /// Manage the manifest: one line for each piece of work that an agent reports
     #[command(subcommand)]
-    Research(research::Command),
-    Demo(demo::Arguments),
-    Explain(explain::Arguments),
-    Help(explain::HelpArguments),
+    Manifest(Later<manifest::Command>),
+    /// Manage findings: entries of the manifest and the tasks that they belong to
+    #[command(subcommand)]
+    Research(Later<research::Command>),
+    /// Take over tasks from a file of another tool, all or none
+    Import(Later<import::Arguments>),
+    /// Write all tasks as JSON lines for version control, or as Markdown
+    Export(Later<export::Arguments>),
+    /// Merge the tasks with a copy in a file, both ways
+    Sync(Later<sync::Arguments>),
+    /// Show the whole job on real input, in a folder of its own, with a script for the agents
+    Demo(Later<demo::Arguments>),
+    /// Explain an error code
+    Explain(Later<explain::Arguments>),
+    /// Look at everything that cleo stands on, and say what is wrong and how to mend it (exit 6)
+    Doctor(Later<doctor::Arguments>),
+    /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
+    #[command(subcommand)]
+    Config(Later<config::Command>),
+    /// Print the script that completes commands, options, task ids, skills, labels and phases
+    Completions(Later<completions::Arguments>),
+    /// Print a page for man, or write all of them
+    Man(Later<man::Arguments>),
+    /// Print the JSON Schema of what a command answers
+    Schema(Later<schema::Arguments>),
+    /// Show help for a command, or the table of exit codes
+    Help(Later<explain::HelpArguments>),
+    /// Print what the project makes from its own code
     #[command(subcommand, hide = true)]
-    Util(util::Command),
+    Util(Later<util::Command>),
+}
+
+impl Command {
+    /// Says whether it is one that helps when settings are faulty.
+    fn is_self_help(&self) -> bool {
+        matches!(
+            self,
+            Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
+        )
+    }
 }
 
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    if let Some(code) = completions::answer(&arguments) {
+        return code;
+    }
+    let cli = match tree::parse(&arguments) {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
-    let mut output = Output::new(&cli.globals);
+    let settings = environment::settings(&cli.globals);
+    let (settings, unset) = match settings {
+        Ok(settings) => (settings, None),
+        // The way out of faulty settings must not lead through them.
+        Err(error) => {
+            let (above, _) = environment::variables(&cli.globals);
+            (above, Some(error).filter(|_| !cli.command.is_self_help()))
+        }
+    };
+    let mut output = Output::new(&cli.globals, &settings);
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
+        settings: &settings,
         arguments: &arguments,
         name: "cleo",
     };
-    let done = environment::format().and_then(|_| dispatch(&mut face, cli.command));
+    let selected = face.output.select(&cli.globals);
+    let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
+    let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
@@ -117,29 +210,50 @@ pub fn run() -> ExitCode {
 /// The one place that knows which command is which.
 fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Init(arguments) => face.run("init", arguments, init::run),
-        Command::Add(arguments) => face.run("add", *arguments, add::run),
-        Command::Update(arguments) => face.run("update", *arguments, update::run),
-        Command::Show(arguments) => face.run("show", arguments, show::run),
-        Command::List(arguments) => face.run("list", arguments, list::run),
-        Command::Find(arguments) => face.run("find", arguments, find::run),
-        Command::Start(arguments) => face.run("start", arguments, start::run),
-        Command::Complete(arguments) => face.run("complete", arguments, complete::run),
-        Command::Reopen(arguments) => face.run("reopen", arguments, reopen::run),
-        Command::Cancel(arguments) => face.run("cancel", arguments, cancel::run),
-        Command::Delete(arguments) => face.run("delete", arguments, delete::run),
-        Command::Deps(arguments) => face.run("deps", arguments, deps::run),
-        Command::Orchestrator(command) => orchestrator::dispatch(face, command),
-        Command::Spawn(arguments) => face.run("spawn", arguments, spawn::run),
-        Command::Why(arguments) => face.run("why", arguments, why::run),
-        Command::Verify(arguments) => verify::dispatch(face, arguments),
-        Command::Skills(command) => skills::dispatch(face, command),
-        Command::Manifest(command) => manifest::dispatch(face, command),
-        Command::Research(command) => research::dispatch(face, command),
-        Command::Demo(arguments) => face.run("demo", arguments, demo::run),
-        Command::Explain(arguments) => face.run("explain", arguments, explain::run),
-        Command::Help(arguments) => face.run("help", arguments, explain::help),
-        Command::Util(command) => util::dispatch(face, command),
+        Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
+        Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
+        Command::Update(Later(arguments)) => face.run("update", *arguments, update::run),
+        Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
+        Command::List(Later(arguments)) => face.run("list", arguments, list::run),
+        Command::Find(Later(arguments)) => face.run("find", arguments, find::run),
+        Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::run),
+        Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, heartbeat::run),
+        Command::Release(Later(arguments)) => face.run("release", arguments, release::run),
+        Command::Start(Later(arguments)) => face.run("start", arguments, start::run),
+        Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::run),
+        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, reopen::run),
+        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, cancel::run),
+        Command::Delete(Later(arguments)) => face.run("delete", arguments, delete::run),
+        Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::run),
+        Command::Unarchive(Later(arguments)) => face.run("unarchive", arguments, unarchive::run),
+        Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
+        Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
+        Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
+        Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),
+        Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
+        Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
+        Command::Session(Later(command)) => session::dispatch(face, command),
+        Command::Focus(Later(arguments)) => face.run("focus", arguments, focus::run),
+        Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
+        Command::Why(Later(arguments)) => face.run("why", arguments, why::run),
+        Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
+        Command::Skills(Later(command)) => skills::dispatch(face, command),
+        Command::Manifest(Later(command)) => manifest::dispatch(face, command),
+        Command::Research(Later(command)) => research::dispatch(face, command),
+        Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
+        Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
+        Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),
+        Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
+        Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
+        Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),
+        Command::Config(Later(command)) => config::dispatch(face, command),
+        Command::Completions(Later(arguments)) => {
+            face.run("completions", arguments, completions::run)
+        }
+        Command::Man(Later(arguments)) => face.run("man", arguments, man::run),
+        Command::Schema(Later(arguments)) => face.run("schema", arguments, schema::run),
+        Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
+        Command::Util(Later(command)) => util::dispatch(face, command),
     }
 }
 
@@ -147,6 +261,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
 struct Face<'a> {
     output: &'a mut Output,
     globals: &'a Globals,
+    settings: &'a Settings,
     arguments: &'a [OsString],
     name: &'static str,
 }
@@ -160,12 +275,13 @@ impl Face<'_> {
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
         self.name = name;
+        self.output.check_fields(name)?;
         command(self, arguments)
     }
 
     /// Reads what surrounds the command.
     fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals, self.name)
+        environment::surroundings(self.globals, self.settings, self.name)
     }
 
     /// Opens the workspace.
@@ -190,30 +306,25 @@ impl Face<'_> {
         error: Option<Error>,
         text: impl FnOnce(&mut screen::Screen),
     ) -> Result<ExitCode> {
-        self.judged(result, error, &[], text)
+        self.outcome(result, error, &[], text)
     }
 
-    /// Answers with a verdict and with warnings.
-    fn judged<T: serde::Serialize>(
+    /// Answers with a result, the error of what of it failed, and warnings.
+    fn outcome<T: serde::Serialize>(
         &mut self,
         result: &T,
         error: Option<Error>,
         warnings: &[String],
         text: impl FnOnce(&mut screen::Screen),
     ) -> Result<ExitCode> {
-        let error = error.map(|error| usage::with_fix(error, self.globals, self.arguments));
+        let error = self.with_fix(error);
         Ok(self
             .output
             .reply(self.name, result, error.as_ref(), warnings, text))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_one_that_clap_can_build() {
-        super::Cli::command().debug_assert();
+    /// Gives an error that stands beside a result its command to paste.
+    fn with_fix(&self, error: Option<Error>) -> Option<Error> {
+        error.map(|error| usage::with_fix(error, self.globals, self.arguments))
     }
 }

@@ -6,23 +6,29 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::arguments::{Color, Format, Globals};
 use super::environment::{self, variable};
-use super::screen::{Screen, Tone};
+use super::fields::Fields;
+use super::jq::{Ended, Jq};
+use super::schema;
+use super::screen::{Screen, Tone, clean};
 use super::usage;
+use crate::config::Settings;
 use crate::error::{Code, Error, steers};
 use crate::reply::Envelope;
 
 /// A stream of envelopes, one a line.
-pub(super) struct Stream {
+pub(super) struct Stream<'a> {
+    view: &'a View,
     stdout: BufWriter<io::StdoutLock<'static>>,
     broken: Option<io::Error>,
     failed: Option<Code>,
 }
 
-impl Stream {
+impl Stream<'_> {
     /// Adds an answer to the stream; false when nobody can read it any more.
     pub(super) fn send<T: Serialize>(
         &mut self,
@@ -34,9 +40,67 @@ impl Stream {
             Err(error) => (None, Some(error)),
         };
         self.failed = self.failed.or(error.map(|error| error.code));
-        let line = json(&Envelope::new(command, result, error, &[]));
-        self.broken = writeln!(self.stdout, "{line}").err();
+        let envelope = Envelope::new(command, result, error, &[]);
+        let written = self.view.write(&mut self.stdout, &envelope, Format::Ndjson);
+        match written {
+            Ok(Ended::Whole) => {}
+            Ok(Ended::Failed(message)) => {
+                self.failed = self.failed.or(Some(Code::Usage));
+                eprint_whole(&format!(
+                    "error[E_USAGE]: {}\n",
+                    clean(&filter_failed(&message).message)
+                ));
+            }
+            Err(cause) => self.broken = Some(cause),
+        }
         self.broken.is_none()
+    }
+
+    /// Adds the last answer, which sums up; its error is the one that the command ends with.
+    pub(super) fn finish<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: &T,
+        error: Option<&Error>,
+        warnings: &[String],
+    ) {
+        self.failed = error.map(|error| error.code);
+        let line = json(&Envelope::new(command, Some(result), error, warnings));
+        if self.broken.is_none() {
+            self.broken = writeln!(self.stdout, "{line}").err();
+        }
+    }
+}
+
+/// A stream of changes for people or programs: each line is out as soon as it is written.
+pub(super) struct Feed {
+    stdout: io::StdoutLock<'static>,
+    format: Format,
+    color: bool,
+    broken: Option<io::Error>,
+}
+
+impl Feed {
+    /// Writes one line; false when nobody can read it any more.
+    pub(super) fn line<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) -> bool {
+        let line = match self.format {
+            Format::Text => {
+                let mut screen = Screen::new(self.color);
+                text(&mut screen);
+                screen.finish()
+            }
+            _ => serde_json::to_string(row).unwrap_or_default() + "\n",
+        };
+        let written = self.stdout.write_all(line.as_bytes());
+        self.broken = written.and_then(|()| self.stdout.flush()).err();
+        self.broken.is_none()
+    }
+
+    /// Says whether somebody can still read what is written. Only a pipe tells.
+    pub(super) fn has_reader(&self) -> bool {
+        let mut pipe = [PollFd::new(&self.stdout, PollFlags::empty())];
+        let told = poll(&mut pipe, Some(&Timespec::default()));
+        told.is_err() || !pipe[0].revents().contains(PollFlags::ERR)
     }
 }
 
@@ -48,32 +112,101 @@ pub(super) struct Output {
     quiet: bool,
     json_asked: bool,
     way_to_result: String,
+    view: View,
+}
+
+/// What of an answer is shown.
+#[derive(Default)]
+struct View {
+    fields: Fields,
+    jq: Option<Jq>,
+}
+
+impl View {
+    /// Writes an envelope, or what was asked for of it. An error goes out whole.
+    fn write<T: Serialize>(
+        &self,
+        out: &mut dyn Write,
+        envelope: &Envelope<'_, T>,
+        format: Format,
+    ) -> io::Result<Ended> {
+        let Some(result) = envelope.success() else {
+            out.write_all(document(envelope, format).as_bytes())?;
+            return Ok(Ended::Whole);
+        };
+        if self.fields.is_empty() {
+            return self.filtered(out, envelope, format);
+        }
+        let result = serde_json::to_value(result).map_err(io::Error::other)?;
+        let picked = self.fields.of(&result);
+        self.filtered(out, &envelope.with(&picked), format)
+    }
+
+    fn filtered<T: Serialize>(
+        &self,
+        out: &mut dyn Write,
+        envelope: &Envelope<'_, T>,
+        format: Format,
+    ) -> io::Result<Ended> {
+        match &self.jq {
+            Some(jq) => jq.write(&json(envelope), out, io::stdout().is_terminal()),
+            None => {
+                out.write_all(document(envelope, format).as_bytes())?;
+                Ok(Ended::Whole)
+            }
+        }
+    }
 }
 
 #[derive(Serialize)]
-struct Page<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Page<'a> {
     text: &'a str,
 }
 
 impl Output {
     /// Decides form and colour from options, environment and where the output goes.
-    pub(super) fn new(globals: &Globals) -> Output {
+    pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
         let terminal = io::stdout().is_terminal();
         let by_place = if terminal { Format::Text } else { Format::Json };
-        let format = if globals.json {
+        let selects = globals.jq.is_some() || !globals.fields.is_empty();
+        let format = if globals.json || (selects && globals.format != Some(Format::Ndjson)) {
             Format::Json
         } else {
-            let wished = globals.format.or(environment::format().ok().flatten());
+            let wished = globals.format.or(environment::format(settings));
             wished.unwrap_or(by_place)
         };
+        let color = environment::color(settings);
         Output {
             format,
-            color: colored(globals.color, terminal),
-            error_color: colored(globals.color, io::stderr().is_terminal()),
+            color: colored(color, terminal),
+            error_color: colored(color, io::stderr().is_terminal()),
             quiet: globals.quiet,
-            json_asked: globals.json || globals.format.is_some_and(|form| form != Format::Text),
+            json_asked: globals.json
+                || selects
+                || globals.format.is_some_and(|form| form != Format::Text),
             way_to_result: way_to_result(globals.root.as_deref()),
+            view: View::default(),
         }
+    }
+
+    /// Reads what of the answers is to be shown. What cannot be shown is refused before anything
+    /// is done.
+    pub(super) fn select(&mut self, globals: &Globals) -> Result<(), Error> {
+        self.view = View {
+            fields: Fields::read(&globals.fields),
+            jq: globals.jq.as_deref().map(Jq::read).transpose()?,
+        };
+        Ok(())
+    }
+
+    /// Refuses fields that no answer of this command has.
+    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
+        let fields = Some(&self.view.fields).filter(|fields| !fields.is_empty());
+        let schema = fields.and_then(|_| schema::of(command));
+        fields
+            .zip(schema)
+            .map_or(Ok(()), |(fields, schema)| fields.check(&schema))
     }
 
     /// Says which form answers have.
@@ -97,10 +230,7 @@ impl Output {
                 text(&mut screen);
                 self.put(&screen.finish())
             }
-            _ => self.put(&document(
-                &Envelope::new(command, Some(result), error, warnings),
-                self.format,
-            )),
+            _ => self.show(&Envelope::new(command, Some(result), error, warnings)),
         };
         self.ended(printed, error)
     }
@@ -109,10 +239,7 @@ impl Output {
     pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
         let printed = match self.format {
             Format::Text => Ok(()),
-            _ => self.put(&document(
-                &Envelope::<()>::new(command, None, Some(&error), &[]),
-                self.format,
-            )),
+            _ => self.show(&Envelope::<()>::new(command, None, Some(&error), &[])),
         };
         self.ended(printed, Some(&error))
     }
@@ -138,7 +265,7 @@ impl Output {
             return self.print(text);
         }
         let envelope = Envelope::new(command, Some(result), None, &[]);
-        self.ended(self.put(&document(&envelope, self.format)), None)
+        self.ended(self.show(&envelope), None)
     }
 
     /// Shows help that was asked for.
@@ -147,16 +274,37 @@ impl Output {
     }
 
     /// Begins a stream of envelopes, one a line.
-    pub(super) fn stream(&self) -> Stream {
+    pub(super) fn stream(&self) -> Stream<'_> {
         Stream {
+            view: &self.view,
             stdout: BufWriter::new(io::stdout().lock()),
             broken: None,
             failed: None,
         }
     }
 
+    /// Begins a feed.
+    pub(super) fn feed(&self) -> Feed {
+        Feed {
+            stdout: io::stdout().lock(),
+            format: self.format,
+            color: self.color,
+            broken: None,
+        }
+    }
+
+    /// Ends a feed; says how the command ends when its reader has gone or there is no room.
+    pub(super) fn end_feed(&self, feed: Feed) -> Option<ExitCode> {
+        let broken = feed.broken?;
+        let lost = self.written(Err(broken)).err();
+        if let Some(lost) = &lost {
+            self.explain(lost);
+        }
+        Some(lost.as_ref().map_or(ExitCode::SUCCESS, exit))
+    }
+
     /// Ends a stream and says how the command ends: with the first error that was streamed.
-    pub(super) fn end(&self, mut stream: Stream) -> ExitCode {
+    pub(super) fn end(&self, mut stream: Stream<'_>) -> ExitCode {
         let written = stream
             .broken
             .take()
@@ -172,6 +320,33 @@ impl Output {
     /// Prints text as it is and says how the command ends, for one that has nothing else to say.
     pub(super) fn print(&self, text: &str) -> ExitCode {
         self.ended(self.put(text), None)
+    }
+
+    /// Prints a JSON document that is no envelope, or what a filter makes of it.
+    pub(super) fn print_document(&self, json: &str) -> ExitCode {
+        let Some(jq) = &self.view.jq else {
+            return self.print(json);
+        };
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = jq.write(json, &mut stdout, io::stdout().is_terminal());
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.ended(self.judged(ended), None)
+    }
+
+    /// Judges how far a filter came.
+    fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+        match ended {
+            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
+            ended => self.written(ended.map(|_| ())),
+        }
+    }
+
+    /// Writes an envelope, or what was asked for of it.
+    fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = self.view.write(&mut stdout, envelope, self.format);
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.judged(ended)
     }
 
     fn put(&self, text: &str) -> Result<(), Error> {
@@ -275,6 +450,12 @@ fn escape(json: &str) -> String {
         }
     }
     shown
+}
+
+/// The error of a filter that was understood and does not fit what it was given.
+fn filter_failed(message: &str) -> Error {
+    let message = format!("the command was carried out, but the filter failed: {message}");
+    Error::new(Code::Usage, message).fix("cleo schema --list")
 }
 
 /// What to type to see what a command did whose answer is lost.

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks;
 
-/// Take a closed task up again
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo reopen T3")]
 pub(super) struct Arguments {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
+use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
 use super::verify::standing;
 use crate::error::Result;
@@ -13,7 +14,6 @@ use crate::ops::gates::Summary;
 use crate::ops::tasks::{self, Shown};
 use crate::task::{Priority, Status, Task};
 
-/// Show a task with what stands around it
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title"
@@ -46,6 +46,17 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.field("depends on", id::list(&task.depends));
     screen.field("waiting for", id::list(&shown.waiting_for));
     screen.field("unblocks", id::list(&shown.dependents));
+    if let Some(held) = &shown.claim {
+        claim_fields(screen, Some(&held.claim));
+        screen.field(
+            "lease",
+            if held.expired {
+                "over: anybody may claim it"
+            } else {
+                ""
+            },
+        );
+    }
     screen
         .field("labels", task.labels.join(", "))
         .field("phase", text(&task.phase));
@@ -65,7 +76,9 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen
         .field("started", text(&task.started_at))
         .field("completed", text(&task.completed_at));
-    screen.field("cancelled", text(&task.cancelled_at));
+    screen
+        .field("cancelled", text(&task.cancelled_at))
+        .field("archived", text(&task.archived_at));
     screen.section("Description", &task.description);
     for (heading, lines) in [
         ("Acceptance", &task.acceptance),

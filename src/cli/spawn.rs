@@ -1,5 +1,7 @@
 //! `cleo spawn`, also as `cleo orchestrator spawn`.
 
+pub(super) mod batch;
+
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -7,21 +9,40 @@ use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone};
+use crate::config::SPAWN_STRICT;
 use crate::error::{Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::spawn::{Options, Spawned, spawn};
+use crate::ops::spawn::{Options, Selection, Spawned, spawn};
 
-/// Prepare the prompt for a task: the right skill, every token, the protocol
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   cleo spawn T3 --format text > prompt.md
   cleo spawn T3 | jq -r .result.prompt | claude -p
   cleo orchestrator spawn T3 --template research-agent
-  cleo spawn T3 --dry-run --strict")]
+  cleo spawn T3 --dry-run --strict
+  cleo orchestrator spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
+  cleo orchestrator spawn --epic T1 --wave --format ndjson
+
+With several tasks, or a wave, one that fails does not lose the others: the answer holds the prompts
+that were prepared and names those that were not (exit 81). With --format ndjson each prompt is on a
+line of its own as soon as it is kept, and the last line sums up.")]
 pub(super) struct Arguments {
-    /// The task
-    task: TaskId,
+    /// The task, or several
+    #[arg(required_unless_present = "epic", value_name = "TASK")]
+    tasks: Vec<TaskId>,
+
+    /// Prepare a wave of this epic: what is ready now, unless --wave names a later one
+    #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
+    epic: Option<TaskId>,
+
+    /// Number of the wave as `orchestrator waves` shows it; what is ready now when left out
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, requires = "epic")]
+    wave: Option<Option<usize>>,
+
+    /// At most so many tasks of the wave, the most urgent first
+    #[arg(long, value_name = "NUMBER", requires = "epic")]
+    limit: Option<usize>,
 
     /// Use this skill, in any letter case, with or without ct-
     #[arg(long, short, value_name = "SKILL")]
@@ -48,13 +69,28 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let kept = kept_options(face, &arguments);
     let options = Options {
         template: arguments.template,
-        strict: arguments.strict,
+        strict: arguments.strict || face.settings.is_on(SPAWN_STRICT),
         force_inject: arguments.force_inject,
         date: arguments.date,
         dry_run: arguments.dry_run,
     };
-    let spawned = spawn(&mut face.context()?, arguments.task, &options)
-        .map_err(|error| keep_options(error, &kept))?;
+    let selection = match (arguments.epic, arguments.tasks.as_slice()) {
+        (None, [task]) => return one(face, *task, &options, &kept),
+        (None, _) => Selection::Tasks(arguments.tasks),
+        (Some(epic), _) => Selection::Wave {
+            epic,
+            number: arguments.wave.flatten(),
+            limit: arguments.limit,
+        },
+    };
+    batch::run(face, selection, &options, &kept)
+}
+
+fn one(face: &mut Face<'_>, task: TaskId, options: &Options, kept: &str) -> Result<ExitCode> {
+    let spawned = spawn(&mut face.context()?, task, options).map_err(|mut error| {
+        keep_options(&mut error, kept);
+        error
+    })?;
     face.output.note(&summary(&spawned));
     face.reply(&spawned, &spawned.warnings, |screen| {
         prompt(screen, &spawned)
@@ -71,12 +107,11 @@ fn kept_options(face: &Face<'_>, arguments: &Arguments) -> String {
     folders.chain(date).collect()
 }
 
-fn keep_options(mut error: Error, kept: &str) -> Error {
+fn keep_options(error: &mut Error, kept: &str) {
     let fix = error.fix.as_mut();
     if let Some(fix) = fix.filter(|fix| fix.starts_with("cleo orchestrator spawn ")) {
         fix.push_str(kept);
     }
-    error
 }
 
 /// Says on standard error what the prompt is, as standard output holds only the prompt.

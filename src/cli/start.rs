@@ -5,24 +5,33 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
+use super::arguments::{EpochOption, LeaseOption};
+use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::tasks;
 
-/// Start the work on a task
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo start T3")]
+#[command(after_help = "Examples:\n  cleo start T3\n  cleo start T3 --lease 4h")]
 pub(super) struct Arguments {
     /// The task
     task: TaskId,
+
+    #[command(flatten)]
+    lease: LeaseOption,
+
+    #[command(flatten)]
+    claim: EpochOption,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let moved = tasks::start(&mut face.context()?, arguments.task)?;
+    let (lease, epoch) = (arguments.lease.lease, arguments.claim.epoch);
+    let moved = tasks::start(&mut face.context()?, arguments.task, lease, epoch)?;
     face.reply(&moved, &moved.warnings, |screen| {
-        moved_line(screen, "Started", &moved)
+        moved_line(screen, "Started", &moved);
+        claim_fields(screen, moved.claim.as_ref());
     })
 }
 

@@ -14,7 +14,6 @@ use crate::id::TaskId;
 use crate::ops::tasks::{self, ListField, Patch};
 use crate::task::{Priority, Size, Status, Task, TaskType};
 
-/// Change the fields of a task
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -169,7 +168,8 @@ impl Field {
 }
 
 #[derive(Serialize)]
-struct Updated {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Updated {
     task: Task,
 }
 

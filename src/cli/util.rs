@@ -4,13 +4,12 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::Face;
 use super::arguments::GLOBAL_OPTIONS;
 use crate::error::{Code, Result};
 
-/// Print what the project makes from its own code
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Print a page of the reference as Markdown
@@ -49,7 +48,7 @@ fn reference(face: &mut Face<'_>, arguments: ReferenceArguments) -> Result<ExitC
 const MADE: &str = "<!-- Made by scripts/generate from the code. Do not edit. -->";
 
 fn commands() -> String {
-    let mut root = super::Cli::command().term_width(100);
+    let mut root = super::tree::whole().term_width(100);
     root.build();
     let mut page = format!("{MADE}\n\n# Commands\n");
     section(&mut page, &root, "cleo");

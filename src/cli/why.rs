@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::spawn::{Why, why};
 
-/// Show why a spawn came out as it did, and whether it still would
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo why T3")]
 pub(super) struct Arguments {

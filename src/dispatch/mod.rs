@@ -55,6 +55,7 @@ impl From<&Task> for Subject {
 
 /// What decided, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
     /// The caller named the skill.
@@ -71,6 +72,7 @@ pub enum Strategy {
 
 /// A skill that something speaks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The skill.
     pub skill: String,
@@ -87,6 +89,7 @@ pub struct Candidate {
 
 /// A skill that was not chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rejected {
     /// The skill.
     pub skill: String,
@@ -96,6 +99,7 @@ pub struct Rejected {
 
 /// A decision with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// The task, as the caller named it.

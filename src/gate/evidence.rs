@@ -9,6 +9,7 @@ const URL_MAX: usize = 2_000;
 
 /// One piece of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What it is.
     #[serde(flatten)]
@@ -20,6 +21,7 @@ pub struct Evidence {
 
 /// What evidence says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     tag = "kind",
     rename_all = "camelCase",
@@ -74,6 +76,7 @@ pub enum Proof {
 
 /// Where and when evidence was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
     pub directory: String,

@@ -18,6 +18,7 @@ pub const LINE_MAX: usize = 1 << 20;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Name of the entry, one word, once in a manifest.
     pub id: String,

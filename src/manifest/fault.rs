@@ -8,6 +8,7 @@ use super::syntax;
 
 /// One thing that is wrong with an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fault {
     /// The field.
     pub field: String,

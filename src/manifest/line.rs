@@ -16,11 +16,13 @@ const ENTRIES_TAKEN: usize = 1_000;
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Faulty {
     /// Number of the line, from 1.
     pub line: usize,
     /// Kind of fault.
     #[serde(serialize_with = "name")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub code: Code,
     /// What is wrong, in one sentence.
     pub message: String,

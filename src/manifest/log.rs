@@ -6,11 +6,17 @@ mod lines;
 mod lookup;
 mod scan;
 mod search;
+mod survey;
+mod tail;
+mod taken;
 
 pub use append::{append, refuse_duplicate};
 pub use lookup::{Found, find, find_all, for_tasks, ids_in_use};
 pub use scan::{Line, scan};
-pub use search::{Latest, any_text, latest_for, names_file};
+pub use search::{Latest, any_text, latest_for, with_followups};
+pub use survey::{Survey, survey};
+pub use tail::last;
+pub use taken::{Taken, taken};
 
 use std::path::Path;
 

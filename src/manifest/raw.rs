@@ -5,6 +5,8 @@ use serde_json::value::RawValue;
 
 /// A value that is handed on and never read, so that it keeps every digit.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(with = "serde_json::Value"))]
 #[serde(transparent)]
 pub struct Raw(Box<RawValue>);
 

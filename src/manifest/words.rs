@@ -10,6 +10,7 @@ use crate::id::TaskId;
 
 /// How far the work of an entry came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// All of it.
@@ -75,6 +76,21 @@ impl fmt::Display for Followup {
             Followup::Task(id) => id.fmt(formatter),
             Followup::Blocked(reason) => write!(formatter, "{}{reason}", rules::BLOCKED),
         }
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Followup {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Followup".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string"})
     }
 }
 

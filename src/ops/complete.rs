@@ -1,6 +1,7 @@
 //! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
 //! gates and criteria that it uses.
 
+use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish};
 use super::verify::{OutputVerdict, Violation, check_output, required_sections, verification};
@@ -13,21 +14,28 @@ use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
 
-/// Marks a task done. A task that was spawned must verify first; one that uses gates, or has
-/// criteria with a command, needs them passed on the files as they are. Force completes it all the
-/// same; that is recorded.
-pub fn complete(context: &mut Context, id: TaskId, force: bool) -> Result<Moved> {
-    let check = Check::of(context, id, force)?;
+/// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
+/// gates, or has criteria with a command, needs them passed on the files as they are; one that
+/// somebody else holds is left to them. Force completes it all the same; that is recorded.
+pub fn complete(
+    context: &mut Context,
+    id: TaskId,
+    epoch: Option<u32>,
+    force: bool,
+) -> Result<Moved> {
+    let check = Check::of(context, id, epoch, force)?;
     let mut verified = None;
     let done = context.write(|transaction| {
         let task = require(transaction, id)?;
-        let mut warnings = Vec::new();
+        let taken = check_holder(transaction, &task, &check.caller, force, "complete")?;
+        let mut warnings = Vec::from_iter(taken);
         if task.status != TaskStatus::Done {
             let found = check.found(transaction, &task)?;
             verified = found.spawn.as_ref().map(|(_, verified)| verified.clone());
-            warnings = check.settle(transaction, id, found)?;
+            warnings.extend(check.settle(transaction, id, found)?);
         }
-        let mut moved = finish(transaction, task, force, &check.now)?;
+        let mut moved = finish(transaction, task, force, &check.caller.now)?;
+        claims::end(transaction, id, &check.caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
     });
@@ -45,8 +53,7 @@ struct Check {
     required: Vec<String>,
     seen: Option<Seen>,
     here: String,
-    now: String,
-    by: String,
+    caller: Caller,
     force: bool,
 }
 
@@ -61,7 +68,8 @@ struct Found {
 }
 
 impl Check {
-    fn of(context: &mut Context, id: TaskId, force: bool) -> Result<Check> {
+    fn of(context: &mut Context, id: TaskId, epoch: Option<u32>, force: bool) -> Result<Check> {
+        let caller = Caller::of(context, id, epoch);
         let (task, gates, spawned) = context.read(|transaction| {
             let spawned = transaction.latest_spawn(id)?.is_some();
             Ok((require(transaction, id)?, transaction.gates(id)?, spawned))
@@ -75,8 +83,7 @@ impl Check {
             seen: gates::seen(&context.workspace, &task, &gates)?,
             workspace: context.workspace.clone(),
             here: directory(context),
-            now: context.now(),
-            by: context.surroundings.actor.clone(),
+            caller,
             force,
         })
     }
@@ -103,7 +110,7 @@ impl Check {
             violations.push(Violation::of(error, "STATUS"));
         }
         violations.extend(broken);
-        let verified = verification(&record, &verdict, &violations, &self.now, &self.by);
+        let verified = verification(transaction, &record, &verdict, &violations, &self.caller)?;
         let faults: Vec<Error> = refusal.into_iter().chain(lacks).collect();
         let record = self.recorded(record, verdict, faults.is_empty());
         Ok(Found {
@@ -117,12 +124,12 @@ impl Check {
     fn recorded(&self, record: SpawnRecord, verdict: OutputVerdict, earned: bool) -> SpawnRecord {
         match earned {
             true => SpawnRecord {
-                verified_at: Some(self.now.clone()),
+                verified_at: Some(self.caller.now.clone()),
                 output_digest: verdict.output_digest,
                 ..record
             },
             false => SpawnRecord {
-                forced: Some(format!("{} {}", self.now, self.by)),
+                forced: Some(format!("{} {}", self.caller.now, self.caller.name)),
                 ..record
             },
         }
@@ -146,8 +153,8 @@ impl Check {
         if !reasons.is_empty() {
             let mut gates = transaction.gates(task)?;
             gates.forced = Some(Forced {
-                at: self.now.clone(),
-                by: self.by.clone(),
+                at: self.caller.now.clone(),
+                by: self.caller.name.clone(),
                 reasons: reasons.clone(),
             });
             transaction.put_gates(task, &gates)?;

@@ -21,6 +21,7 @@ const NAMED: usize = 10;
 
 /// What a check of the rules found.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.

@@ -8,6 +8,7 @@ mod take;
 use std::path::Path;
 use std::time::Duration;
 
+use super::claims::{Caller, check_epoch};
 use super::{Context, require};
 use crate::error::Result;
 use crate::gate::{Evidence, Gate, Record, check_agent};
@@ -59,14 +60,15 @@ fn set_in(
     check_agent(setting.agent.as_deref())?;
     let (gate, wanted) = (setting.gate, setting.passed);
     let wanted = wanted || !setting.given.commands.is_empty();
-    let id = task.to_string();
+    let caller = Caller::of(context, task, setting.epoch);
     let patterns = context.read(|transaction| {
-        let files = require(transaction, task)?.files;
-        let gates = transaction.gates(task)?;
-        gates.check(&id, gate, wanted, setting.force)?;
-        Ok(files)
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        let gates = transaction.gates(task.id)?;
+        gates.check(&task.id.to_string(), gate, wanted, setting.force)?;
+        Ok(task.files)
     })?;
-    let scene = Scene::of(context, &patterns, directory, setting.epoch)?;
+    let scene = Scene::of(context, &patterns, directory, caller.epoch)?;
     let evidence = take::evidence(context, &scene, &setting.given, setting.time_limit)?;
     let decided = evidence
         .iter()
@@ -91,15 +93,17 @@ fn keep(
     passed: bool,
     evidence: Vec<Evidence>,
 ) -> Result<()> {
-    let (at, by) = (context.now(), context.surroundings.actor.clone());
+    let caller = Caller::of(context, task, setting.epoch);
     let (id, gate) = (task.to_string(), setting.gate);
     context.write(|transaction| {
+        // Somebody may have taken over while the commands ran.
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let mut gates = transaction.gates(task)?;
         gates.check(&id, gate, passed, setting.force)?;
         let record = Record {
             passed,
-            at,
-            by,
+            at: caller.now,
+            by: caller.name,
             agent: setting.agent.clone(),
             forced: passed && !gates.open_before(gate).is_empty(),
             evidence,

@@ -31,6 +31,7 @@ pub struct Options {
 
 /// What was made, or would be.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Initialized {
     /// The folder.
@@ -53,6 +54,7 @@ pub struct Initialized {
 
 /// What would change in a file.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Preview {
     /// The file, relative to the folder.
     pub path: String,

@@ -1,16 +1,27 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
+pub mod claims;
 pub mod complete;
 pub mod compliance;
+pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod gates;
 pub mod init;
+pub mod log;
 pub mod manifest;
+pub mod orchestrator;
+pub mod phases;
 pub mod research;
+pub mod sessions;
 pub mod skills;
 pub mod spawn;
+pub mod suggest;
 pub mod tasks;
+pub mod transfer;
+pub mod undo;
 pub mod verify;
+pub mod watch;
 
 use std::path::PathBuf;
 
@@ -18,6 +29,7 @@ use crate::catalogue::Places;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::session::SessionId;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
@@ -36,12 +48,25 @@ pub struct Surroundings {
     pub clock: Clock,
     /// Who calls: `CLEO_AGENT`, else user and host.
     pub actor: String,
+    /// What the caller was given to do.
+    pub assignment: Assignment,
     /// Folders of skills that the user named.
     pub skills_dirs: Vec<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub data_home: Option<PathBuf>,
+}
+
+/// What the environment says of the caller's work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assignment {
+    /// The task that an agent was started for (`CLEO_TASK_ID`).
+    pub task: Option<TaskId>,
+    /// Epoch of the claim under which it works (`CLEO_EPOCH`).
+    pub epoch: Option<u32>,
+    /// The session that it works in (`CLEO_SESSION`).
+    pub session: Option<SessionId>,
 }
 
 impl Surroundings {
@@ -101,20 +126,42 @@ impl Context {
         work(&*transaction)
     }
 
+    /// Runs `work` in a transaction that is committed only when `work` says so.
+    pub fn write_if<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
+    ) -> Result<T> {
+        let stamp = self.stamp();
+        let mut transaction = self.store.write(&stamp)?;
+        let (done, keep) = work(&mut *transaction)?;
+        if keep {
+            transaction.commit()?;
+        }
+        Ok(done)
+    }
+
     /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
     pub fn write<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
-        let stamp = Stamp {
+        self.write_if(|transaction| work(transaction).map(|done| (done, true)))
+    }
+
+    /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
+    pub fn rehearse<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
+    ) -> Result<T> {
+        self.write_if(|transaction| work(transaction).map(|done| (done, false)))
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
             command: self.surroundings.command,
             at: self.now(),
             by: self.surroundings.actor.clone(),
-        };
-        let mut transaction = self.store.write(&stamp)?;
-        let done = work(&mut *transaction)?;
-        transaction.commit()?;
-        Ok(done)
+        }
     }
 
     /// Returns the moment as tasks record it.

@@ -17,6 +17,7 @@ pub use super::manifest::{Filter, Listed};
 
 /// An entry with its tasks.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The entry.
     pub entry: Entry,
@@ -29,6 +30,7 @@ pub struct Shown {
 
 /// A task that an entry is linked to.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LinkedTask {
     /// The task.
     pub id: TaskId,
@@ -42,6 +44,7 @@ pub struct LinkedTask {
 
 /// An entry that a task is linked to.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LinkedEntry {
     /// Id of the entry.
     pub entry: String,
@@ -55,6 +58,7 @@ pub struct LinkedEntry {
 
 /// Where a link stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Source {
     /// In the entry's `linked_tasks`.
@@ -65,6 +69,7 @@ pub enum Source {
 
 /// What a link did.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Linked {
     /// The task.
     pub task: TaskId,
@@ -76,6 +81,7 @@ pub struct Linked {
 
 /// Links of a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Links {
     /// The task.
     pub task: TaskId,

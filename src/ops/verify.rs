@@ -19,6 +19,7 @@ use crate::error::{Code, Error};
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// `pass` or `fail`.
     pub verdict: &'static str,
@@ -28,9 +29,11 @@ pub struct Verdict {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Violation {
     /// The kind of failure.
     #[serde(serialize_with = "code_name")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
     pub rule: String,

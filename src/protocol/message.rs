@@ -29,6 +29,7 @@ pub fn kind_of(skill: &Skill) -> &str {
 
 /// How far the work came, as the agent says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// All of it.

@@ -1,5 +1,6 @@
 //! Programs that cleo starts itself.
 
 mod pipes;
+pub mod probe;
 pub mod process;
-mod signals;
+pub mod signals;

@@ -1,8 +1,8 @@
 //! What happens when cleo itself is asked to end while a command runs. The handlers are put in
 //! place when the first command starts, so a cleo that runs none has none.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -20,15 +20,13 @@ static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 static HANDLED: OnceLock<()> = OnceLock::new();
 
 /// As long as it lives, SIGINT and SIGTERM are noted instead of obeyed.
-pub(super) struct Guard(());
+pub struct Guard(());
 
 impl Guard {
     /// Begins to note signals. It comes before the command starts, so that none is lost.
-    pub(super) fn begin() -> Result<Guard> {
+    pub fn begin() -> Result<Guard> {
         if HANDLED.get().is_none() {
-            handle().map_err(|cause| {
-                Error::new(Code::Internal, "signals cannot be handled").because(cause)
-            })?;
+            handle().map_err(unhandled)?;
             let _ = HANDLED.set(());
         }
         IDLE.store(false, Ordering::SeqCst);
@@ -36,13 +34,13 @@ impl Guard {
     }
 
     /// Says which signal came.
-    pub(super) fn caught(&self) -> Option<Code> {
+    pub fn caught(&self) -> Option<Code> {
         caught()
     }
 
     /// Lets signals do again what they always do, and says which came before: in this order, so
     /// that none comes between.
-    pub(super) fn end(self) -> Option<Code> {
+    pub fn end(self) -> Option<Code> {
         drop(self);
         caught()
     }
@@ -57,6 +55,22 @@ impl Drop for Guard {
     fn drop(&mut self) {
         IDLE.store(true, Ordering::SeqCst);
     }
+}
+
+/// From now on SIGINT and SIGTERM end cleo at once, with their exit codes, wherever it stands: for
+/// a command that only reads and goes on until somebody ends it.
+pub fn end_at_once() -> Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    for (signal, code) in SIGNALS {
+        let exit = i32::from(code.exit_code());
+        flag::register_conditional_shutdown(signal, exit, Arc::clone(&always))
+            .map_err(unhandled)?;
+    }
+    Ok(())
+}
+
+fn unhandled(cause: std::io::Error) -> Error {
+    Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 
 /// Puts the handlers in place. A handler cannot be undone, so the default is played when idle.

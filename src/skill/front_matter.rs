@@ -17,6 +17,7 @@ const FENCE: &str = "---";
 
 /// Something wrong in a file, with the place where it can be mended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fault {
     /// A stable name such as `SKILL_NAME_UPPERCASE`.
     pub code: &'static str,

@@ -20,6 +20,7 @@ pub const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// In a folder that the user named.

@@ -1,6 +1,12 @@
 //! What every store must do. `suite!` runs all of it against one backend.
 
-use super::{Filter, Link, SpawnRecord, Stamp, Store, Verification};
+mod work;
+
+use super::{
+    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
+    Verification,
+};
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -62,6 +68,61 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("gates are kept whole", gates_are_kept_whole),
     ("every change is in the log", every_change_is_in_the_log),
     ("checks are kept in order", checks_are_kept_in_order),
+    (
+        "a claim is kept, and its epoch outlives it",
+        work::a_claim_is_kept_and_its_epoch_outlives_it,
+    ),
+    (
+        "a deleted task takes its claim along",
+        work::a_deleted_task_takes_its_claim_along,
+    ),
+    (
+        "the first ready task is the most urgent",
+        work::the_first_ready_task_is_the_most_urgent,
+    ),
+    (
+        "a session is read as it was written",
+        work::a_session_is_read_as_it_was_written,
+    ),
+    (
+        "phases have an order, and tasks are counted",
+        work::phases_have_an_order_and_counts,
+    ),
+    (
+        "a half-typed word is completed in order",
+        a_half_typed_word_is_completed_in_order,
+    ),
+    (
+        "many tasks are counted without being read",
+        many_are_counted,
+    ),
+    (
+        "so is what happens around a task",
+        what_happens_around_a_task_is_in_the_log,
+    ),
+    (
+        "operations are read newest first",
+        operations_are_read_newest_first,
+    ),
+    (
+        "an undo holds until it is undone",
+        an_undo_holds_until_it_is_undone,
+    ),
+    (
+        "a deleted task comes back whole",
+        a_deleted_task_comes_back_whole,
+    ),
+    (
+        "what is archived is left out unless asked for",
+        archived_tasks_are_left_out,
+    ),
+    ("a task is found by where it comes from", origins_are_found),
+    (
+        "a reserved id is not handed out",
+        reserved_ids_are_not_handed_out,
+    ),
+    ("tasks are read in pieces", tasks_are_read_in_pieces),
+    ("bases of files are kept apart", bases_are_kept_apart),
 ];
 
 const NOW: &str = "2026-01-26T09:00:00.000Z";
@@ -302,7 +363,7 @@ fn words_are_found(store: &mut dyn Store) {
     transaction.commit().unwrap();
     let transaction = store.read().unwrap();
     let found = |words: &str| {
-        let page = transaction.find(words, 10).unwrap();
+        let page = transaction.find(words, Archived::Hidden, 10).unwrap();
         page.tasks.iter().map(|task| task.id.0).collect::<Vec<_>>()
     };
     assert_eq!(found("log"), [1, 2]);
@@ -327,9 +388,8 @@ fn nodes_go_to_any_depth(store: &mut dyn Store) {
     assert_eq!(transaction.nodes(None).unwrap().len(), 4);
 }
 
-fn a_spawn_is_kept_once(store: &mut dyn Store) {
-    put(store, &[task(1, "a")]);
-    let mut spawn = SpawnRecord {
+fn spawn() -> SpawnRecord {
+    SpawnRecord {
         task: TaskId(1),
         manifest_id: "a-2026-01-26".into(),
         output_file: "claudedocs/agent-outputs/2026-01-26_a.md".into(),
@@ -338,7 +398,26 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
         verified_at: None,
         output_digest: None,
         forced: None,
-    };
+    }
+}
+
+fn link() -> Link {
+    Link {
+        task: TaskId(1),
+        entry: "e".into(),
+        at: NOW.into(),
+    }
+}
+
+fn gates() -> Gates {
+    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
+        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+fn a_spawn_is_kept_once(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let mut spawn = spawn();
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.put_spawn(&spawn).unwrap();
     spawn.verified_at = Some(NOW.into());
@@ -370,9 +449,7 @@ fn a_spawn_is_kept_once(store: &mut dyn Store) {
 
 fn gates_are_kept_whole(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
-    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
-        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
-    let gates: crate::gate::Gates = serde_json::from_str(json).unwrap();
+    let gates = gates();
     let mut transaction = store.write(&stamp()).unwrap();
     assert_eq!(
         transaction.gates(TaskId(1)).unwrap(),
@@ -388,7 +465,7 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
         .unwrap();
     transaction.commit().unwrap();
     let mut transaction = store.write(&stamp()).unwrap();
-    let told = transaction.changes(1, 10).unwrap();
+    let told = transaction.changes(1, None, 10).unwrap();
     let told: Vec<&str> = told.iter().map(|each| each.change.kind.as_str()).collect();
     assert_eq!(
         told,
@@ -402,10 +479,9 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
     );
 }
 
-fn checks_are_kept_in_order(store: &mut dyn Store) {
-    put(store, &[task(1, "a"), task(2, "b")]);
-    let check = |number: u32, violations: &[&str]| Verification {
-        task: TaskId(number),
+fn check(task: u32, violations: &[&str]) -> Verification {
+    Verification {
+        task: TaskId(task),
         manifest_id: "a-2026-01-26".into(),
         at: NOW.into(),
         by: "tester".into(),
@@ -413,7 +489,11 @@ fn checks_are_kept_in_order(store: &mut dyn Store) {
         agent: "coder".into(),
         passed: violations.is_empty(),
         violations: violations.iter().map(|rule| rule.to_string()).collect(),
-    };
+    }
+}
+
+fn checks_are_kept_in_order(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b")]);
     let checks = [
         check(2, &["OUT-001", "GATES"]),
         check(1, &[]),
@@ -426,23 +506,24 @@ fn checks_are_kept_in_order(store: &mut dyn Store) {
     assert_eq!(transaction.verifications().unwrap(), checks);
     transaction.delete(TaskId(2)).unwrap();
     transaction.commit().unwrap();
-    let left = store.read().unwrap().verifications().unwrap();
-    assert_eq!(left, checks[1..2]);
+    let read = store.read().unwrap();
+    assert_eq!(read.verifications().unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(1)).unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(2)).unwrap(), []);
 }
 
 fn a_link_is_new_once(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
-    let link = Link {
-        task: TaskId(1),
-        entry: "e".into(),
-        at: NOW.into(),
-    };
+    let link = link();
     let mut transaction = store.write(&stamp()).unwrap();
     assert!(transaction.link(&link).unwrap());
     assert!(!transaction.link(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
-    assert_eq!(transaction.linked_to("e").unwrap(), [link]);
+    assert_eq!(transaction.linked_to("e").unwrap()[0], link);
     assert_eq!(transaction.linked_to("other").unwrap(), []);
+    assert!(transaction.unlink(&link).unwrap());
+    assert!(!transaction.unlink(&link).unwrap());
+    assert_eq!(transaction.links(TaskId(1)).unwrap(), []);
 }
 
 fn every_change_is_in_the_log(store: &mut dyn Store) {
@@ -458,7 +539,7 @@ fn every_change_is_in_the_log(store: &mut dyn Store) {
     transaction.delete(TaskId(1)).unwrap();
     transaction.commit().unwrap();
     let read = store.read().unwrap();
-    let all = read.changes(0, 10).unwrap();
+    let all = read.changes(0, None, 10).unwrap();
     let told: Vec<_> = all
         .iter()
         .map(|each| {
@@ -486,6 +567,360 @@ fn every_change_is_in_the_log(store: &mut dyn Store) {
         (all[0].command.as_str(), all[0].by.as_str()),
         ("test", "tester")
     );
-    assert_eq!(read.changes(4, 10).unwrap().len(), 1);
-    assert_eq!(read.changes(0, 2).unwrap().len(), 2);
+    assert_eq!(read.changes(4, None, 10).unwrap().len(), 1);
+    assert_eq!(read.changes(0, None, 2).unwrap().len(), 2);
+}
+
+fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=30)
+        .map(|id| task(id, &format!("title {id}")))
+        .collect();
+    for (id, labels, phase) in [(3, ["Auth", "ui"], "build"), (20, ["Ui", "zoo"], "alpha")] {
+        tasks[id - 1].labels = labels.map(String::from).to_vec();
+        tasks[id - 1].phase = Some(phase.to_string());
+    }
+    put(store, &tasks);
+    let transaction = store.read().unwrap();
+    let ids = |range, limit| -> Vec<u32> {
+        let titles = transaction.titles(range, limit).unwrap();
+        assert!(
+            titles
+                .iter()
+                .all(|(id, title)| *title == format!("title {}", id.0))
+        );
+        titles.into_iter().map(|(id, _)| id.0).collect()
+    };
+    assert_eq!(ids(10..=12, 9), [12, 11, 10]);
+    assert_eq!(ids(1..=u32::MAX, 2), [30, 29]);
+    assert_eq!(ids(31..=99, 2), [] as [u32; 0]);
+    assert_eq!(
+        transaction.label_words("", 9).unwrap(),
+        ["auth", "ui", "zoo"]
+    );
+    assert_eq!(transaction.label_words("b", 1).unwrap(), ["ui"]);
+    assert_eq!(transaction.phase_words("", 9).unwrap(), ["alpha", "build"]);
+    assert_eq!(transaction.phase_words("alphb", 9).unwrap(), ["build"]);
+}
+
+fn many_are_counted(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=700).map(|id| task(id, "one of many")).collect();
+    tasks[0].kind = "epic".parse().unwrap();
+    tasks[699].kind = "epic".parse().unwrap();
+    tasks[699].status = Status::Done;
+    for (child, parent) in [(2, 1), (3, 2), (4, 3)] {
+        tasks[child - 1].parent = Some(TaskId(parent));
+    }
+    for (id, at) in [
+        (3_usize, "2026-01-27"),
+        (4, "2026-01-28"),
+        (5, "2026-01-29"),
+    ] {
+        tasks[id - 1].status = Status::Done;
+        tasks[id - 1].updated_at = at.to_string();
+    }
+    put(store, &tasks);
+    let read = store.read().unwrap();
+    let below: Vec<_> = read.counts(Some(TaskId(1))).unwrap().into_iter().collect();
+    assert_eq!(below, [(Status::Pending, 1), (Status::Done, 2)]);
+    let all: Vec<_> = read.counts(None).unwrap().into_iter().collect();
+    assert_eq!(all, [(Status::Pending, 696), (Status::Done, 4)]);
+    let recent = |root, limit| read.recent(root, Status::Done, limit).unwrap();
+    assert_eq!(recent(Some(TaskId(1)), 9), ids(&[4, 3]));
+    assert_eq!(recent(None, 2), ids(&[5, 4]));
+    assert_eq!(read.open_epics(9).unwrap(), (ids(&[1]), 1));
+    assert_eq!(read.open_epics(0).unwrap(), (ids(&[]), 1));
+    // Few ids are looked up one by one, many in one go.
+    for up_to in [702, 1_000] {
+        let asked = (up_to - 12..=up_to).map(TaskId);
+        let asked: std::collections::BTreeSet<TaskId> = asked.chain((1..600).map(TaskId)).collect();
+        let missing: Vec<u32> = read
+            .missing(&asked)
+            .unwrap()
+            .iter()
+            .map(|id| id.0)
+            .collect();
+        let expected: Vec<u32> = (up_to - 12..=up_to).filter(|id| *id > 700).collect();
+        assert_eq!(missing, expected);
+    }
+    let few = [1, 701].map(TaskId).into();
+    assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
+}
+
+/// Says kind, operation and detail of changes.
+fn told(changes: &[Recorded]) -> Vec<String> {
+    let told = changes.iter().map(|each| {
+        let change = &each.change;
+        format!("{} {} {}", each.operation, change.kind, change.detail)
+    });
+    told.collect()
+}
+
+fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let (mut spawn, link, gates) = (spawn(), link(), gates());
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    spawn.verified_at = Some(NOW.into());
+    spawn.output_digest = Some("sha256:1".into());
+    transaction.put_spawn(&spawn).unwrap();
+    spawn.forced = Some("me".into());
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.unlink(&link).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let all = read.changes(1, Some(TaskId(1)), 99).unwrap();
+    assert_eq!(
+        told(&all),
+        [
+            r#"2 spawned {"manifestId":"a-2026-01-26","outputFile":"claudedocs/agent-outputs/2026-01-26_a.md","skill":"x"}"#,
+            r#"2 verified {"manifestId":"a-2026-01-26","outputDigest":"sha256:1"}"#,
+            r#"2 linked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
+            r#"2 unlinked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
+            r#"2 gate {"byCommand":false,"forced":true,"gate":"testsPassed","passed":true}"#,
+        ]
+    );
+}
+
+fn operations_are_read_newest_first(store: &mut dyn Store) {
+    put(store, &[task(1, "one"), task(2, "two")]);
+    for (id, title, at) in [(1, "first", "2026-01-27"), (2, "second", "2026-01-28")] {
+        let stamp = Stamp {
+            command: "update",
+            at: at.into(),
+            by: "other".into(),
+        };
+        let mut transaction = store.write(&stamp).unwrap();
+        transaction.put(&task(id, title)).unwrap();
+        transaction.commit().unwrap();
+    }
+    let read = store.read().unwrap();
+    let numbers = |filter: &OperationFilter| {
+        let (operations, total) = read.operations(filter).unwrap();
+        let numbers: Vec<u64> = operations.iter().map(|each| each.number).collect();
+        (numbers, total)
+    };
+    let all = OperationFilter::default;
+    assert_eq!(numbers(&all()), (vec![3, 2, 1], 3));
+    let task = Some(TaskId(2));
+    assert_eq!(numbers(&OperationFilter { task, ..all() }), (vec![3, 1], 2));
+    let limit = Some(1);
+    assert_eq!(numbers(&OperationFilter { limit, ..all() }), (vec![3], 3));
+    let before = Some(3);
+    assert_eq!(
+        numbers(&OperationFilter { before, ..all() }),
+        (vec![2, 1], 2)
+    );
+    let since = Some("2026-01-27".to_string());
+    assert_eq!(
+        numbers(&OperationFilter { since, ..all() }),
+        (vec![3, 2], 2)
+    );
+    let first = read.operation(1).unwrap().unwrap();
+    assert_eq!((first.changes, first.command.as_str()), (2, "test"));
+    let third = read.operation(3).unwrap().unwrap();
+    assert_eq!((third.changes, third.by.as_str()), (1, "other"));
+    assert_eq!(read.operation(4).unwrap(), None);
+    let changes = read.changes_of(1, 9).unwrap();
+    assert_eq!(
+        told(&changes),
+        [r#"1 added {"title":"one"}"#, r#"1 added {"title":"two"}"#]
+    );
+    assert_eq!(read.changes_of(1, 1).unwrap().len(), 1);
+    assert_eq!(read.last_cursor().unwrap(), 4);
+}
+
+fn an_undo_holds_until_it_is_undone(store: &mut dyn Store) {
+    assert_eq!(store.read().unwrap().last_cursor().unwrap(), 0);
+    put(store, &[task(1, "one")]);
+    let mut undo = |of: u64, title: &str| {
+        let mut transaction = store.write(&stamp()).unwrap();
+        let own = transaction.undoing(of).unwrap();
+        transaction.put(&task(1, title)).unwrap();
+        transaction.commit().unwrap();
+        let read = store.read().unwrap();
+        let undone = (1..=own).map(|number| read.operation(number).unwrap().unwrap().undone_by);
+        assert_eq!(read.operation(own).unwrap().unwrap().undoes, Some(of));
+        undone.collect::<Vec<_>>()
+    };
+    assert_eq!(undo(1, "a"), [Some(2), None]);
+    assert_eq!(undo(2, "b"), [None, Some(3), None]);
+    assert_eq!(undo(1, "c"), [Some(4), Some(3), None, None]);
+}
+
+fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
+    let mut child = task(3, "child");
+    (child.parent, child.depends) = (Some(TaskId(2)), ids(&[1]));
+    child.key = Some("k".into());
+    child.labels = vec!["x".into()];
+    put(store, &[task(1, "one"), task(2, "parent"), child.clone()]);
+    let spawn = SpawnRecord {
+        task: TaskId(3),
+        ..spawn()
+    };
+    let link = Link {
+        task: TaskId(3),
+        ..link()
+    };
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    transaction.link(&link).unwrap();
+    transaction.put_gates(TaskId(3), &gates()).unwrap();
+    let checks = [check(3, &["OUT-001"]), check(3, &[])];
+    for check in &checks {
+        transaction.put_verification(check).unwrap();
+    }
+    transaction.delete(TaskId(3)).unwrap();
+    transaction.commit().unwrap();
+    let last = store.read().unwrap().changes(6, None, 9).unwrap();
+    let removed: Removed = serde_json::from_value(last[0].change.detail.clone()).unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.restore(&removed).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    assert_eq!(read.task(TaskId(3)).unwrap(), Some(child));
+    assert_eq!(read.children(TaskId(2)).unwrap(), ids(&[3]));
+    assert_eq!(read.spawns(TaskId(3)).unwrap(), [spawn]);
+    assert_eq!(read.links(TaskId(3)).unwrap(), [link]);
+    assert_eq!(read.gates(TaskId(3)).unwrap(), gates());
+    assert_eq!(read.verifications_of(TaskId(3)).unwrap(), checks);
+    assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
+    let last = read.changes(7, None, 9).unwrap();
+    assert_eq!(
+        told(&last),
+        [r#"3 restored {"title":"child"}"#],
+        "one change tells it all"
+    );
+}
+
+fn archived_tasks_are_left_out(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=4).map(|id| task(id, "x")).collect();
+    tasks[1].status = Status::Done;
+    tasks[2].status = Status::Cancelled;
+    tasks[1].completed_at = Some("2026-01-02".into());
+    tasks[2].cancelled_at = Some("2026-01-03".into());
+    put(store, &tasks);
+    for task in &mut tasks[1..3] {
+        task.archived_at = Some(NOW.into());
+    }
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put(&tasks[1]).unwrap();
+    transaction.put(&tasks[2]).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let found = |archived: Archived, statuses: &[Status], limit: Option<u32>| {
+        let filter = Filter {
+            archived,
+            statuses: statuses.to_vec(),
+            limit,
+            ..Filter::default()
+        };
+        let page = read.list(&filter).unwrap();
+        let ids: Vec<u32> = page.tasks.iter().map(|task| task.id.0).collect();
+        (ids, page.total)
+    };
+    assert_eq!(found(Archived::Hidden, &[], None), (vec![1, 4], 2));
+    assert_eq!(found(Archived::Hidden, &[], Some(1)), (vec![1], 2));
+    assert_eq!(found(Archived::Only, &[], Some(1)), (vec![2], 2));
+    assert_eq!(found(Archived::Shown, &[], Some(9)), (vec![1, 2, 3, 4], 4));
+    let done = [Status::Done];
+    assert_eq!(found(Archived::Hidden, &done, Some(9)), (vec![], 0));
+    assert_eq!(found(Archived::Only, &done, Some(9)), (vec![2], 1));
+    assert_eq!(found(Archived::Shown, &done, Some(9)), (vec![2], 1));
+    let words = |archived| read.find("x", archived, 9).unwrap().total;
+    let all = [Archived::Hidden, Archived::Only, Archived::Shown].map(words);
+    assert_eq!(all, [2, 2, 4]);
+    let closed_before = Some("2026-01-03".to_string());
+    let archived = Archived::Shown;
+    let filter = Filter {
+        closed_before,
+        archived,
+        ..Filter::default()
+    };
+    assert_eq!(read.list(&filter).unwrap().total, 1);
+    drop(read);
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.put(&task(3, "open again")).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    let count = |archived| {
+        let filter = Filter {
+            archived,
+            limit: Some(0),
+            ..Filter::default()
+        };
+        read.list(&filter).unwrap().total
+    };
+    assert_eq!([Archived::Hidden, Archived::Only].map(count), [3, 0]);
+}
+
+fn from(id: u32, origin: &str) -> Task {
+    let mut task = task(id, "from elsewhere");
+    let origin = serde_json::json!({"format": "beads", "id": origin});
+    task.extra.insert("origin".to_string(), origin);
+    task
+}
+
+fn origins_are_found(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.insert(&from(1, "bd-1")).unwrap();
+    transaction.put(&from(2, "bd-2")).unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let found = |id| transaction.task_by_origin("beads", id).unwrap();
+    assert_eq!(
+        (found("bd-1"), found("bd-2")),
+        (Some(TaskId(1)), Some(TaskId(2)))
+    );
+    assert_eq!(transaction.task_by_origin("todo", "bd-1").unwrap(), None);
+    assert_eq!(transaction.tasks_by_origin("bd-2").unwrap(), ids(&[2]));
+    transaction.put(&from(2, "bd-3")).unwrap();
+    transaction.delete(TaskId(1)).unwrap();
+    let found = |id| transaction.task_by_origin("beads", id).unwrap();
+    assert_eq!(
+        (found("bd-1"), found("bd-2"), found("bd-3")),
+        (None, None, Some(TaskId(2)))
+    );
+    assert_eq!(transaction.changes(0, None, 10).unwrap().len(), 4);
+}
+
+fn reserved_ids_are_not_handed_out(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.reserve_id(TaskId(7)).unwrap();
+    transaction.reserve_id(TaskId(3)).unwrap();
+    assert_eq!(transaction.next_id().unwrap(), TaskId(8));
+}
+
+fn tasks_are_read_in_pieces(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b"), task(3, "c")]);
+    let transaction = store.read().unwrap();
+    let read = |after, limit| -> Vec<TaskId> {
+        let tasks = transaction.tasks_after(TaskId(after), limit).unwrap();
+        tasks.iter().map(|task| task.id).collect()
+    };
+    assert_eq!(
+        (read(0, 2), read(2, 2), read(3, 2)),
+        (ids(&[1, 2]), ids(&[3]), ids(&[]))
+    );
+}
+
+fn bases_are_kept_apart(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    for (file, task, base) in [("a", 2, "x"), ("a", 1, "y"), ("b", 1, "z"), ("a", 2, "w")] {
+        transaction
+            .put_base(file, TaskId(task), Some(base))
+            .unwrap();
+    }
+    transaction.put_base("b", TaskId(1), None).unwrap();
+    assert_eq!(transaction.base_ids("a").unwrap(), ids(&[1, 2]));
+    assert_eq!(
+        transaction.base("a", TaskId(2)).unwrap().as_deref(),
+        Some("w")
+    );
+    assert_eq!(transaction.base("b", TaskId(1)).unwrap(), None);
 }

@@ -1,38 +1,71 @@
-//! What a change is, and how the changes of tasks are told. Pure but for the trait.
+//! What a change is, and how changes are told. Pure but for the trait.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Link, SpawnRecord};
+use super::{Link, SpawnRecord, Verification};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::Task;
 
+/// A task was added.
+pub const ADDED: &str = "added";
+/// Fields of a task were changed.
+pub const CHANGED: &str = "changed";
+/// A task was deleted, with everything that went with it.
+pub const DELETED: &str = "deleted";
+/// A deleted task came back, with everything that had gone with it.
+pub const RESTORED: &str = "restored";
+/// A task and a manifest entry were linked.
+pub const LINKED: &str = "linked";
+/// Their link was taken away.
+pub const UNLINKED: &str = "unlinked";
+
 /// What happened, in the order in which it happened.
 pub trait Log {
-    /// Records a change under the operation of this transaction. Changes of tasks record
-    /// themselves; this is for what happens around them.
+    /// Records a change under the operation of this transaction. Changes of tasks, spawns, links
+    /// and gates record themselves; this is for what happens around them.
     fn record(&mut self, change: &Change) -> Result<()>;
 
-    /// Reads the changes after `cursor` (0: from the beginning), oldest first, at most `limit`.
-    fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>>;
+    /// Says that the operation of this transaction takes back another one; returns its number.
+    fn undoing(&mut self, operation: u64) -> Result<u64>;
+
+    /// Reads the changes after `cursor` (0: from the beginning), oldest first, at most `limit`; of
+    /// all tasks or of one.
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;
+
+    /// Reads the changes of an operation, oldest first, at most `limit`.
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>>;
+
+    /// Returns the cursor of the last change; 0 when nothing has happened.
+    fn last_cursor(&self) -> Result<u64>;
+
+    /// Reads the operations that pass the filter, newest first, and how many there are in all.
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)>;
+
+    /// Reads an operation.
+    fn operation(&self, number: u64) -> Result<Option<Operation>>;
 }
 
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
-    /// What happened: `added`, `changed`, `deleted` of tasks; other words of what is around them.
+    /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
+    /// `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
+    /// is around them.
     pub kind: String,
     /// The task that it is about.
     pub task: Option<TaskId>,
     /// More of it. For `changed` an object of fields, each `{"from": …, "to": …}` or, for lists
-    /// that only grew, `{"added": […]}`; for `deleted` the task and what went with it.
-    pub detail: serde_json::Value,
+    /// that only grew, `{"added": […]}`; for `deleted` a [`Removed`].
+    pub detail: Value,
 }
 
 /// A change with its place in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// Where it stands; later changes have larger numbers.
     pub cursor: u64,
@@ -49,26 +82,110 @@ pub struct Recorded {
     pub change: Change,
 }
 
+/// Everything that one transaction did.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    /// Its number; later operations have larger ones.
+    pub number: u64,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// By which command.
+    pub command: String,
+    /// The operation that it takes back.
+    pub undoes: Option<u64>,
+    /// The operation by which it was itself taken back, if that holds still.
+    pub undone_by: Option<u64>,
+    /// How many changes it made.
+    pub changes: u64,
+}
+
+/// Which operations to read. Empty parts let everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperationFilter {
+    /// With changes of this task.
+    pub task: Option<TaskId>,
+    /// At this moment or later, RFC 3339 in UTC.
+    pub since: Option<String>,
+    /// Earlier than this operation.
+    pub before: Option<u64>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
+
+/// A deleted task with everything that went with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removed {
+    /// The task.
+    pub task: Task,
+    /// Its spawns.
+    pub spawns: Vec<SpawnRecord>,
+    /// Its links.
+    pub links: Vec<Link>,
+    /// Its gates.
+    pub gates: Gates,
+    /// What checks of it have found.
+    pub verifications: Vec<Verification>,
+}
+
 /// Tells what a write of a task changes; nothing if nothing differs.
 pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
-        None => ("added", json!({"title": after.title})),
-        Some(before) => ("changed", Value::Object(difference(before, after))),
+        None => (ADDED, json!({"title": after.title})),
+        Some(before) => (CHANGED, Value::Object(difference(before, after))),
     };
     let is_change = before.is_none() || detail.as_object().is_some_and(|fields| !fields.is_empty());
-    is_change.then(|| Change {
-        kind: kind.to_string(),
-        task: Some(after.id),
-        detail,
-    })
+    is_change.then(|| change(kind, after.id, detail))
 }
 
 /// Tells that a task is deleted, with everything that goes with it.
-pub(super) fn delete(task: &Task, spawns: &[SpawnRecord], links: &[Link], gates: &Gates) -> Change {
+pub(super) fn delete(removed: &Removed) -> Change {
+    change(DELETED, removed.task.id, json!(removed))
+}
+
+/// Tells that a deleted task is there again.
+pub(super) fn restore(removed: &Removed) -> Change {
+    let task = &removed.task;
+    change(RESTORED, task.id, json!({"title": task.title}))
+}
+
+/// Tells what a write of a spawn means: a prompt was handed out, or its output verified. Never the
+/// prompt or the receipt. That a task was completed by force is told with its gates.
+pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option<Change> {
+    let id = &after.manifest_id;
+    let (kind, detail) = match before {
+        Some(before) if before.at == after.at && before.receipt == after.receipt => {
+            if before.verified_at == after.verified_at {
+                return None;
+            }
+            let digest = &after.output_digest;
+            (
+                "verified",
+                json!({"manifestId": id, "outputDigest": digest}),
+            )
+        }
+        _ => {
+            let (skill, file) = (&after.receipt["skill"], &after.output_file);
+            let detail = json!({"manifestId": id, "outputFile": file, "skill": skill});
+            ("spawned", detail)
+        }
+    };
+    Some(change(kind, after.task, detail))
+}
+
+/// Tells that a link is new, or gone.
+pub(super) fn link(kind: &str, link: &Link) -> Change {
+    change(kind, link.task, json!({"entry": link.entry, "at": link.at}))
+}
+
+fn change(kind: &str, task: TaskId, detail: Value) -> Change {
     Change {
-        kind: "deleted".to_string(),
-        task: Some(task.id),
-        detail: json!({"task": task, "spawns": spawns, "links": links, "gates": gates}),
+        kind: kind.to_string(),
+        task: Some(task),
+        detail,
     }
 }
 
@@ -76,13 +193,7 @@ pub(super) fn delete(task: &Task, spawns: &[SpawnRecord], links: &[Link], gates:
 /// to hold or not, the gates that it needs, and a completion by force.
 pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
     let mut told = Vec::new();
-    let mut tell = |kind: &str, detail| {
-        told.push(Change {
-            kind: kind.to_string(),
-            task: Some(task),
-            detail,
-        });
-    };
+    let mut tell = |kind: &str, detail| told.push(change(kind, task, detail));
     for (gate, record) in &after.gates {
         if before.gates.get(gate) != Some(record) {
             let by_command = record.evidence.iter().any(|each| each.outcome().is_some());

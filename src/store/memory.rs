@@ -1,16 +1,25 @@
 //! A store in memory, for tests of rules that need a store but no file. The conformance suite
 //! keeps it equal to the real one.
 
-use std::collections::{BTreeMap, HashSet};
+mod claims;
+mod phases;
+mod sessions;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::RangeInclusive;
 
 use super::{
-    Change, Filter, Link, Links, Log, Page, Recorded, SpawnRecord, Spawns, Stamp, Store, TaskGates,
-    Tasks, Transaction, Verification, Verifications, log,
+    Archived, Change, Counts, Filter, Link, Links, Log, Operation, OperationFilter, Overview, Page,
+    Recorded, Removed, SpawnRecord, Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, Tasks,
+    Transaction, Verification, Verifications, log, origin,
 };
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
+use crate::phase::Phase;
 use crate::score::{normalize, terms};
+use crate::session::{Session, SessionId};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -23,7 +32,13 @@ struct State {
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
     verifications: Vec<Verification>,
+    claims: BTreeMap<TaskId, Claim>,
+    sessions: BTreeMap<SessionId, Session>,
+    phases: BTreeMap<String, Phase>,
     log: Vec<Recorded>,
+    /// Operations that take back another, with that one.
+    undoes: BTreeMap<u64, u64>,
+    bases: BTreeMap<(String, TaskId), String>,
 }
 
 /// A store in memory.
@@ -39,6 +54,11 @@ impl Store for MemoryStore {
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
         self.begin(Some(stamp.clone()))
+    }
+
+    fn version(&self) -> Result<u64> {
+        // Nobody else has this store.
+        Ok(0)
     }
 }
 
@@ -65,6 +85,34 @@ impl Transaction for MemoryTransaction<'_> {
         *self.target = self.state;
         Ok(())
     }
+}
+
+impl Suggestions for MemoryTransaction<'_> {
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>> {
+        let tasks = self.state.tasks.values().rev();
+        let named = tasks.filter(|task| ids.contains(&task.id.0));
+        let titles = named.map(|task| (task.id, task.title.clone()));
+        Ok(titles.take(limit as usize).collect())
+    }
+
+    fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
+        let labels = self.state.tasks.values().flat_map(|task| &task.labels);
+        Ok(from_on(labels.map(|label| normalize(label)), from, limit))
+    }
+
+    fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
+        let phases = self
+            .state
+            .tasks
+            .values()
+            .filter_map(|task| task.phase.clone());
+        Ok(from_on(phases, from, limit))
+    }
+}
+
+fn from_on(words: impl Iterator<Item = String>, from: &str, limit: u32) -> Vec<String> {
+    let words: BTreeSet<String> = words.filter(|word| word.as_str() >= from).collect();
+    words.into_iter().take(limit as usize).collect()
 }
 
 impl Tasks for MemoryTransaction<'_> {
@@ -104,12 +152,26 @@ impl Tasks for MemoryTransaction<'_> {
             .copied())
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let ids = self.ids(|task| origin(task) == Some((format, id)));
+        Ok(ids.first().copied())
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        Ok(self.ids(|task| origin(task).is_some_and(|(_, other)| other == id)))
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let tasks = self.state.tasks.values().filter(|task| task.id > after);
+        Ok(tasks.take(limit as usize).cloned().collect())
+    }
+
     fn list(&self, filter: &Filter) -> Result<Page> {
         let fitting: Vec<&Task> = self
             .state
             .tasks
             .values()
-            .filter(|task| passes(filter, task))
+            .filter(|task| passes(filter, task) && self.is_held_as(filter, task.id))
             .collect();
         let total = fitting.len() as u64;
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -120,14 +182,14 @@ impl Tasks for MemoryTransaction<'_> {
         })
     }
 
-    fn find(&self, words: &str, limit: u32) -> Result<Page> {
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
         let wanted = normalize(words);
         let wanted: Vec<_> = terms(&wanted).map(|term| term.text).collect();
         let mut tasks: Vec<Task> = self.state.tasks.values().cloned().collect();
         tasks.retain(|task| {
             let text = normalize(&format!("{} {}", task.title, task.description));
             let holds = |word: &&str| terms(&text).any(|term| term.text.starts_with(*word));
-            !wanted.is_empty() && wanted.iter().all(holds)
+            !wanted.is_empty() && wanted.iter().all(holds) && is_shown(archived, task)
         });
         let total = tasks.len() as u64;
         tasks.truncate(limit as usize);
@@ -147,6 +209,15 @@ impl Tasks for MemoryTransaction<'_> {
         Ok(TaskId(self.state.handed_out))
     }
 
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        self.state.handed_out = self.state.handed_out.max(id.0);
+        Ok(())
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.put(task)
+    }
+
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.state.tasks.insert(task.id, task.clone());
         match log::put(before.as_ref(), task) {
@@ -163,14 +234,37 @@ impl Tasks for MemoryTransaction<'_> {
             }
         }
         if let Some(task) = self.state.tasks.remove(&id) {
-            let (spawns, links) = (self.spawns(id)?, self.links(id)?);
-            self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
+            let (spawns, links, gates) = (self.spawns(id)?, self.links(id)?, self.gates(id)?);
+            let verifications = self.verifications_of(id)?;
+            self.record(&log::delete(&Removed {
+                task,
+                spawns,
+                links,
+                gates,
+                verifications,
+            }))?;
         }
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
         self.state.verifications.retain(|each| each.task != id);
+        self.state.claims.remove(&id);
+        for session in self.state.sessions.values_mut() {
+            session.scope = session.scope.filter(|scope| *scope != id);
+            session.focus = session.focus.filter(|focus| *focus != id);
+        }
         Ok(())
+    }
+
+    fn restore(&mut self, removed: &Removed) -> Result<()> {
+        let task = &removed.task;
+        self.state.tasks.insert(task.id, task.clone());
+        self.state.spawns.extend(removed.spawns.iter().cloned());
+        self.state.links.extend(removed.links.iter().cloned());
+        self.state.gates.insert(task.id, removed.gates.clone());
+        let checks = removed.verifications.iter().cloned();
+        self.state.verifications.extend(checks);
+        self.record(&log::restore(removed))
     }
 }
 
@@ -182,6 +276,13 @@ impl MemoryTransaction<'_> {
             .filter(|task| wanted(task))
             .map(|task| task.id)
             .collect()
+    }
+
+    fn is_held_as(&self, filter: &Filter, task: TaskId) -> bool {
+        let claim = self.state.claims.get(&task);
+        let holder = claim.and_then(|claim| claim.holder.as_ref());
+        (!filter.claimed || holder.is_some())
+            && (filter.holder.is_none() || filter.holder.as_ref() == holder)
     }
 
     fn is_below(&self, task: &Task, root: TaskId) -> bool {
@@ -225,6 +326,56 @@ fn passes(filter: &Filter, task: &Task) -> bool {
         && (filter.phase.is_none() || filter.phase == task.phase)
         && (filter.agent.is_none() || filter.agent == task.assigned_agent)
         && filter.labels.iter().all(has_label)
+        && is_shown(filter.archived, task)
+        && filter.closed_before.as_ref().is_none_or(|moment| {
+            let closed = task.completed_at.as_ref().or(task.cancelled_at.as_ref());
+            closed.is_some_and(|closed| closed < moment)
+        })
+}
+
+fn is_shown(archived: Archived, task: &Task) -> bool {
+    match archived {
+        Archived::Hidden => task.archived_at.is_none(),
+        Archived::Only => task.archived_at.is_some(),
+        Archived::Shown => true,
+    }
+}
+
+impl Overview for MemoryTransaction<'_> {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+        let missing = ids.iter().filter(|id| !self.state.tasks.contains_key(id));
+        Ok(missing.copied().collect())
+    }
+
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+        let mut counts = Counts::new();
+        for node in self.nodes(root)? {
+            *counts.entry(node.status).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
+        let nodes = self.nodes(root)?;
+        let mut tasks: Vec<&Task> = nodes
+            .iter()
+            .filter_map(|node| self.state.tasks.get(&node.id))
+            .filter(|task| task.status == status)
+            .collect();
+        tasks.sort_by_key(|task| std::cmp::Reverse((&task.updated_at, task.id)));
+        Ok(tasks
+            .iter()
+            .take(limit as usize)
+            .map(|task| task.id)
+            .collect())
+    }
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+        let mut epics = self.ids(|task| task.kind.is_epic() && !task.is_closed());
+        let total = epics.len() as u64;
+        epics.truncate(limit as usize);
+        Ok((epics, total))
+    }
 }
 
 impl Spawns for MemoryTransaction<'_> {
@@ -257,18 +408,22 @@ impl Spawns for MemoryTransaction<'_> {
     }
 
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
-        self.state
-            .spawns
-            .retain(|other| (other.task, &other.manifest_id) != (spawn.task, &spawn.manifest_id));
+        let same = |other: &SpawnRecord| {
+            (other.task, &other.manifest_id) == (spawn.task, &spawn.manifest_id)
+        };
+        let before = self.state.spawns.iter().position(same);
+        let before = before.map(|place| self.state.spawns.remove(place));
         self.state.spawns.push(spawn.clone());
-        Ok(())
+        match log::spawn(before.as_ref(), spawn) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
     }
 }
 
 impl Log for MemoryTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
-        let last = self.target.log.last();
-        let operation = last.map_or(1, |last| last.operation + 1);
+        let operation = self.number();
         let Some(stamp) = self.stamp.clone() else {
             return Ok(());
         };
@@ -283,9 +438,98 @@ impl Log for MemoryTransaction<'_> {
         Ok(())
     }
 
-    fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>> {
+    fn undoing(&mut self, operation: u64) -> Result<u64> {
+        let own = self.number();
+        self.state.undoes.insert(own, operation);
+        Ok(own)
+    }
+
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>> {
+        let is_of = |each: &&Recorded| task.is_none() || each.change.task == task;
         let later = self.state.log.iter().filter(|each| each.cursor > cursor);
-        Ok(later.take(limit as usize).cloned().collect())
+        let fitting = later.filter(is_of).take(limit as usize);
+        Ok(fitting.cloned().collect())
+    }
+
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let own = self.state.log.iter();
+        let own = own.filter(|each| each.operation == operation);
+        Ok(own.take(limit as usize).cloned().collect())
+    }
+
+    fn last_cursor(&self) -> Result<u64> {
+        Ok(self.state.log.last().map_or(0, |last| last.cursor))
+    }
+
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
+        let numbers: BTreeSet<u64> = self.state.log.iter().map(|each| each.operation).collect();
+        let mut fitting = Vec::new();
+        for number in numbers.into_iter().rev() {
+            let changes = self.changes_of(number, u32::MAX)?;
+            let is_of =
+                filter.task.is_none() || changes.iter().any(|each| each.change.task == filter.task);
+            let is_late = |since: &String| changes.iter().all(|each| each.at >= *since);
+            let is_in_time = filter.since.as_ref().is_none_or(is_late)
+                && filter.before.is_none_or(|before| number < before);
+            if is_of && is_in_time {
+                fitting.extend(self.operation(number)?);
+            }
+        }
+        let total = fitting.len() as u64;
+        fitting.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));
+        Ok((fitting, total))
+    }
+
+    fn operation(&self, number: u64) -> Result<Option<Operation>> {
+        let changes = self.changes_of(number, u32::MAX)?;
+        Ok(changes.first().map(|first| Operation {
+            number,
+            at: first.at.clone(),
+            by: first.by.clone(),
+            command: first.command.clone(),
+            undoes: self.state.undoes.get(&number).copied(),
+            undone_by: self.undone_by(number),
+            changes: changes.len() as u64,
+        }))
+    }
+}
+
+impl MemoryTransaction<'_> {
+    /// Returns the number of the operation of this transaction.
+    fn number(&self) -> u64 {
+        let last = self.target.log.last();
+        last.map_or(1, |last| last.operation + 1)
+    }
+
+    /// Finds the operation by which another one was taken back, if that holds still.
+    fn undone_by(&self, number: u64) -> Option<u64> {
+        let undoes = self.state.undoes.iter();
+        let mut undos = undoes.filter(|(_, undone)| **undone == number);
+        let holds = |undo: &u64| self.undone_by(*undo).is_none();
+        undos.next_back().map(|(undo, _)| *undo).filter(holds)
+    }
+}
+
+impl SyncBases for MemoryTransaction<'_> {
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
+        let keys = self.state.bases.keys();
+        Ok(keys
+            .filter(|(other, _)| other == file)
+            .map(|(_, task)| *task)
+            .collect())
+    }
+
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {
+        Ok(self.state.bases.get(&(file.to_string(), task)).cloned())
+    }
+
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
+        let key = (file.to_string(), task);
+        match base {
+            Some(base) => self.state.bases.insert(key, base.to_string()),
+            None => self.state.bases.remove(&key),
+        };
+        Ok(())
     }
 }
 
@@ -310,6 +554,11 @@ impl Verifications for MemoryTransaction<'_> {
     fn verifications(&self) -> Result<Vec<Verification>> {
         Ok(self.state.verifications.clone())
     }
+
+    fn verifications_of(&self, task: TaskId) -> Result<Vec<Verification>> {
+        let checks = self.state.verifications.iter();
+        Ok(checks.filter(|check| check.task == task).cloned().collect())
+    }
 }
 
 impl Links for MemoryTransaction<'_> {
@@ -328,8 +577,20 @@ impl Links for MemoryTransaction<'_> {
         let is_new = !self.state.links.iter().any(same);
         if is_new {
             self.state.links.push(link.clone());
+            self.record(&log::link(log::LINKED, link))?;
         }
         Ok(is_new)
+    }
+
+    fn unlink(&mut self, link: &Link) -> Result<bool> {
+        let n_before = self.state.links.len();
+        let same = |other: &Link| other.task == link.task && other.entry == link.entry;
+        self.state.links.retain(|other| !same(other));
+        let was_there = self.state.links.len() < n_before;
+        if was_there {
+            self.record(&log::link(log::UNLINKED, link))?;
+        }
+        Ok(was_there)
     }
 }
 

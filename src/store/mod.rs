@@ -1,14 +1,19 @@
 //! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
 //! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
 
+mod claims;
 #[cfg(test)]
 mod conformance;
-mod log;
+pub mod log;
 pub mod memory;
+mod overview;
+mod phases;
+mod sessions;
 pub mod sqlite;
 mod verifications;
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +23,11 @@ use crate::id::TaskId;
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
-pub use log::{Change, Log, Recorded};
+pub use claims::Claims;
+pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
+pub use overview::{Counts, Overview};
+pub use phases::Phases;
+pub use sessions::Sessions;
 pub use verifications::{Verification, Verifications};
 
 /// A store that can begin transactions.
@@ -30,6 +39,10 @@ pub trait Store {
     /// visible and durable at once when it commits, and never if it is dropped before. What it
     /// changes is recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Returns a number that stays the same until somebody else has committed something. Asking
+    /// costs next to nothing.
+    fn version(&self) -> Result<u64>;
 }
 
 /// Who changes something, when and by which command.
@@ -44,7 +57,20 @@ pub struct Stamp {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction: Tasks + Spawns + Links + TaskGates + Verifications + Log {
+pub trait Transaction:
+    Tasks
+    + Overview
+    + Spawns
+    + Links
+    + TaskGates
+    + Verifications
+    + Claims
+    + Sessions
+    + Phases
+    + Log
+    + Suggestions
+    + SyncBases
+{
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
@@ -72,11 +98,20 @@ pub trait Tasks {
     /// Finds the task that was added with a key.
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
 
+    /// Finds the task that an import brought from a task of another tool, by its id there.
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
+
+    /// Finds the tasks that any import brought from a task with this id, by id.
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>>;
+
+    /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>>;
+
     /// Reads the tasks that pass the filter, by id, and how many there are in all.
     fn list(&self, filter: &Filter) -> Result<Page>;
 
     /// Finds tasks whose title or description holds all words (or words that start so), best first.
-    fn find(&self, words: &str, limit: u32) -> Result<Page>;
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page>;
 
     /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>>;
@@ -84,11 +119,33 @@ pub trait Tasks {
     /// Hands out the next id. Ids are never handed out twice, also after a delete.
     fn next_id(&mut self) -> Result<TaskId>;
 
+    /// Sees to it that no id up to this one is handed out any more.
+    fn reserve_id(&mut self, id: TaskId) -> Result<()>;
+
     /// Writes a task, new or changed, whole.
     fn put(&mut self, task: &Task) -> Result<()>;
 
+    /// Writes a task that is not there yet, without a look at what was there before.
+    fn insert(&mut self, task: &Task) -> Result<()>;
+
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
+
+    /// Brings a deleted task back under its id, with everything that went with it. Edges of others
+    /// onto it are changes of those others. There must be no task of this id.
+    fn restore(&mut self, removed: &Removed) -> Result<()>;
+}
+
+/// What copies of the tasks in files looked like when they were last merged.
+pub trait SyncBases {
+    /// Reads the ids of the tasks that a file held, by id.
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>>;
+
+    /// Reads what a task looked like in a file.
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>>;
+
+    /// Writes what a task looks like in a file now; none forgets it.
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()>;
 }
 
 /// Prepared spawns and what became of them.
@@ -119,6 +176,9 @@ pub trait Links {
 
     /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
+
+    /// Takes a link away; says whether it was there.
+    fn unlink(&mut self, link: &Link) -> Result<bool>;
 }
 
 /// The verification gates of tasks.
@@ -130,8 +190,21 @@ pub trait TaskGates {
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 
+/// What a half-typed word may become.
+pub trait Suggestions {
+    /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
+
+    /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
+    fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
+
+    /// Reads the phases in use from `from` on in the order of their bytes.
+    fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
+}
+
 /// One prepared spawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnRecord {
     /// The task.
@@ -154,6 +227,7 @@ pub struct SpawnRecord {
 
 /// A task and a manifest entry that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Link {
     /// The task.
@@ -181,10 +255,30 @@ pub struct Filter {
     pub phase: Option<String>,
     /// Assigned to this agent.
     pub agent: Option<String>,
+    /// Claimed by somebody, also when the lease is over.
+    pub claimed: bool,
+    /// Claimed by this holder.
+    pub holder: Option<String>,
+    /// Archived or not.
+    pub archived: Archived,
+    /// Done or cancelled before this moment, RFC 3339 in UTC.
+    pub closed_before: Option<String>,
     /// At most so many.
     pub limit: Option<u32>,
     /// Without the first so many.
     pub offset: u32,
+}
+
+/// Whether tasks that are archived pass a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Archived {
+    /// They do not.
+    #[default]
+    Hidden,
+    /// Only they do.
+    Only,
+    /// They pass like all others.
+    Shown,
 }
 
 /// Tasks, and how many there are without limit and offset.
@@ -194,4 +288,10 @@ pub struct Page {
     pub tasks: Vec<Task>,
     /// How many fit in all.
     pub total: u64,
+}
+
+/// Returns the format and the id that an import noted in a task.
+fn origin(task: &Task) -> Option<(&str, &str)> {
+    let origin = task.extra.get("origin")?;
+    Some((origin.get("format")?.as_str()?, origin.get("id")?.as_str()?))
 }

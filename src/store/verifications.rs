@@ -10,8 +10,11 @@ pub trait Verifications {
     /// Records a check.
     fn put_verification(&mut self, verification: &Verification) -> Result<()>;
 
-    /// Reads all checks, oldest first.
+    /// Reads all checks; those of one task oldest first.
     fn verifications(&self) -> Result<Vec<Verification>>;
+
+    /// Reads the checks of one task, oldest first.
+    fn verifications_of(&self, task: TaskId) -> Result<Vec<Verification>>;
 }
 
 /// One check of what an agent left.
@@ -28,7 +31,7 @@ pub struct Verification {
     pub by: String,
     /// The skill in the prompt.
     pub skill: String,
-    /// Kind of agent that did the work, or who had it checked.
+    /// Who held the task, else the kind of agent that did the work, else who had it checked.
     pub agent: String,
     /// True when nothing was wrong.
     pub passed: bool,

@@ -13,6 +13,7 @@ pub use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Id, never reused.
@@ -75,6 +76,7 @@ pub struct Task {
 
 /// One note on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     /// When it was written, RFC 3339 in UTC.
     pub at: String,
@@ -86,7 +88,8 @@ pub struct Note {
 
 impl Task {
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
-    /// a cancellation is recorded, and leaving such a state clears its time.
+    /// a cancellation is recorded, and leaving such a state clears its time. What is open is not
+    /// archived.
     pub fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
         self.updated_at = now.to_string();
@@ -96,6 +99,9 @@ impl Task {
         }
         self.completed_at = at(Status::Done);
         self.cancelled_at = at(Status::Cancelled);
+        if !self.is_closed() {
+            self.archived_at = None;
+        }
     }
 
     /// Says whether the work is over, done or not.

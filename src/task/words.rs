@@ -49,6 +49,18 @@ macro_rules! words {
             }
         }
 
+        #[cfg(test)]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let words: Vec<_> = $name::ALL.iter().map(|word| word.word()).collect();
+                schemars::json_schema!({"type": "string", "enum": words})
+            }
+        }
+
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
@@ -92,6 +104,7 @@ words! {
 /// What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
 /// any other lower-case word with hyphens, at most 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TaskType(String);
 

@@ -191,7 +191,7 @@ fn a_disk_that_fills_up_half_way_leaves_no_trace() {
     let small = "trap '' XFSZ; ulimit -f 32; cleo init --agents all";
     let refused = workspace.shell(small);
     assert_eq!(refused.exit, 3, "{refused}");
-    assert!(refused.stderr.contains("E_FILE_UNWRITABLE"), "{refused}");
+    assert!(refused.stderr.contains("E_DISK_FULL"), "{refused}");
     assert_eq!(workspace.state(), before);
     assert!(!workspace.path(".claude").exists() && !workspace.path(".codex").exists());
     workspace.ok("init --agents all");

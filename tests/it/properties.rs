@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cleo::claim::Lease;
 use cleo::clock::Clock;
 use cleo::error::{Code, Result};
 use cleo::id::TaskId;
@@ -307,8 +308,12 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
             };
             tasks::update(context, model.pick(*task), patch).map(drop)
         }
-        Step::Start(task) => tasks::start(context, model.pick(*task)).map(drop),
-        Step::Complete(task) => complete::complete(context, model.pick(*task), false).map(drop),
+        Step::Start(task) => {
+            tasks::start(context, model.pick(*task), Lease::default(), None).map(drop)
+        }
+        Step::Complete(task) => {
+            complete::complete(context, model.pick(*task), None, false).map(drop)
+        }
         Step::Cancel(task) => tasks::cancel(context, model.pick(*task), None).map(drop),
         Step::Reopen(task) => tasks::reopen(context, model.pick(*task)).map(drop),
         Step::Delete {
@@ -335,6 +340,7 @@ fn assert_no_circle(tasks: &[Task]) {
 fn open(folder: &std::path::Path) -> Context {
     Workspace::create(folder).unwrap();
     Context::open(Surroundings {
+        assignment: Default::default(),
         command: "test",
         directory: folder.to_path_buf(),
         root: None,

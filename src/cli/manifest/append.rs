@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::Face;
+use crate::cli::arguments::EpochOption;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::file;
@@ -40,10 +41,14 @@ pub(in crate::cli) struct Arguments {
     /// Check the entry and show it, but write nothing
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    claim: EpochOption,
 }
 
 /// The fields of an entry as options; what is left out is missing or empty.
 #[derive(Args, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[command(next_help_heading = "Entry")]
 struct EntryOptions {
     /// Name of the entry: one word
@@ -105,7 +110,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let today = context.surroundings.clock.date();
         arguments.entry.text(today)?
     };
-    let appended = manifest::append(&mut context, &text, arguments.dry_run)?;
+    let appended = manifest::append(
+        &mut context,
+        &text,
+        arguments.claim.epoch,
+        arguments.dry_run,
+    )?;
     face.reply(&appended, &appended.warnings, |screen| {
         render(screen, &appended)
     })

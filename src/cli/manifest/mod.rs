@@ -12,7 +12,6 @@ use clap::Subcommand;
 use super::Face;
 use crate::error::Result;
 
-/// Manage the manifest: one line for each piece of work that an agent reports
 #[derive(Subcommand)]
 pub(super) enum Command {
     Append(Box<append::Arguments>),

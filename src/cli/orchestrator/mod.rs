@@ -1,8 +1,12 @@
 //! `cleo orchestrator …`
 
+pub(super) mod brief;
 mod compliance;
+mod context;
 mod next;
 mod ready;
+mod start;
+mod status;
 mod validate;
 mod waves;
 
@@ -18,9 +22,15 @@ use crate::ops::tasks::Neighbor;
 /// How many stuck tasks a warning names.
 const STUCK_SHOWN: usize = 10;
 
-/// Manage the work of agents on a graph of tasks
 #[derive(Subcommand)]
 pub(super) enum Command {
+    /// Show all that an orchestrating agent needs to begin, in under 1,000 tokens
+    Start(Scope),
+    /// Show how far everything is, who works on what, and what came last
+    Status(Scope),
+    Context(context::Arguments),
+    Brief(brief::Arguments),
+    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
     /// List the tasks that an agent can start now, most urgent first
     Ready(Scope),
@@ -44,6 +54,10 @@ pub(super) struct Scope {
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
+        Command::Start(scope) => face.run("orchestrator.start", scope, start::run),
+        Command::Status(scope) => face.run("orchestrator.status", scope, status::run),
+        Command::Context(arguments) => face.run("orchestrator.context", arguments, context::run),
+        Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief::run),
         Command::Ready(scope) => face.run("orchestrator.ready", scope, ready::run),
         Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
         Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),

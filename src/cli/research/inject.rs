@@ -22,7 +22,8 @@ pub(in crate::cli) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Injected {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Injected {
     block: String,
 }
 

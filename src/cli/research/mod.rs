@@ -6,6 +6,9 @@ mod links;
 mod list;
 mod show;
 
+#[cfg(test)]
+pub(super) use inject::Injected;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -13,7 +16,6 @@ use clap::Subcommand;
 use super::Face;
 use crate::error::Result;
 
-/// Manage findings: entries of the manifest and the tasks that they belong to
 #[derive(Subcommand)]
 pub(super) enum Command {
     List(list::Arguments),

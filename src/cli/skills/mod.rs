@@ -6,6 +6,9 @@ mod list;
 mod show;
 mod validate;
 
+#[cfg(test)]
+pub(super) use validate::Verdicts;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -13,7 +16,6 @@ use clap::Subcommand;
 use super::Face;
 use crate::error::Result;
 
-/// Manage skills: what agents work by
 #[derive(Subcommand)]
 pub(super) enum Command {
     List(list::Arguments),

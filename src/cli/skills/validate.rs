@@ -29,7 +29,8 @@ pub(in crate::cli) struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Verdicts {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::cli) struct Verdicts {
     verdict: &'static str,
     skills: Vec<Validated>,
     total: usize,

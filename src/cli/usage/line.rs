@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Arg;
 
+use crate::cli::tree;
+
 /// What a word is on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -80,7 +82,7 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     /// Reads a command line; its first word is the program.
     pub(super) fn read(arguments: &'a [OsString]) -> Line<'a> {
-        let mut command = <crate::cli::Cli as clap::CommandFactory>::command();
+        let mut command = tree::branch(arguments).unwrap_or_else(tree::whole);
         command.build();
         let mut reader = Reader {
             command,

@@ -13,6 +13,7 @@ use clap::error::ErrorKind;
 use serde::Serialize;
 
 use super::arguments::{Format, Globals};
+use super::environment;
 use super::output::Output;
 use crate::error::{Code, Error, quote};
 use line::Line;
@@ -21,14 +22,17 @@ use line::Line;
 const FIX_MAX: usize = 4_000;
 
 #[derive(Serialize)]
-struct Version {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Version {
     version: &'static str,
 }
 
 /// Reports a fault of the command line, or prints the help or version that was asked for.
 pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let line = Line::read(arguments);
-    let mut output = Output::new(&globals_of(&line));
+    let globals = globals_of(&line);
+    let settings = environment::settings(&globals).unwrap_or_default();
+    let mut output = Output::new(&globals, &settings);
     match fault.kind() {
         ErrorKind::DisplayHelp => output.help_page(&fault.render().to_string()),
         ErrorKind::DisplayVersion => {
@@ -110,7 +114,7 @@ fn globals_of(line: &Line<'_>) -> Globals {
     Globals {
         json: line.global("json").is_some(),
         format: value_of(line, "format"),
-        color: value_of(line, "color").unwrap_or_default(),
+        color: value_of(line, "color"),
         quiet: line.global("quiet").is_some(),
         root: line.global("root").map(Into::into),
         ..Globals::default()

@@ -7,12 +7,14 @@ use clap::{ArgGroup, Args};
 
 use super::standing;
 use crate::cli::Face;
+use crate::cli::arguments::EpochOption;
+use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, words};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
 
-/// Options of `cleo verify TASK`
+// Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
 #[command(group = ArgGroup::new("given").multiple(true))]
 pub(in crate::cli) struct GateArguments {
@@ -93,13 +95,16 @@ pub(in crate::cli) struct GateArguments {
     )]
     only: Option<usize>,
 
-    /// Seconds that each command may take, a day at most
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "runs")]
-    time_limit: u64,
+    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "runs")]
+    time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open; this is recorded
     #[arg(long, requires = "gate")]
     force: bool,
+
+    #[command(flatten)]
+    claim: EpochOption,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
@@ -111,8 +116,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         return renew(face, task, &arguments);
     }
     if let Some(number) = arguments.accept {
-        let given = arguments.given()?;
-        let accepted = gates::accept(&mut face.context()?, task, number, &given, None)?;
+        let (given, epoch) = (arguments.given()?, arguments.claim.epoch);
+        let accepted = gates::accept(&mut face.context()?, task, number, &given, epoch)?;
         return answer(face, &accepted, None);
     }
     match arguments.gate.as_deref() {
@@ -125,7 +130,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
 }
 
 fn answer(face: &mut Face<'_>, gates: &TaskGates, error: Option<Error>) -> Result<ExitCode> {
-    face.judged(gates, error, &gates.warnings, |screen| {
+    face.outcome(gates, error, &gates.warnings, |screen| {
         standing::render(screen, gates);
     })
 }
@@ -140,10 +145,10 @@ fn set(
         gate,
         passed: arguments.value,
         given: arguments.given()?,
-        time_limit: Duration::from_secs(arguments.time_limit),
+        time_limit: arguments.time_limit(face),
         agent: arguments.agent.clone(),
         force: arguments.force,
-        epoch: None,
+        epoch: arguments.claim.epoch,
     };
     let result = gates::set(&mut face.context()?, task, &setting)?;
     let error = failed(&result, gate, &arguments.run);
@@ -151,6 +156,12 @@ fn set(
 }
 
 impl GateArguments {
+    /// How long each command may take: as it is said here, else as the settings say.
+    fn time_limit(&self, face: &Face<'_>) -> Duration {
+        let setting = || face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+        Duration::from_secs(self.time_limit.unwrap_or_else(setting))
+    }
+
     fn given(&self) -> Result<Given> {
         Ok(Given {
             commands: self
@@ -219,15 +230,15 @@ fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result
     let renewal = Renewal {
         stale_only: arguments.refresh,
         only: arguments.only,
-        time_limit: Duration::from_secs(arguments.time_limit),
-        epoch: None,
+        time_limit: arguments.time_limit(face),
+        epoch: arguments.claim.epoch,
     };
     let mut context = face.context()?;
     let output = &*face.output;
     let mut begin = |what: &str| output.note(&format!("running {what}"));
     let renewed = gates::renew(&mut context, task, &renewal, &mut begin)?;
     let error = broken(&renewed);
-    face.judged(&renewed, error, &renewed.standing.warnings, |screen| {
+    face.outcome(&renewed, error, &renewed.standing.warnings, |screen| {
         standing::ran(screen, &renewed);
     })
 }

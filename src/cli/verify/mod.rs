@@ -16,7 +16,6 @@ use super::screen::{Screen, Tone};
 use crate::error::{Error, Result};
 use crate::ops::verify::{Verdict, Violation};
 
-/// Check prompts, what agents said and left behind, and the gates of a task
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,

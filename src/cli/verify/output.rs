@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::answer;
 use crate::cli::Face;
+use crate::cli::arguments::EpochOption;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::verify;
@@ -16,11 +17,14 @@ use crate::ops::verify;
 pub(in crate::cli) struct Arguments {
     /// The task
     task: TaskId,
+
+    #[command(flatten)]
+    claim: EpochOption,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let id = arguments.task;
-    let result = verify::output(&mut face.context()?, id)?;
+    let result = verify::output(&mut face.context()?, id, arguments.claim.epoch)?;
     answer(
         face,
         &format!("output of {id}"),

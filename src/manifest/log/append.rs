@@ -1,23 +1,23 @@
 //! Appending one entry so that it is whole, alone and durable, beside other processes that append
 //! at the same time, with cleo or with `>>`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{find, no_file};
 use crate::error::{Code, Error, Result};
-use crate::file::unwritable;
+use crate::file::{lock_in_turn, unwritable};
 use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a torn end is looked at before it counts as one, a pause apart.
-const SETTLING: usize = 8;
-/// Longest pause between two tries to get the lock.
-const PAUSE_MAX: Duration = Duration::from_millis(16);
+/// How often a torn end is looked at, at most, before it counts as one.
+const SETTLING: usize = 64;
+/// Pause between two looks where writes cannot be waited for.
+const PAUSE: Duration = Duration::from_millis(16);
 
 /// Appends an entry and returns what the caller should know. When this returns, the line is whole
 /// and on disk; an id that is there already is refused (exit 101).
@@ -45,8 +45,7 @@ fn write(
     let length = file.metadata()?.len();
     let torn = is_torn(file)?;
     let start = if torn { "\n" } else { "" };
-    // One call for the whole line: the kernel appends it in one piece, beside others with `>>`.
-    file.write_all(format!("{start}{line}\n").as_bytes())?;
+    put(file, format!("{start}{line}\n").as_bytes())?;
     file.sync_data()?;
     if length == 0 {
         sync_folders(path)?;
@@ -57,16 +56,66 @@ fn write(
     Ok(warnings)
 }
 
+/// Writes bytes behind the end, in one call: the kernel appends them in one piece, beside others
+/// with `>>`. Where there is no room for all of them, none stay.
+fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let (mut begin, mut written) = (0, 0);
+    while written < bytes.len() {
+        match file.write(&bytes[written..]) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(more) => {
+                if written == 0 {
+                    begin = file.stream_position()? - more as u64;
+                }
+                written += more;
+            }
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => {
+                // Only while nobody has written behind them: a torn line is better than a lost one.
+                if written > 0 && file.metadata()?.len() == begin + written as u64 {
+                    file.set_len(begin)?;
+                }
+                return Err(cause);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Says whether the file ends inside of a line. A line of another writer can be seen half while it
-/// is being written, so a torn end counts only when it stays as it is for a while.
+/// is being written, however long that takes, so a torn end counts only when it stands as it was
+/// once every write that had begun is over.
 fn is_torn(file: &mut File) -> io::Result<bool> {
+    let mut seen = None;
     for _ in 0..SETTLING {
-        if file.metadata()?.len() == 0 || last_byte(file)? == b'\n' {
+        let length = file.metadata()?.len();
+        if length == 0 || last_byte(file)? == b'\n' {
             return Ok(false);
         }
-        thread::sleep(PAUSE_MAX);
+        if seen == Some(length) {
+            return Ok(true);
+        }
+        if await_writes(file) {
+            seen = Some(length);
+        } else {
+            thread::sleep(PAUSE);
+        }
     }
     Ok(true)
+}
+
+/// Waits until every write to the file that has begun is over; false where that cannot be done.
+/// Room is asked for that the file has already: that changes nothing, and the kernel lets it wait
+/// its turn among the writers.
+#[cfg(target_os = "linux")]
+fn await_writes(file: &File) -> bool {
+    use rustix::fs::{FallocateFlags, fallocate};
+    fallocate(file, FallocateFlags::KEEP_SIZE, 0, 1).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn await_writes(_file: &File) -> bool {
+    false
 }
 
 fn last_byte(file: &mut File) -> io::Result<u8> {
@@ -110,8 +159,7 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
 fn open_locked(path: &Path, patience: Duration) -> Result<File> {
     let deadline = Instant::now() + patience;
     loop {
-        let file = open(path)?;
-        lock(&file, path, deadline)?;
+        let file = lock(open(path)?, path, deadline)?;
         // Somebody may have put another file in its place while this one was waited for.
         if is_current(&file, path) {
             return Ok(file);
@@ -133,17 +181,10 @@ fn open(path: &Path) -> Result<File> {
     opened.map_err(|cause| unwritable(path, cause))
 }
 
-fn lock(file: &File, path: &Path, deadline: Instant) -> Result<()> {
-    let mut pause = Duration::from_micros(500);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(cause)) => return Err(unwritable(path, cause)),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(held(path)),
-            Err(TryLockError::WouldBlock) => thread::sleep(pause),
-        }
-        pause = (pause * 2).min(PAUSE_MAX);
-    }
+fn lock(file: File, path: &Path, deadline: Instant) -> Result<File> {
+    let patience = deadline.saturating_duration_since(Instant::now());
+    let locked = lock_in_turn(file, patience).map_err(|cause| unwritable(path, cause))?;
+    locked.ok_or_else(|| held(path))
 }
 
 fn held(path: &Path) -> Error {

@@ -1,7 +1,7 @@
 //! The lines of a file, one after the other. Memory is bounded by the longest entry.
 
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
 use super::no_file;
@@ -10,25 +10,34 @@ use crate::file::{Lines, unreadable};
 use crate::manifest::entry::LINE_MAX;
 
 /// How much is read at once.
-const CHUNK: usize = 1 << 18;
+pub(super) const CHUNK: usize = 1 << 18;
 
 /// Visits each line with its number, without its end; one that is too long for an entry comes as
 /// `None`. A missing file has no lines.
-pub(super) fn each_line(path: &Path, mut visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
+pub(super) fn each_line(path: &Path, visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
     let Some(file) = open(path)? else {
         return Ok(());
     };
+    let input = BufReader::with_capacity(CHUNK, file);
+    visit_lines(input, visit).map_err(|cause| unreadable(path, cause))
+}
+
+/// Visits each line of an input as [`each_line`] does.
+pub(super) fn visit_lines(
+    input: impl BufRead,
+    mut visit: impl FnMut(usize, Option<&[u8]>),
+) -> io::Result<()> {
     // The line may end as on Windows; that byte is no part of the entry.
     let fits = |bytes: &&[u8]| bytes.len() <= LINE_MAX || bytes.ends_with(b"\r");
-    let mut lines = Lines::new(BufReader::with_capacity(CHUNK, file), LINE_MAX + 1);
-    while let Some(line) = lines.next_line().map_err(|cause| unreadable(path, cause))? {
+    let mut lines = Lines::new(input, LINE_MAX + 1);
+    while let Some(line) = lines.next_line()? {
         visit(line.number, line.bytes.filter(fits));
     }
     Ok(())
 }
 
 /// Opens the file for reading; `None` when there is none.
-fn open(path: &Path) -> Result<Option<File>> {
+pub(super) fn open(path: &Path) -> Result<Option<File>> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => Err(no_file(path)),
         Ok(_) => File::open(path)

@@ -34,11 +34,13 @@ pub fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
 
 fn first<'a>(seen: &mut HashMap<String, usize>, number: usize, fields: &'a Fields<'a>) -> Line<'a> {
     let id = fields.id().unwrap_or_default();
-    if let Some(first) = seen.get(id) {
-        return Line::Faulty(duplicate(number, id, *first));
+    match seen.insert(id.to_string(), number) {
+        None => Line::Entry(number, fields),
+        Some(first) => {
+            seen.insert(id.to_string(), first);
+            Line::Faulty(duplicate(number, id, first))
+        }
     }
-    seen.insert(id.to_string(), number);
-    Line::Entry(number, fields)
 }
 
 /// The fault of an entry whose id stands further up.

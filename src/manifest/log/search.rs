@@ -10,6 +10,7 @@ use super::lookup::candidates;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
+use crate::manifest::fields::Fields;
 use crate::manifest::glance;
 use crate::manifest::line::{self, Item};
 
@@ -38,33 +39,34 @@ pub fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Re
 }
 
 /// An escape can spell any character.
-fn may_be_escaped(bytes: &[u8]) -> bool {
+pub(super) fn may_be_escaped(bytes: &[u8]) -> bool {
     memmem::find(bytes, b"\\u").is_some()
 }
 
-/// Says whether a line of the manifest, also a faulty one, names the output file `name`.
-pub fn names_file(path: &Path, name: &str) -> Result<bool> {
-    let (whole, below) = (format!("\"{name}\""), format!("/{name}\""));
-    let whole = memmem::Finder::new(whole.as_bytes());
-    let below = memmem::Finder::new(below.as_bytes());
-    let mut found = false;
+/// Visits the entries that something has to follow, in the order of the file. An id that stands
+/// twice may be visited twice.
+pub fn with_followups(path: &Path, mut visit: impl FnMut(&Fields<'_>)) -> Result<()> {
+    let name = memmem::Finder::new(b"\"needs_followup\"");
+    let is_empty = |rest: &[u8]| {
+        let list = rest.trim_ascii_start().strip_prefix(b":");
+        let list = list.and_then(|list| list.trim_ascii_start().strip_prefix(b"["));
+        list.is_some_and(|list| list.trim_ascii_start().starts_with(b"]"))
+    };
     each_line(path, |number, bytes| {
-        let Some(bytes) = bytes.filter(|_| !found) else {
-            return;
-        };
-        found = whole.find(bytes).is_some() || below.find(bytes).is_some();
-        if found || !may_be_escaped(bytes) {
+        let Some(bytes) = bytes else { return };
+        let mut lists = name.find_iter(bytes);
+        let all_empty = lists.all(|at| is_empty(&bytes[at + name.needle().len()..]));
+        if all_empty && !may_be_escaped(bytes) {
             return;
         }
         line::items(number, bytes, &mut |item| {
             if let Item::Entry(fields) = item
-                && let Ok(entry) = fields.entry()
+                && fields.texts("needs_followup").next().is_some()
             {
-                found |= entry.file.rsplit('/').next() == Some(name);
+                visit(fields);
             }
         });
-    })?;
-    Ok(found)
+    })
 }
 
 /// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,

@@ -148,7 +148,40 @@ fn the_last_entry_of_a_task_that_counts_is_kept() {
     let id = |task| latest.entry(task).map(|entry| entry.id.as_str());
     assert_eq!(tasks.map(id), [Some("b"), None, Some("b")]);
     assert_eq!(latest.archived(TaskId(2)), Some("d"));
-    assert!(names_file(&log.path, "a.md").unwrap() && !names_file(&log.path, "z.md").unwrap());
+}
+
+#[test]
+fn the_names_of_a_date_are_found_wherever_they_stand() {
+    let named = |id: &str, file: &str| {
+        let made = line("made", &[1]).replace("made.md", file);
+        made.replace("\"made\"", &format!("\"{id}\""))
+    };
+    let lines = [
+        named("a-2026-01-26", "2026-01-26_a.md"),
+        named("b-2026-01-26-2", "./deep/2026-01-26_b.md"),
+        named("c-2026-01-25", "2026-01-25_c.md"),
+        named("d\\u002d2026-01-26", "2026-01-26\\u005fd.md"),
+        "{\"id\":\"torn-2026-01-26\",\"file\":\"2026-01-26_torn.md\"\n".to_string(),
+    ];
+    let log = log(lines.concat());
+    let taken = taken(&log.path, "2026-01-26").unwrap();
+    for id in [
+        "a-2026-01-26",
+        "b-2026-01-26-2",
+        "d-2026-01-26",
+        "torn-2026-01-26",
+    ] {
+        assert!(taken.has_id(id), "{id}");
+    }
+    for file in [
+        "2026-01-26_a.md",
+        "2026-01-26_b.md",
+        "2026-01-26_d.md",
+        "2026-01-26_torn.md",
+    ] {
+        assert!(taken.has_file(file), "{file}");
+    }
+    assert!(!taken.has_id("c-2026-01-25") && !taken.has_file("2026-01-25_c.md"));
 }
 
 #[test]
@@ -374,4 +407,42 @@ fn lines_longer_than_a_chunk_come_whole() {
 
 fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {
     crate::manifest::entry::Raw::of(&serde_json::value::to_raw_value(value).unwrap())
+}
+
+#[test]
+fn a_manifest_is_judged_the_same_in_however_many_parts() {
+    let torn = "{\"id\":\"torn\"\n".to_string();
+    let foreign = "no entry\n\n".to_string();
+    let double = line("i", &[4]).trim_end().to_string() + &line("j", &[5]);
+    let lines = [
+        line("a", &[1]),
+        torn,
+        line("b", &[1, 2]),
+        foreign,
+        line("a", &[3]),
+        double,
+        line("b", &[1]),
+        line("long", &[1]).replace("\n", &format!("{}\n", " ".repeat(200))),
+        line("c", &[9]).trim_end().to_string(),
+    ];
+    let log = log(lines.concat());
+    let size = std::fs::metadata(&log.path).unwrap().len();
+    let (mut entries, mut faults) = (0, Vec::new());
+    scan(&log.path, |line| match line {
+        Line::Entry(..) => entries += 1,
+        Line::Faulty(faulty) => faults.push(faulty),
+    })
+    .unwrap();
+    let named = [1, 2, 3, 4, 5, 9].map(TaskId).into();
+    let expected = survey::Survey {
+        entries,
+        faults,
+        named,
+    };
+    for parts in 1..=40 {
+        let file = std::fs::File::open(&log.path).unwrap();
+        let found = survey::survey_in(&log.path, file, size, parts).unwrap();
+        assert_eq!(found, expected, "{parts} parts");
+    }
+    assert_eq!(survey(&log.path).unwrap(), expected);
 }

@@ -12,16 +12,18 @@ use crate::store::Verification;
 
 /// What checks are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Grouping {
     /// The skill in the prompt.
     Skill,
-    /// The kind of agent that the entry names, else who had it checked.
+    /// Who held the task, else the kind of agent that the entry names, else who had it checked.
     Agent,
 }
 
 /// How long a period of the trend is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trend {
     /// A day in UTC.
@@ -32,6 +34,7 @@ pub enum Trend {
 
 /// Checks, counted.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct History {
     /// What they are counted by.
     pub by: Grouping,
@@ -45,6 +48,7 @@ pub struct History {
 
 /// The checks of one skill or agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     /// Its name.
@@ -60,6 +64,7 @@ pub struct Group {
 
 /// Checks of a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Period {
     /// The day, `2026-01-26`, or the week, `2026-W05`.
     pub period: String,
@@ -70,6 +75,7 @@ pub struct Period {
 
 /// How many checks there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     /// All checks.

@@ -17,6 +17,7 @@ use crate::workspace::Workspace;
 
 /// What is found of one finished task.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskReport {
     /// The task.

@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 
 /// What is known of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub id: &'static str,
@@ -30,6 +31,7 @@ pub struct RuleReport {
 
 /// Whether a program can tell that a rule is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// It was looked at.

@@ -36,6 +36,7 @@ pub struct Options {
 
 /// Everything that happened.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Demo {
     /// The folder, as it can be typed from here.
@@ -52,6 +53,7 @@ pub struct Demo {
 
 /// One step with its results.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "camelCase")]
 pub enum Step {
     /// An epic with its tasks was added.
@@ -89,6 +91,7 @@ pub enum Step {
 
 /// A task in a line.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the fields are those of Task")]
 pub struct Line {
     pub id: TaskId,
@@ -97,6 +100,7 @@ pub struct Line {
 
 /// The skill for a task, and why.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the fields are those of Decision")]
 #[serde(rename_all = "camelCase")]
 pub struct Choice {
@@ -138,6 +142,7 @@ fn open(surroundings: &Surroundings, folder: PathBuf) -> Result<Context> {
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     Context::open(Surroundings {
+        assignment: Default::default(),
         command: "demo",
         root: Some(folder.clone()),
         directory: folder,
@@ -184,7 +189,7 @@ fn waves(context: &mut Context, epic: TaskId) -> Result<Step> {
 }
 
 fn finish(context: &mut Context, epic: TaskId, below: usize) -> Result<Step> {
-    complete::complete(context, epic, false)?;
+    complete::complete(context, epic, None, false)?;
     Ok(Step::Done {
         epic,
         done: below + 1,

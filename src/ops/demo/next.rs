@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A command and what it is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Next {
     /// What it does, in a few words.
     pub action: &'static str,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Step;
 use super::agent::{Honesty, play};
+use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::file::write_whole;
 use crate::id::TaskId;
@@ -19,6 +20,7 @@ const LIE: usize = 2;
 
 /// What happened to a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Played {
     /// The task.
@@ -33,6 +35,7 @@ pub struct Played {
 
 /// A prompt that was prepared and checked.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// Where it was written to, relative to the folder.
@@ -49,6 +52,7 @@ pub struct Checked {
 
 /// One try of an agent.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     /// What it said at the end.
@@ -119,7 +123,7 @@ fn play_task(
     lies: bool,
 ) -> Result<Played> {
     let id = spawned.task_id;
-    tasks::start(context, id)?;
+    tasks::start(context, id, Lease::default(), None)?;
     let mut attempts = Vec::new();
     let mut unblocked = Vec::new();
     let tries: &[Honesty] = match lies {
@@ -151,12 +155,12 @@ fn play_task(
 
 /// Checks what the agent left behind and completes the task, if that is allowed.
 fn judge(context: &mut Context, id: TaskId, message: String) -> Result<(Attempt, Vec<TaskId>)> {
-    let found = verify::output(context, id)?.verdict;
+    let found = verify::output(context, id, None)?.verdict;
     let exit_code = found
         .violations
         .first()
         .map_or(0, |first| first.code.exit_code());
-    let (refused, unblocked) = match complete::complete(context, id, false) {
+    let (refused, unblocked) = match complete::complete(context, id, None, false) {
         Ok(moved) => (None, moved.unblocked),
         Err(error) if error.code == Code::NotVerified => (Some(error.message), Vec::new()),
         Err(error) => return Err(error),

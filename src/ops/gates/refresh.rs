@@ -10,6 +10,7 @@ use super::{Setting, set_in};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::id::{self, TaskId};
+use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 
 /// What to run.
@@ -27,6 +28,7 @@ pub struct Renewal {
 
 /// What was run, and how the task stands now.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Renewed {
     /// What was run, in order.
@@ -40,6 +42,7 @@ pub struct Renewed {
 
 /// One thing that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Ran {
     /// The gate, for one.
@@ -56,6 +59,7 @@ pub struct Ran {
 
 /// What came out of running something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// It holds.
@@ -208,8 +212,7 @@ fn run(
     begin: &mut dyn FnMut(&str),
 ) -> Result<Ran> {
     let words = one.command.clone().unwrap_or_default();
-    let patterns = context.read(|transaction| Ok(require(transaction, task)?.files))?;
-    let scene = Scene::of(context, &patterns, ".", renewal.epoch)?;
+    let scene = scene(context, task, ".", renewal.epoch)?;
     let mut evidence = Evidence {
         proof: Proof::Claim,
         origin: Some(scene.origin),
@@ -221,13 +224,29 @@ fn run(
     };
     let passed = evidence.outcome() == Some(true);
     let commands = command(&evidence).into_iter().collect();
-    keep(context, task, one, passed, vec![evidence])?;
+    keep(context, task, renewal.epoch, one, passed, vec![evidence])?;
     Ok(Ran {
         gate: None,
         criterion: Some(one.number),
         commands,
         outcome: passed.into(),
     })
+}
+
+/// Looks at the files of a task for somebody who may still act on it.
+fn scene(
+    context: &mut Context,
+    task: TaskId,
+    directory: &str,
+    epoch: Option<u32>,
+) -> Result<Scene> {
+    let caller = Caller::of(context, task, epoch);
+    let patterns = context.read(|transaction| {
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        Ok(task.files)
+    })?;
+    Scene::of(context, &patterns, directory, caller.epoch)
 }
 
 /// A command that is not there proves nothing, and holds up no other criterion.
@@ -245,25 +264,29 @@ fn not_started(command: Vec<String>, error: &Error) -> Proof {
 fn keep(
     context: &mut Context,
     task: TaskId,
+    epoch: Option<u32>,
     one: &CriterionStanding,
     passed: bool,
     evidence: Vec<Evidence>,
 ) -> Result<()> {
+    let caller = Caller::of(context, task, epoch);
     let record = Record {
         passed,
-        at: context.now(),
-        by: context.surroundings.actor.clone(),
+        at: caller.now.clone(),
+        by: caller.name.clone(),
         agent: None,
         forced: false,
         evidence,
     };
     context.write(|transaction| {
-        // Somebody may have changed the criteria while the command ran.
-        let now = require(transaction, task)?.acceptance;
-        let mut gates = transaction.gates(task)?;
+        // Somebody may have taken over, or changed the criteria, while the command ran.
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        let now = task.acceptance;
+        let mut gates = transaction.gates(task.id)?;
         gates.criteria.retain(|line, _| now.contains(line));
         gates.criteria.insert(one.line.clone(), record);
-        transaction.put_gates(task, &gates)
+        transaction.put_gates(task.id, &gates)
     })
 }
 
@@ -282,10 +305,9 @@ pub fn accept(
         let run = format!("cleo verify {task} --only {number}");
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
-    let patterns = context.read(|transaction| Ok(require(transaction, task)?.files))?;
-    let scene = Scene::of(context, &patterns, &take::directory(context), epoch)?;
+    let scene = scene(context, task, &take::directory(context), epoch)?;
     let evidence = take::evidence(context, &scene, given, Duration::ZERO)?;
-    keep(context, task, &one, true, evidence)?;
+    keep(context, task, epoch, &one, true, evidence)?;
     let mut accepted = gates(context, task)?;
     accepted.warnings.extend(scene.warnings(&accepted));
     Ok(accepted)

@@ -14,6 +14,7 @@ use crate::workspace::Workspace;
 
 /// The gates and criteria of a task.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaskGates {
     /// The task.
@@ -47,6 +48,7 @@ pub struct TaskGates {
 
 /// The files of a task when they were looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Seen {
     /// SHA-256 over paths, kinds and contents; none when they cannot be read.
     pub digest: Option<String>,
@@ -60,6 +62,7 @@ pub struct Seen {
 
 /// An acceptance criterion and what is known of it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CriterionStanding {
     /// Its place among the criteria of the task, from 1.
@@ -79,6 +82,7 @@ pub struct CriterionStanding {
 
 /// How a gate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum GateState {
     /// The task needs it.
@@ -97,6 +101,7 @@ pub enum GateState {
 
 /// How a task stands, in few words.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub passed: bool,
@@ -110,6 +115,7 @@ pub struct Summary {
 
 /// How a criterion stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Proven {
     /// Nothing is known of it.

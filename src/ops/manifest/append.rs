@@ -5,11 +5,13 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Entry, Fault, Fields, log};
-use crate::ops::Context;
+use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::{Context, require};
 use crate::store::Tasks;
 
 /// What an append did.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Appended {
     /// The entry as it stands in the manifest.
@@ -22,8 +24,14 @@ pub struct Appended {
 }
 
 /// Appends the entry that `text` holds as one JSON object. Every fault is named and nothing is
-/// written if there is one. The epic of each linked task is linked too.
-pub fn append(context: &mut Context, text: &str, dry_run: bool) -> Result<Appended> {
+/// written if there is one. The epic of each linked task is linked too. Under the epoch of a
+/// claim, given or from the environment, nothing is written once that claim is lost.
+pub fn append(
+    context: &mut Context,
+    text: &str,
+    epoch: Option<u32>,
+    dry_run: bool,
+) -> Result<Appended> {
     let fields = Fields::read(text).map_err(|cause| refused(&[Fault::syntax(text, &cause)]))?;
     let (faults, epics) = context.read(|tasks| check(tasks, &fields))?;
     if !faults.is_empty() {
@@ -33,15 +41,67 @@ pub fn append(context: &mut Context, text: &str, dry_run: bool) -> Result<Append
     complete(&mut entry, epics, context);
     entry.line().map_err(|fault| refused(&[fault]))?;
     let path = context.workspace.manifest()?;
-    let warnings = match dry_run {
-        true => log::refuse_duplicate(&path, &entry.id)?,
-        false => log::append(&path, &entry)?,
+    let write = || match dry_run {
+        true => log::refuse_duplicate(&path, &entry.id),
+        false => log::append(&path, &entry),
+    };
+    let warnings = match claimed_task(context, &fields, epoch)? {
+        None => write()?,
+        Some(id) => {
+            let caller = Caller::of(context, id, epoch);
+            // Nobody can take over between the question and the line.
+            context.write(|transaction| {
+                check_epoch(transaction, &require(transaction, id)?, &caller)?;
+                write()
+            })?
+        }
     };
     Ok(Appended {
         entry,
         dry_run,
         warnings,
     })
+}
+
+/// Finds the task under whose claim an entry is appended: the one that the environment names, else
+/// the only one that the entry is linked to, not counting epics.
+fn claimed_task(
+    context: &mut Context,
+    fields: &Fields<'_>,
+    epoch: Option<u32>,
+) -> Result<Option<TaskId>> {
+    let assigned = context.surroundings.assignment;
+    let linked = fields.tasks();
+    let linked = linked.filter(|(field, _)| *field == "linked_tasks");
+    let linked: Vec<TaskId> = linked.map(|(_, id)| id).collect();
+    match assigned.task {
+        _ if epoch.or(assigned.epoch).is_none() => return Ok(None),
+        Some(task) if linked.contains(&task) => return Ok(Some(task)),
+        Some(_) if epoch.is_none() => return Ok(None),
+        _ => {}
+    }
+    let mut work = Vec::new();
+    context.read(|transaction| {
+        for id in &linked {
+            if !require(transaction, *id)?.kind.is_epic() && !work.contains(id) {
+                work.push(*id);
+            }
+        }
+        Ok(())
+    })?;
+    match (work.as_slice(), linked.as_slice()) {
+        ([one], _) | ([], [one]) => Ok(Some(*one)),
+        _ => Err(unclear(&work, linked.len())),
+    }
+}
+
+/// The error for an entry of which nobody can say whose claim the epoch is of.
+fn unclear(work: &[TaskId], n_linked: usize) -> Error {
+    let message = format!(
+        "the entry is linked to {n_linked} tasks; which of them the epoch is of is not said"
+    );
+    let id = work.first().map_or("T1".to_string(), TaskId::to_string);
+    Error::new(Code::InputInvalid, message).fix(format!("export CLEO_TASK_ID={id}"))
 }
 
 /// Finds all faults, and the epics of the linked tasks.

@@ -30,6 +30,7 @@ pub struct Filter {
 
 /// Entries and how many there are in all.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The entries, newest last.
     pub entries: Vec<Entry>,
@@ -42,6 +43,7 @@ pub struct Listed {
 
 /// One entry.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The entry.
     pub entry: Entry,

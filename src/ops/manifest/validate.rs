@@ -1,18 +1,19 @@
 //! Checking all of the manifest.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
-use crate::manifest::log::{self, Line};
+use crate::manifest::log::{self, Line, Survey};
 use crate::ops::Context;
-use crate::store::Tasks;
 
 /// What the manifest holds and what is wrong with it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Validated {
     /// How many entries count.
     pub entries: usize,
@@ -29,18 +30,16 @@ pub struct Validated {
 /// is valid.
 pub fn validate(context: &mut Context) -> Result<Validated> {
     let path = context.workspace.manifest()?;
-    let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
-    log::scan(&path, |line| match line {
-        Line::Faulty(faulty) => faults.push(faulty),
-        Line::Entry(number, fields) => {
-            entries += 1;
-            let id = fields.id().unwrap_or_default();
-            let tasks: Vec<TaskId> = fields.tasks().map(|(_, task)| task).collect();
-            named.push((number, id.to_string(), tasks));
-        }
-    })?;
-    faults.extend(context.read(|tasks| unknown_tasks(tasks, named))?);
-    faults.sort_by_key(|fault: &Faulty| fault.line);
+    let Survey {
+        entries,
+        mut faults,
+        named,
+    } = log::survey(&path)?;
+    let missing = context.read(|transaction| transaction.missing(&named))?;
+    if !missing.is_empty() {
+        faults.extend(unknown_tasks(&path, &missing)?);
+        faults.sort_by_key(|fault: &Faulty| fault.line);
+    }
     let place = quote(&path.to_string_lossy());
     Ok(Validated {
         entries,
@@ -50,28 +49,25 @@ pub fn validate(context: &mut Context) -> Result<Validated> {
     })
 }
 
-/// Number of the line, id and named tasks of an entry.
-type Named = (usize, String, Vec<TaskId>);
-
-fn unknown_tasks(tasks: &dyn Tasks, named: Vec<Named>) -> Result<Vec<Faulty>> {
-    let mut known: HashMap<TaskId, bool> = HashMap::new();
+/// Names the entries with tasks that are not there. Few manifests have any, so only those are
+/// read once more.
+fn unknown_tasks(path: &Path, missing: &BTreeSet<TaskId>) -> Result<Vec<Faulty>> {
     let mut faults = Vec::new();
-    for (line, id, ids) in named {
-        let mut unknown = Vec::new();
-        for task in ids {
-            let exists = match known.get(&task) {
-                Some(exists) => *exists,
-                None => tasks.status(task)?.is_some(),
-            };
-            known.insert(task, exists);
-            if !exists && !unknown.contains(&task) {
+    log::scan(path, |line| {
+        let Line::Entry(number, fields) = line else {
+            return;
+        };
+        let mut unknown: Vec<TaskId> = Vec::new();
+        for (_, task) in fields.tasks().filter(|(_, task)| missing.contains(task)) {
+            if !unknown.contains(&task) {
                 unknown.push(task);
             }
         }
         if !unknown.is_empty() {
-            faults.push(no_task(line, id, &unknown));
+            let id = fields.id().unwrap_or_default().to_string();
+            faults.push(no_task(number, id, &unknown));
         }
-    }
+    })?;
     Ok(faults)
 }
 

@@ -15,6 +15,7 @@ use crate::template::{self, Bindings};
 
 /// What an export wrote, or would write.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Exported {
     /// The files.

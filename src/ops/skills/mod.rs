@@ -16,6 +16,7 @@ pub use validate::{Validated, validate};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the fields are those of Skill")]
 pub struct SkillInfo {
@@ -37,6 +38,7 @@ pub struct SkillInfo {
 
 /// All skills in reach.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The skills that count, in catalogue order.
     pub skills: Vec<SkillInfo>,
@@ -51,6 +53,7 @@ pub struct Listed {
 
 /// A skill with its text.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// What dispatch knows of it.
     pub skill: SkillInfo,

@@ -18,6 +18,7 @@ const FILE_MAX: u64 = 8 << 20;
 
 /// What the validator says of one skill.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Validated {
     /// The file, or the folder when it has none.
     pub path: String,

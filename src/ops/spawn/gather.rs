@@ -1,9 +1,12 @@
 //! Reads what a prompt needs to know: where to write, and the value of each token.
 
+use std::collections::{BTreeSet, HashMap};
+
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
+use crate::ops::sessions::covering;
 use crate::ops::tasks::unblocked_by;
 use crate::store::Transaction;
 use crate::task::Task;
@@ -33,30 +36,51 @@ fn output_file(date: &str, slug: &str) -> String {
     format!("{OUTPUT_DIR}/{date}_{slug}.md")
 }
 
+/// The names that are taken on one date: in the manifest, and by prompts placed meanwhile.
+#[derive(Debug)]
+pub(super) struct Names {
+    date: String,
+    in_manifest: log::Taken,
+    placed: HashMap<String, TaskId>,
+}
+
+impl Names {
+    /// Reads the manifest, once for all prompts of the date.
+    pub(super) fn read(workspace: &Workspace, date: &str) -> Result<Names> {
+        if !crate::clock::is_date(date) {
+            let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
+            return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
+        }
+        Ok(Names {
+            date: date.to_string(),
+            in_manifest: log::taken(&workspace.manifest()?, date)?,
+            placed: HashMap::new(),
+        })
+    }
+}
+
 /// Chooses the output file and an id that the manifest does not have yet. A task keeps its id
 /// until an entry has it; two tasks with one title never share a file.
 pub(super) fn place(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     task: &Task,
-    date: &str,
+    names: &mut Names,
 ) -> Result<Place> {
-    if !crate::clock::is_date(date) {
-        let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
-        return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
-    }
-    let slug = free_slug(transaction, workspace, task, date)?;
+    let slug = free_slug(transaction, workspace, task, names)?;
+    let date = names.date.clone();
     let base = format!("{slug}-{date}");
-    let used = log::ids_in_use(&workspace.manifest()?, &base)?;
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
     let manifest_id = std::iter::once(base.clone())
         .chain(numbered)
-        .find(|id| !used.contains(id));
-    Ok(Place {
-        date: date.to_string(),
+        .find(|id| !names.in_manifest.has_id(id));
+    let place = Place {
+        date,
         slug,
         manifest_id: manifest_id.unwrap_or(base),
-    })
+    };
+    names.placed.insert(place.output_file(), task.id);
+    Ok(place)
 }
 
 /// Makes the slug of a title; when its file is somebody else's, one with the task's id.
@@ -64,13 +88,13 @@ fn free_slug(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     task: &Task,
-    date: &str,
+    names: &Names,
 ) -> Result<String> {
     let plain = slug(&task.title, task.id);
     let own = task.id.to_string().to_lowercase();
     let mut wanted = plain.clone();
     for number in 2.. {
-        if is_free(transaction, workspace, task.id, &output_file(date, &wanted))? {
+        if is_free(transaction, workspace, task.id, names, &wanted)? {
             break;
         }
         wanted = match number {
@@ -81,26 +105,48 @@ fn free_slug(
     Ok(wanted)
 }
 
-/// Says whether a task may write to a file: it was given it before, or nobody has it. The owner
-/// may have been deleted; then only the file or its entry is left.
+/// Says whether a task may write to the file of a slug: it was given it before, or nobody has it.
+/// The owner may have been deleted; then only the file or its entry is left.
 fn is_free(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     task: TaskId,
-    file: &str,
+    names: &Names,
+    slug: &str,
 ) -> Result<bool> {
-    if let Some(owner) = transaction.owner_of_output(file)? {
+    let file = output_file(&names.date, slug);
+    let placed = names.placed.get(&file).copied();
+    if let Some(owner) =
+        placed.map_or_else(|| transaction.owner_of_output(&file), |id| Ok(Some(id)))?
+    {
         return Ok(owner == task);
     }
-    let is_there = workspace.root.join(file).symlink_metadata().is_ok();
-    let name = file.rsplit('/').next().unwrap_or(file);
-    Ok(!is_there && !log::names_file(&workspace.manifest()?, name)?)
+    let is_there = workspace.root.join(&file).symlink_metadata().is_ok();
+    let name = file.rsplit('/').next().unwrap_or(&file);
+    Ok(!is_there && !names.in_manifest.has_file(name))
+}
+
+/// Reads what the dependencies of tasks found: the latest entry of each.
+pub(super) fn findings(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    tasks: &[TaskId],
+) -> Result<log::Latest> {
+    let mut needs = BTreeSet::new();
+    for task in tasks {
+        needs.extend(transaction.depends(*task)?);
+    }
+    if needs.is_empty() {
+        return Ok(log::Latest::default());
+    }
+    let needs: Vec<TaskId> = needs.into_iter().collect();
+    log::latest_for(&workspace.manifest()?, &needs, |_, _| true)
 }
 
 /// Reads the value of every token but RESULT_KIND.
 pub(super) fn bindings(
     transaction: &dyn Transaction,
-    workspace: &Workspace,
+    findings: &log::Latest,
     task: &Task,
     place: &Place,
 ) -> Result<Bindings> {
@@ -119,7 +165,8 @@ pub(super) fn bindings(
         "EPIC_ID",
         or_none(epic_of(transaction, task)?.map(|id| id.to_string())),
     );
-    bindings.set("SESSION_ID", NONE);
+    let session = covering(transaction, task.id)?;
+    bindings.set("SESSION_ID", or_none(session.map(|id| id.to_string())));
     bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
     bindings.set("TOPICS_JSON", topics(task));
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
@@ -141,11 +188,16 @@ pub(super) fn bindings(
     );
     bindings.set(
         "MANIFEST_SUMMARIES",
-        summaries(transaction, workspace, &task.depends)?,
+        summaries(transaction, findings, &task.depends)?,
     );
     bindings.set("OUTPUT_DIR", OUTPUT_DIR);
     bindings.set("MANIFEST_PATH", MANIFEST);
     Ok(bindings)
+}
+
+/// Says whether an open session covers the task whose values these are.
+pub(super) fn has_session(bindings: &Bindings) -> bool {
+    bindings.get("SESSION_ID") != Some(NONE)
 }
 
 fn or_none(text: Option<String>) -> String {
@@ -199,17 +251,12 @@ fn bullets(lines: &[String]) -> Option<String> {
 /// Sums up what the dependencies found: title, id and key findings of each one's latest entry.
 fn summaries(
     transaction: &dyn Transaction,
-    workspace: &Workspace,
+    findings: &log::Latest,
     depends: &[TaskId],
 ) -> Result<String> {
-    let latest = if depends.is_empty() {
-        log::Latest::default()
-    } else {
-        log::latest_for(&workspace.manifest()?, depends, |_, _| true)?
-    };
     let mut lines = Vec::new();
     for id in depends {
-        let Some(entry) = latest.entry(*id) else {
+        let Some(entry) = findings.entry(*id) else {
             continue;
         };
         let title = transaction

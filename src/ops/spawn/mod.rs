@@ -1,23 +1,28 @@
 //! Preparing the prompt for a task, with a receipt that can be replayed.
 
+mod batch;
 mod gather;
 mod receipt;
 mod why;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::{Context, require};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::dispatch::{Decision, Strategy, Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::protocol::Situation;
+use crate::manifest::log::Latest;
 use crate::protocol::message::kind_of;
+use crate::protocol::{ProtocolFile, Situation};
 use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, prepare};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{self, SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::template::Bindings;
-use gather::Place;
+use crate::workspace::Workspace;
+pub use batch::{Batch, Failed, Selection, select, spawn_batch};
+use gather::{Names, Place};
 pub use receipt::Receipt;
 pub use why::{Change, Why, why};
 
@@ -38,6 +43,7 @@ pub struct Options {
 
 /// A prepared prompt.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Spawned {
     /// The task.
@@ -70,48 +76,116 @@ pub struct Spawned {
 /// Prepares the prompt for a task and records its receipt.
 pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
-    let Context {
-        workspace,
-        surroundings,
-        ..
-    } = &*context;
-    let (workspace, clock) = (workspace.clone(), surroundings.clock);
-    let date = options.date.clone().unwrap_or_else(|| clock.date());
-    let work = |transaction: &dyn Transaction| -> Result<(Spawned, SpawnRecord)> {
-        let task = require(transaction, task)?;
-        let place = gather::place(transaction, &workspace, &task, &date)?;
-        let assembly = Assembly {
-            transaction,
-            workspace: &workspace,
-            catalogue: &catalogue,
-        };
-        let spawned = assembly.spawned(&task, &place, options)?;
-        let record = record(&spawned, &clock.timestamp())?;
-        Ok((spawned, record))
+    let mut preparation = Preparation::new(context, &catalogue, options)?;
+    let mut work = |transaction: &dyn Transaction| {
+        require(transaction, task)?;
+        preparation.survey(transaction, &[task])?;
+        preparation.one(transaction, task)
     };
     if options.dry_run {
         return context.read(|transaction| Ok(work(transaction)?.0));
     }
     context.write(|transaction| {
         let (spawned, record) = work(transaction)?;
-        let known = transaction.spawns(task)?;
-        let same = known
-            .iter()
-            .find(|other| other.manifest_id == record.manifest_id);
-        // The first moment counts: asking for the same prompt again must not make what the agent
-        // has written meanwhile look old.
-        let at = same.map_or(record.at.clone(), |known| known.at.clone());
-        let forced = same.and_then(|known| known.forced.clone());
-        let record = SpawnRecord {
-            at,
-            forced,
-            ..record
-        };
-        // What is handed out is the latest, also when it was handed out before.
-        if known.last() != Some(&record) {
-            transaction.put_spawn(&record)?;
-        }
+        keep(transaction, record)?;
         Ok(spawned)
+    })
+}
+
+/// What all prompts of a command are prepared with; the manifest is read once for all of them.
+struct Preparation<'a> {
+    workspace: Workspace,
+    catalogue: &'a Catalogue,
+    known: Vec<ProtocolFile>,
+    options: &'a Options,
+    date: String,
+    now: String,
+    surveyed: Option<(Names, Latest)>,
+}
+
+impl<'a> Preparation<'a> {
+    fn new(
+        context: &Context,
+        catalogue: &'a Catalogue,
+        options: &'a Options,
+    ) -> Result<Preparation<'a>> {
+        let clock = context.surroundings.clock;
+        // Only needed to compare with and to add from, and not free to read.
+        let needs_known = options.strict || options.force_inject;
+        Ok(Preparation {
+            workspace: context.workspace.clone(),
+            catalogue,
+            known: needs_known
+                .then(known_protocols)
+                .transpose()?
+                .unwrap_or_default(),
+            options,
+            date: options.date.clone().unwrap_or_else(|| clock.date()),
+            now: clock.timestamp(),
+            surveyed: None,
+        })
+    }
+
+    /// Reads from the manifest what the prompts of these tasks need to know.
+    fn survey(&mut self, transaction: &dyn Transaction, tasks: &[TaskId]) -> Result<()> {
+        if self.surveyed.is_none() {
+            let names = Names::read(&self.workspace, &self.date)?;
+            let findings = gather::findings(transaction, &self.workspace, tasks)?;
+            self.surveyed = Some((names, findings));
+        }
+        Ok(())
+    }
+
+    /// Prepares one prompt and what is to be kept of it.
+    fn one(&mut self, transaction: &dyn Transaction, id: TaskId) -> Result<(Spawned, SpawnRecord)> {
+        let task = require(transaction, id)?;
+        let (names, findings) = self.surveyed.as_mut().ok_or_else(|| {
+            Error::new(
+                Code::Internal,
+                "a prompt was to be placed before the manifest was read",
+            )
+        })?;
+        let place = gather::place(transaction, &self.workspace, &task, names)?;
+        let assembly = Assembly {
+            transaction,
+            findings,
+            catalogue: self.catalogue,
+            known: &self.known,
+        };
+        let spawned = assembly.spawned(&task, &place, self.options)?;
+        let record = record(&spawned, &self.now)?;
+        Ok((spawned, record))
+    }
+}
+
+/// Records a prepared prompt, if it differs from what was recorded last.
+fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
+    let known = transaction.spawns(record.task)?;
+    let same = known
+        .iter()
+        .find(|other| other.manifest_id == record.manifest_id);
+    // The first moment counts: asking for the same prompt again must not make what the agent
+    // has written meanwhile look old.
+    let at = same.map_or(record.at.clone(), |known| known.at.clone());
+    let forced = same.and_then(|known| known.forced.clone());
+    let record = SpawnRecord {
+        at,
+        forced,
+        ..record
+    };
+    // What is handed out is the latest, also when it was handed out before.
+    if known.last() == Some(&record) {
+        return Ok(());
+    }
+    transaction.put_spawn(&record)?;
+    transaction.record(&store::Change {
+        kind: "spawned".to_string(),
+        task: Some(record.task),
+        detail: json!({
+            "manifestId": record.manifest_id,
+            "outputFile": record.output_file,
+            "skill": record.receipt["skill"],
+        }),
     })
 }
 
@@ -134,8 +208,11 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
 /// What a prompt is assembled from.
 struct Assembly<'a> {
     transaction: &'a dyn Transaction,
-    workspace: &'a crate::workspace::Workspace,
+    /// What the dependencies found.
+    findings: &'a Latest,
     catalogue: &'a Catalogue,
+    /// The protocols that the program carries, where they are needed.
+    known: &'a [ProtocolFile],
 }
 
 impl Assembly<'_> {
@@ -144,26 +221,19 @@ impl Assembly<'_> {
         let template = options.template.as_deref();
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.skill)?;
-        let mut bindings = gather::bindings(self.transaction, self.workspace, task, place)?;
+        let mut bindings = gather::bindings(self.transaction, self.findings, task, place)?;
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: requires_gates(self.transaction, task.id)?,
-        };
-        // Only needed to compare with and to add from, and not free to read.
-        let needs_known = options.strict || options.force_inject;
-        let known = if needs_known {
-            known_protocols()?
-        } else {
-            Vec::new()
         };
         let prepared = prepare(&Input {
             situation,
             base: &self.catalogue.base,
             protocols: &self.catalogue.protocols,
-            known: &known,
+            known: self.known,
             task_context: &self.catalogue.task_context,
             bindings: &bindings,
             force_inject: options.force_inject,
@@ -276,16 +346,18 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
     let date = context.surroundings.clock.date();
     context.read(|transaction| {
         let task = require(transaction, task)?;
-        let place = gather::place(transaction, &workspace, &task, &date)?;
+        let mut names = Names::read(&workspace, &date)?;
+        let place = gather::place(transaction, &workspace, &task, &mut names)?;
+        let findings = gather::findings(transaction, &workspace, &[task.id])?;
         let Catalogue { skills, matrix, .. } = &catalogue;
         let decision = dispatch(&Subject::from(&task), skills, matrix, None)?;
         let skill = catalogue.skill(&decision.skill)?;
-        let mut bindings: Bindings = gather::bindings(transaction, &workspace, &task, &place)?;
+        let mut bindings: Bindings = gather::bindings(transaction, &findings, &task, &place)?;
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task: &task,
             skill,
-            session_open: false,
+            session_open: gather::has_session(&bindings),
             required_gates: requires_gates(transaction, task.id)?,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);

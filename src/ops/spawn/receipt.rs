@@ -16,6 +16,7 @@ use crate::template::{Bindings, COMMANDS};
 
 /// Why a spawn came out as it did. Kept with the task, replayed by `cleo why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// Version of this form.

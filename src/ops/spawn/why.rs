@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
-use super::gather::Place;
+use super::gather::{self, Place};
 use super::{Assembly, Options, Receipt};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, require};
 
 /// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     /// The task.
@@ -37,6 +38,7 @@ pub struct Why {
 
 /// An input that differs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// Its name.
     pub input: String,
@@ -72,10 +74,16 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
             force_inject: receipt.force_inject,
             ..Options::default()
         };
+        let known = if options.force_inject {
+            known_protocols()?
+        } else {
+            Vec::new()
+        };
         let assembly = Assembly {
             transaction,
-            workspace: &workspace,
+            findings: &gather::findings(transaction, &workspace, &[task.id])?,
             catalogue: &catalogue,
+            known: &known,
         };
         let again = match assembly.spawned(&task, &place, &options) {
             Ok(again) => Ok(again.receipt),

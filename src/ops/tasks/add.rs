@@ -15,6 +15,7 @@ use crate::task::{Note, Priority, Status, Task};
 
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Added {
     /// The task.
     pub task: Task,

@@ -4,6 +4,7 @@ use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep,
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
+use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
 use crate::store::Tasks;
@@ -75,8 +76,15 @@ pub enum ListField {
 pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
+    let caller = Caller::of(context, id, None);
     context.write(|transaction| {
         let mut task = require(transaction, id)?;
+        if patch.status.is_some_and(|status| status != task.status) {
+            check_holder(transaction, &task, &caller, false, "release")?;
+        }
+        if patch.status == Some(Status::Pending) {
+            claims::end(transaction, id, &caller)?;
+        }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
@@ -256,7 +264,7 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
 }
 
 /// Counts the levels from `task` down, itself included.
-fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
+pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     let mut levels = 0;
     let mut level = vec![task];
     while !level.is_empty() && levels <= DEPTH_MAX {

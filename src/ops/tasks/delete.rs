@@ -9,6 +9,7 @@ use crate::store::Tasks;
 
 /// What a delete took away, or would take away.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Deleted {
     /// Ids of the deleted tasks, parents first.

@@ -14,6 +14,7 @@ use crate::task::graph::TaskGraph;
 
 /// Tasks that an agent can start now, most urgent first.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ready {
     /// The tasks.
     pub tasks: Vec<Neighbor>,
@@ -25,6 +26,7 @@ pub struct Ready {
 
 /// The task to take next.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Next {
     /// The task; none when nothing is ready.
     pub task: Option<Neighbor>,
@@ -34,6 +36,7 @@ pub struct Next {
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waves {
     /// The waves in order.
     pub waves: Vec<Vec<Neighbor>>,

@@ -1,6 +1,7 @@
 //! Tasks: add, change, move, read, delete.
 
 mod add;
+mod archive;
 mod batch;
 mod change;
 mod delete;
@@ -9,14 +10,17 @@ mod moves;
 mod read;
 
 pub use add::{Added, add};
+pub use archive::{Archival, Selection, archive, unarchive};
 pub use batch::read_batch;
+pub(super) use change::height;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{Next, Ready, Waves, next, ready, waves};
 pub use moves::{Moved, cancel, reopen, start};
-pub(super) use moves::{finish, unblocked_by};
+pub(super) use moves::{finish, move_task, not_ready, unblocked_by};
 pub use read::{
-    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
+    Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show,
+    tree,
 };
 
 use crate::error::{Code, Error, Result};
@@ -28,7 +32,10 @@ pub const DEPTH_MAX: usize = 8;
 
 /// Counts the levels from the top down to `id`, itself included. `parent_of` may know more than
 /// the store.
-fn depth(id: TaskId, parent_of: impl Fn(TaskId) -> Result<Option<TaskId>>) -> Result<usize> {
+pub(super) fn depth(
+    id: TaskId,
+    parent_of: impl Fn(TaskId) -> Result<Option<TaskId>>,
+) -> Result<usize> {
     let mut levels = 1;
     let mut above = parent_of(id)?;
     while let Some(parent) = above {
@@ -49,7 +56,7 @@ fn too_deep(id: &str) -> Error {
 
 /// Returns what a task waits for: what it depends on, and its parts. Something that is done only
 /// when its parts are must not be what they wait for.
-fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+pub(super) fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut waits = tasks.depends(id)?;
     waits.extend(tasks.children(id)?);
     Ok(waits)
@@ -74,6 +81,15 @@ fn no_dependency(name: &str) -> Error {
 fn no_parent(name: &str) -> Error {
     let message = format!("there is no task {name} to be the parent");
     Error::new(Code::ParentNotFound, message).fix("cleo list")
+}
+
+/// Says whether a task is `root` or below it, to any depth.
+pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
+    let mut next = Some(id);
+    while let Some(id) = next.filter(|id| *id != root) {
+        next = tasks.parent(id)?;
+    }
+    Ok(next.is_some())
 }
 
 /// Says whether a task is there.

@@ -1,9 +1,12 @@
 //! Moving a task along: start, complete, cancel, reopen.
 
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
+use crate::ops::claims::{self, Caller, take_or_renew};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::task::draft::check_note;
@@ -11,11 +14,15 @@ use crate::task::{Note, Status, Task};
 
 /// A task after a move.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The task.
     pub task: Task,
     /// False when it stood there already.
     pub changed: bool,
+    /// The claim that was made or renewed by the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
     /// Tasks that became ready by the move.
     pub unblocked: Vec<TaskId>,
     /// What the caller should know.
@@ -23,16 +30,19 @@ pub struct Moved {
     pub warnings: Vec<String>,
 }
 
-/// Starts the work on a task.
-pub fn start(context: &mut Context, id: TaskId) -> Result<Moved> {
-    let now = context.now();
+/// Starts the work on a task and claims it. Whoever holds it already only renews the lease.
+pub fn start(context: &mut Context, id: TaskId, lease: Lease, epoch: Option<u32>) -> Result<Moved> {
+    let caller = Caller::of(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
             return Err(refused(&task, "started", &format!("cleo reopen {id}")));
         }
         let waiting = waiting_for(transaction, &task)?;
-        let mut moved = put(transaction, task, Status::Active, &now)?;
+        let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
+        let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
+        moved.changed |= is_new;
+        moved.claim = Some(claim);
         if !waiting.is_empty() {
             let waits = id::list(&waiting);
             moved
@@ -46,6 +56,7 @@ pub fn start(context: &mut Context, id: TaskId) -> Result<Moved> {
 /// Gives a task up, with the reason as a note.
 pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Result<Moved> {
     let (now, by) = (context.now(), context.surroundings.actor.clone());
+    let caller = Caller::unbound(context);
     if let Some(reason) = &reason {
         check_note(reason)?;
     }
@@ -57,13 +68,19 @@ pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Resu
         if let Some(text) = reason {
             task.notes.push(Note {
                 at: now.clone(),
-                by,
+                by: by.clone(),
                 text,
             });
             task.updated_at = now.clone();
             transaction.put(&task)?;
         }
-        let mut moved = put(transaction, task, Status::Cancelled, &now)?;
+        let mut moved = move_task(transaction, task, Status::Cancelled, &now)?;
+        let held = transaction.claim(id)?.and_then(|claim| claim.holder);
+        if claims::end(transaction, id, &caller)?
+            && let Some(holder) = held.filter(|holder| *holder != by)
+        {
+            moved.warnings.push(format!("it was claimed by {holder}"));
+        }
         let open = open_children(transaction, id)?;
         if !open.is_empty() {
             let open = id::list(&open);
@@ -92,11 +109,12 @@ pub fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
             return Ok(Moved {
                 task,
                 changed: false,
+                claim: None,
                 unblocked: Vec::new(),
                 warnings,
             });
         }
-        put(transaction, task, Status::Pending, &now)
+        move_task(transaction, task, Status::Pending, &now)
     })
 }
 
@@ -119,7 +137,7 @@ pub(in crate::ops) fn finish(
             .or("finish the first of them", format!("cleo show {}", open[0])));
     }
     let waiting = waiting_for(transaction, &task)?;
-    let mut moved = put(transaction, task, Status::Done, now)?;
+    let mut moved = move_task(transaction, task, Status::Done, now)?;
     if !waiting.is_empty() {
         let waits = id::list(&waiting);
         moved
@@ -132,7 +150,8 @@ pub(in crate::ops) fn finish(
     Ok(moved)
 }
 
-fn put(
+/// Moves a task to a status, unless it stands there already.
+pub(in crate::ops) fn move_task(
     transaction: &mut dyn Transaction,
     mut task: Task,
     status: Status,
@@ -146,9 +165,41 @@ fn put(
     Ok(Moved {
         task,
         changed,
+        claim: None,
         unblocked: Vec::new(),
         warnings: Vec::new(),
     })
+}
+
+/// Returns why nobody should take up a task: what comes before it is not done, or not here.
+pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option<Error>> {
+    let mut waits: Vec<String> = Vec::new();
+    for (what, open) in [
+        ("depends on", waiting_for(tasks, task)?),
+        ("has open children", open_children(tasks, task.id)?),
+    ] {
+        if !open.is_empty() {
+            waits.push(format!("it {what} {}", id::list(&open)));
+        }
+    }
+    if let Some(Value::Array(missing)) = task.extra.get("danglingDepends") {
+        let names = missing.iter().map(Value::to_string).collect::<Vec<_>>();
+        waits.push(format!(
+            "it depends on {}, which is not here",
+            names.join(", ")
+        ));
+    }
+    if task.status == Status::Blocked {
+        waits.push("it is blocked".to_string());
+    }
+    let message = format!("{} is not ready: {}", task.id, waits.join(", and "));
+    let error = Error::new(Code::NotReady, message)
+        .fix("cleo claim --next")
+        .or(
+            "claim it all the same, which is recorded",
+            format!("cleo claim {} --force", task.id),
+        );
+    Ok((!waits.is_empty()).then_some(error))
 }
 
 fn refused(task: &Task, verb: &str, fix: &str) -> Error {

@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use regex::RegexBuilder;
 use serde::Serialize;
 
+use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
-use crate::store::{Filter, Page, Tasks};
+use crate::store::{Archived, Filter, Page, Tasks};
 use crate::task::{Status, Task};
 
 /// Most labels and types that a filter may name.
@@ -17,6 +18,7 @@ const FILTER_MAX: usize = 100;
 
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     /// The task.
@@ -27,13 +29,27 @@ pub struct Shown {
     pub dependents: Vec<TaskId>,
     /// Dependencies that are not done.
     pub waiting_for: Vec<TaskId>,
+    /// Who holds it; none when nobody does.
+    pub claim: Option<HeldClaim>,
     /// Its gates and criteria, when anything is known of them or can be run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Summary>,
 }
 
+/// The claim of a task that somebody holds.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct HeldClaim {
+    /// The claim.
+    #[serde(flatten)]
+    pub claim: Claim,
+    /// True when its lease is over, so that anybody may take the task.
+    pub expired: bool,
+}
+
 /// Tasks and how many there are in all.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The tasks.
     pub tasks: Vec<Task>,
@@ -43,6 +59,7 @@ pub struct Listed {
 
 /// A neighbor in the graph.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Neighbor {
     /// The task.
     pub id: TaskId,
@@ -54,6 +71,7 @@ pub struct Neighbor {
 
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Dependencies {
     /// The task.
     pub task: TaskId,
@@ -67,6 +85,7 @@ pub struct Dependencies {
 
 /// A row of the tree of tasks, in the order in which a tree is read.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TreeRow {
     /// Levels above it.
     pub depth: usize,
@@ -78,6 +97,7 @@ pub struct TreeRow {
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
     let verification = gates::gates(context, id)?.summary();
+    let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let mut waiting_for = Vec::new();
@@ -87,11 +107,17 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             }
         }
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
+        let claim = tasks.claim(id)?.filter(|claim| claim.holder.is_some());
+        let claim = claim.map(|claim| HeldClaim {
+            expired: claim.is_expired(&now),
+            claim,
+        });
         Ok(Shown {
             task,
             children,
             dependents,
             waiting_for,
+            claim,
             verification,
         })
     })
@@ -118,13 +144,30 @@ fn check_filter(filter: &Filter) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).fix("cleo list --help"))
 }
 
-/// Finds tasks by words in title and description, best first.
-pub fn find(context: &mut Context, words: &str, limit: u32) -> Result<Listed> {
-    context.read(|tasks| tasks.find(words, limit).map(listed))
+/// Finds tasks by words in title and description, best first. Before them come those that an import
+/// brought under this very id.
+pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) -> Result<Listed> {
+    context.read(|tasks| {
+        let by_origin = tasks.tasks_by_origin(words.trim())?;
+        let mut found = tasks.find(words, archived, limit)?;
+        for id in by_origin.iter().rev() {
+            let before = found.tasks.len();
+            found.tasks.retain(|task| task.id != *id);
+            found.total += u64::from(before == found.tasks.len());
+            found.tasks.insert(0, require(tasks, *id)?);
+        }
+        found.tasks.truncate(limit as usize);
+        Ok(listed(found))
+    })
 }
 
 /// Finds tasks whose title or description matches a regular expression, case ignored, by id.
-pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Listed> {
+pub fn find_regex(
+    context: &mut Context,
+    pattern: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Listed> {
     let regex = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .build()
@@ -135,8 +178,12 @@ pub fn find_regex(context: &mut Context, pattern: &str, limit: u32) -> Result<Li
             let message = format!("`{pattern}` is no regular expression: {reason}");
             Error::new(Code::InputInvalid, message).instead(pattern, regex::escape(pattern))
         })?;
+    let filter = Filter {
+        archived,
+        ..Filter::default()
+    };
     context.read(|tasks| {
-        let mut found = tasks.list(&Filter::default())?.tasks;
+        let mut found = tasks.list(&filter)?.tasks;
         found.retain(|task| regex.is_match(&task.title) || regex.is_match(&task.description));
         let total = found.len() as u64;
         found.truncate(limit as usize);

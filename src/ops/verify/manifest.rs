@@ -11,6 +11,7 @@ use crate::ops::{Context, manifest};
 
 /// What a check of the manifest found.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ManifestVerdict {
     /// Verdict and violations.
     #[serde(flatten)]

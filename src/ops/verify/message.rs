@@ -8,6 +8,7 @@ use crate::protocol::message::{self, Status};
 
 /// What a check of a message found.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MessageVerdict {
     /// Verdict and violations.
     #[serde(flatten)]

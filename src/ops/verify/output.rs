@@ -11,12 +11,14 @@ use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
+use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OutputVerdict {
     /// The task.
@@ -40,11 +42,12 @@ pub struct OutputVerdict {
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
-pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result<OutputVerdict> {
+    let caller = Caller::of(context, task, epoch);
     let required = required_sections(context)?;
-    let (workspace, now) = (context.workspace.clone(), context.now());
+    let workspace = context.workspace.clone();
     let (verdict, record) = context.read(|transaction| {
-        require(transaction, task)?;
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
             Some(record) => check_output(&workspace, record, &required)?,
@@ -53,9 +56,7 @@ pub fn output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
         Ok((verdict, record))
     })?;
     if let Some(record) = record {
-        let by = context.surroundings.actor.clone();
-        let found = verification(&record, &verdict, &verdict.verdict.violations, &now, &by);
-        remember(context, record, &verdict, &found)?;
+        remember(context, record, &verdict, &caller)?;
     }
     Ok(verdict)
 }
@@ -71,57 +72,63 @@ fn remember(
     context: &mut Context,
     record: SpawnRecord,
     verdict: &OutputVerdict,
-    found: &Verification,
+    caller: &Caller,
 ) -> Result<()> {
     let is_known = record.output_digest == verdict.output_digest && record.verified_at.is_some();
     let record = SpawnRecord {
-        verified_at: Some(found.at.clone()),
+        verified_at: Some(caller.now.clone()),
         output_digest: verdict.output_digest.clone(),
         ..record
     };
+    let (passed, violations) = (
+        verdict.verdict.violations.is_empty(),
+        &verdict.verdict.violations,
+    );
     let kept = context.write(|transaction| {
-        // Meanwhile the task may be gone. Writing the spawn makes it the latest, which another one
-        // may have become.
+        check_epoch(transaction, &require(transaction, record.task)?, caller)?;
+        let found = verification(transaction, &record, verdict, violations, caller)?;
+        // Writing the spawn makes it the latest, which another one may have become meanwhile.
         let latest = transaction.latest_spawn(record.task)?;
-        if latest.is_some() {
-            transaction.put_verification(found)?;
-        }
+        transaction.put_verification(&found)?;
         let is_latest = latest.is_some_and(|latest| latest.manifest_id == record.manifest_id);
-        if found.passed && is_latest && !is_known {
+        if passed && is_latest && !is_known {
             transaction.put_spawn(&record)?;
         }
         Ok(())
     });
     match kept {
         // A verdict does not depend on being counted.
-        Err(error) if error.code == Code::StoreReadOnly && (is_known || !found.passed) => Ok(()),
+        Err(error) if error.code == Code::StoreReadOnly && (is_known || !passed) => Ok(()),
         kept => kept,
     }
 }
 
-/// Tells what a check of a spawned task found, for the record. The agent is the kind that the entry
-/// names, else who had it checked.
+/// Tells what a check of a spawned task found, for the record. The agent is who holds the task, else
+/// the kind that the entry names, else who had it checked.
 pub(in crate::ops) fn verification(
+    transaction: &dyn Transaction,
     record: &SpawnRecord,
     verdict: &OutputVerdict,
     violations: &[Violation],
-    now: &str,
-    by: &str,
-) -> Verification {
+    caller: &Caller,
+) -> Result<Verification> {
+    let claim = transaction.claim(record.task)?;
+    let holder = claim.and_then(|claim| claim.holder);
+    let agent = holder.or_else(|| verdict.agent.clone());
     let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
     let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
     broken.sort();
     broken.dedup();
-    Verification {
+    Ok(Verification {
         task: record.task,
         manifest_id: record.manifest_id.clone(),
-        at: now.to_string(),
-        by: by.to_string(),
+        at: caller.now.clone(),
+        by: caller.name.clone(),
         skill: skill.unwrap_or("unknown").to_string(),
-        agent: verdict.agent.clone().unwrap_or_else(|| by.to_string()),
+        agent: agent.unwrap_or_else(|| caller.name.clone()),
         passed: broken.is_empty(),
         violations: broken,
-    }
+    })
 }
 
 /// Checks entry and file of a spawn.

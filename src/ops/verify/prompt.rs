@@ -8,7 +8,7 @@ use crate::manifest::log;
 use crate::ops::{Context, Surroundings};
 use crate::protocol::ProtocolFile;
 use crate::protocol::block;
-use crate::store::Transaction;
+use crate::store::{Archived, Transaction};
 use crate::task::Task;
 
 /// Checks that a prompt carries the protocol. A block that is word for word a known one counts
@@ -68,7 +68,8 @@ fn is_of_project(context: &Context, text: &str) -> bool {
 
 /// Says whether somebody wrote the begin of a block into a task.
 fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
-    let mut tasks = transaction.find("BEGIN SUBAGENT PROTOCOL", u32::MAX)?.tasks;
+    let words = "BEGIN SUBAGENT PROTOCOL";
+    let mut tasks = transaction.find(words, Archived::Shown, u32::MAX)?.tasks;
     tasks.extend(named_task(text).map_or(Ok(None), |id| transaction.task(id))?);
     let mut words = tasks.iter().flat_map(free_text);
     Ok(words.any(|own| block::begins(own)))

@@ -2,6 +2,34 @@
 
 ALTER TABLE tasks ADD COLUMN archived_at TEXT;
 
+-- Lists leave out what is archived; both kinds of list are read from an index, in order of number.
+CREATE INDEX tasks_by_archive ON tasks (archived_at);
+DROP INDEX tasks_by_status;
+CREATE INDEX tasks_by_status ON tasks (status, archived_at);
+
+-- An archived task counts as `archived`, whatever its status is.
+DROP TRIGGER count_insert;
+DROP TRIGGER count_delete;
+DROP TRIGGER count_update;
+
+CREATE TRIGGER count_insert AFTER INSERT ON tasks BEGIN
+    INSERT INTO task_counts VALUES (iif(new.archived_at IS NULL, new.status, 'archived'), 1)
+    ON CONFLICT (status) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER count_delete AFTER DELETE ON tasks BEGIN
+    UPDATE task_counts SET value = value - 1
+    WHERE status = iif(old.archived_at IS NULL, old.status, 'archived');
+END;
+
+CREATE TRIGGER count_update AFTER UPDATE OF status, archived_at ON tasks
+WHEN old.status <> new.status OR old.archived_at IS NOT new.archived_at BEGIN
+    UPDATE task_counts SET value = value - 1
+    WHERE status = iif(old.archived_at IS NULL, old.status, 'archived');
+    INSERT INTO task_counts VALUES (iif(new.archived_at IS NULL, new.status, 'archived'), 1)
+    ON CONFLICT (status) DO UPDATE SET value = value + 1;
+END;
+
 -- The graph's view of a task, without its texts. Triggers keep everything but `below`.
 CREATE TABLE nodes (
     number INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
@@ -117,9 +145,10 @@ CREATE TABLE claims (
 ) STRICT;
 
 CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
+CREATE INDEX claims_by_holder ON claims (holder, task) WHERE holder IS NOT NULL;
 
 CREATE TABLE sessions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     status TEXT NOT NULL,
     scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
@@ -142,7 +171,7 @@ CREATE TABLE phases (
     completed_at TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX tasks_by_phase ON tasks (phase, number) WHERE phase IS NOT NULL;
+CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
 -- One row for each transaction that changed something, and what it changed.
 CREATE TABLE operations (

@@ -21,11 +21,12 @@ impl<T> Faults<T> for rusqlite::Result<T> {
 fn translate(fault: rusqlite::Error, path: &Path) -> Error {
     let place = path.display();
     let error = match fault.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let message = format!("another process has held {place} for more than 30 seconds");
-            Error::new(Code::LockTimeout, message)
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => busy(path),
+        Some(ErrorCode::DiskFull) => {
+            let message = format!("{place} cannot be written: {fault}");
+            Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+        Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
         }
@@ -42,6 +43,13 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
+}
+
+/// The error for a database that others have held for too long.
+pub(super) fn busy(path: &Path) -> Error {
+    let place = path.display();
+    let message = format!("another process has held {place} for more than 30 seconds");
+    Error::new(Code::LockTimeout, message)
 }
 
 fn is_foreign_row(fault: &rusqlite::Error) -> bool {

@@ -16,11 +16,18 @@ impl TaskGates for SqliteTransaction<'_> {
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
         let before = self.gates(task)?;
+        self.write_gates(task, gates)?;
+        let told = log::gates(task, &before, gates);
+        told.iter().try_for_each(|change| self.record(change))
+    }
+}
+
+impl SqliteTransaction<'_> {
+    pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
         let state = serde_json::to_string(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2)
                    ON CONFLICT (task) DO UPDATE SET state = excluded.state";
         self.run(sql, (task.0, state))?;
-        let told = log::gates(task, &before, gates);
-        told.iter().try_for_each(|change| self.record(change))
+        Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! SQL that reads many tasks: lists, searches, graphs.
 
+use std::collections::BTreeSet;
+
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -8,7 +10,7 @@ use super::tasks::{COLUMNS, from_json, read_task, word};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Page};
+use crate::store::{Archived, Filter, Page};
 use crate::task::graph::Node;
 
 /// Conditions of a query with their values.
@@ -41,11 +43,42 @@ impl Conditions {
                 conditions.add(&format!("{column} = ?"), Value::from(value.clone()));
             }
         }
+        if filter.claimed {
+            let held = "t.number IN (SELECT task FROM claims WHERE holder IS NOT NULL)";
+            conditions.parts.push(held.to_string());
+        }
+        if let Some(holder) = &filter.holder {
+            let condition = "t.number IN (SELECT task FROM claims WHERE holder = ?)";
+            conditions.add(condition, Value::from(holder.clone()));
+        }
+        if let Some(moment) = &filter.closed_before {
+            let condition = "coalesce(t.completed_at, t.cancelled_at) < ?";
+            conditions.add(condition, Value::from(moment.clone()));
+        }
+        conditions.archived(filter);
         for label in &filter.labels {
             let condition = "t.number IN (SELECT task FROM task_labels WHERE normalized = ?)";
             conditions.add(condition, Value::from(normalize(label.trim())));
         }
         conditions
+    }
+
+    /// Leaves out what is archived, or what is not. The index on it is for lists that nothing else
+    /// narrows down, and another has it beside one status; else it must not be preferred.
+    fn archived(&mut self, filter: &Filter) {
+        let is_narrow = filter.parent.is_some()
+            || filter.phase.is_some()
+            || filter.statuses.len() > 1
+            || !filter.labels.is_empty();
+        let column = match is_narrow {
+            true => "+t.archived_at",
+            false => "t.archived_at",
+        };
+        match filter.archived {
+            Archived::Hidden => self.parts.push(format!("{column} IS NULL")),
+            Archived::Only => self.parts.push(format!("{column} IS NOT NULL")),
+            Archived::Shown => {}
+        }
     }
 
     fn add(&mut self, condition: &str, value: Value) {
@@ -55,7 +88,7 @@ impl Conditions {
 
     fn one_of<'a>(&mut self, column: &str, words: impl Iterator<Item = &'a str>) {
         let before = self.values.len();
-        let words: std::collections::BTreeSet<&str> = words.collect();
+        let words: BTreeSet<&str> = words.collect();
         self.values
             .extend(words.into_iter().map(|word| Value::from(word.to_string())));
         let marks = vec!["?"; self.values.len() - before];
@@ -90,7 +123,8 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     Ok(Page { tasks, total })
 }
 
-/// Counts what fits. Without conditions, and by status alone, the counters know it.
+/// Counts what fits. Without conditions, and by status alone, the counters know it: all that is
+/// archived stands under one word of its own.
 fn count(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,
@@ -102,36 +136,73 @@ fn count(
         statuses: Vec::new(),
         ..filter.clone()
     };
-    let sql = if by_status == Filter::default() {
-        format!(
-            "SELECT coalesce(sum(t.value), 0) FROM task_counts t WHERE {}",
-            conditions.sql()
-        )
-    } else {
-        format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql())
-    };
+    if by_status == Filter::default() {
+        let words = filter.statuses.iter().map(|status| status.word());
+        return counted(transaction, words);
+    }
+    let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
     let total = transaction.first(&sql, params_from_iter(&conditions.values), |row| {
         row.get::<_, i64>(0)
     })?;
     Ok(total.unwrap_or(0).unsigned_abs())
 }
 
-pub(super) fn find(transaction: &SqliteTransaction<'_>, words: &str, limit: u32) -> Result<Page> {
+/// Adds up the counters of these statuses; without any, of all tasks that are not archived.
+fn counted<'a>(
+    transaction: &SqliteTransaction<'_>,
+    statuses: impl Iterator<Item = &'a str>,
+) -> Result<u64> {
+    let wanted: BTreeSet<&str> = statuses.collect();
+    let sql = "SELECT status, value FROM task_counts WHERE status <> 'archived'";
+    let counters = transaction.all(sql, (), |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    let counts = counters
+        .iter()
+        .filter(|(status, _)| wanted.is_empty() || wanted.contains(status.as_str()));
+    Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
+}
+
+pub(super) fn find(
+    transaction: &SqliteTransaction<'_>,
+    words: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Page> {
     let query = match_expression(words);
     if query.is_empty() {
         return Ok(Page::default());
     }
+    let shown = match archived {
+        Archived::Hidden => "+t.archived_at IS NULL",
+        Archived::Only => "+t.archived_at IS NOT NULL",
+        Archived::Shown => "1",
+    };
     let sql = format!(
         "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
-         WHERE task_text MATCH ?1 ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
+         WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
     );
     let tasks = transaction.all(&sql, (&query, limit), read_task)?;
-    let sql = "SELECT count(*) FROM task_text WHERE task_text MATCH ?1";
-    let total = transaction.first(sql, [&query], |row| row.get::<_, i64>(0))?;
+    let tasks_too = match has_archived(transaction)? {
+        true => "JOIN tasks t ON t.number = f.rowid",
+        false if archived == Archived::Only => return Ok(Page::default()),
+        false => "",
+    };
+    let shown = if tasks_too.is_empty() { "1" } else { shown };
+    let sql = format!(
+        "SELECT count(*) FROM task_text f {tasks_too} WHERE task_text MATCH ?1 AND {shown}"
+    );
+    let total = transaction.first(&sql, [&query], |row| row.get::<_, i64>(0))?;
     Ok(Page {
         tasks,
         total: total.unwrap_or(0).unsigned_abs(),
     })
+}
+
+/// Says whether anything is archived: without that, words are counted in their index alone.
+fn has_archived(transaction: &SqliteTransaction<'_>) -> Result<bool> {
+    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
+    Ok(transaction.first(sql, (), |_| Ok(()))?.is_some())
 }
 
 /// Writes the words as an FTS5 expression in which each must occur, whole or as a beginning. Only

@@ -1,48 +1,111 @@
 //! SQL of the log: one operation for each transaction that changes something.
 
+use rusqlite::{Row, named_params};
+
 use super::SqliteTransaction;
 use super::tasks::from_json;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::{Change, Log, Recorded};
+use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
+
+/// The columns of a change in the order in which [`read`] takes them.
+const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
+    FROM changes c JOIN operations o ON o.number = c.operation";
+
+/// Which operations pass an [`OperationFilter`].
+const FITTING: &str =
+    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
-        let operation = self.operation()?;
+        let operation = self.current()?;
         let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
         let task = change.task.map(|id| id.0);
-        self.run(
-            sql,
-            (operation, &change.kind, task, change.detail.to_string()),
-        )?;
+        let detail = change.detail.to_string();
+        self.run(sql, (operation, &change.kind, task, detail))?;
         Ok(())
     }
 
-    fn changes(&self, cursor: u64, limit: u32) -> Result<Vec<Recorded>> {
-        let sql = "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
-                   FROM changes c JOIN operations o ON o.number = c.operation
-                   WHERE c.sequence > ?1 ORDER BY c.sequence LIMIT ?2";
-        let cursor = i64::try_from(cursor).unwrap_or(i64::MAX);
-        self.all(sql, (cursor, limit), |row| {
-            Ok(Recorded {
-                cursor: row.get::<_, i64>(0)?.unsigned_abs(),
-                operation: row.get::<_, i64>(1)?.unsigned_abs(),
-                at: row.get(2)?,
-                by: row.get(3)?,
-                command: row.get(4)?,
-                change: Change {
-                    kind: row.get(5)?,
-                    task: row.get::<_, Option<u32>>(6)?.map(TaskId),
-                    detail: from_json(row, 7)?,
-                },
+    fn undoing(&mut self, operation: u64) -> Result<u64> {
+        let own = self.current()?;
+        let sql = "UPDATE operations SET undoes = ?2 WHERE number = ?1";
+        self.run(sql, (own, signed(operation)))?;
+        Ok(own.unsigned_abs())
+    }
+
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>> {
+        let place = match task {
+            Some(_) => "c.task = ?3 AND c.sequence > ?1",
+            None => "c.sequence > ?1 AND ?3 IS NULL",
+        };
+        let sql = format!("SELECT {COLUMNS} WHERE {place} ORDER BY c.sequence LIMIT ?2");
+        let task = task.map(|id| id.0);
+        self.all(&sql, (signed(cursor), limit, task), read)
+    }
+
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
+        let sql = format!("SELECT {COLUMNS} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
+        self.all(&sql, (signed(operation), limit), read)
+    }
+
+    fn last_cursor(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(max(sequence), 0) FROM changes";
+        let last = self.first(sql, (), |row| row.get::<_, i64>(0))?;
+        Ok(last.unwrap_or(0).unsigned_abs())
+    }
+
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
+        let from = match filter.task {
+            Some(_) => {
+                "operations o WHERE o.number IN (SELECT operation FROM changes WHERE task = :task)"
+            }
+            None => "operations o WHERE :task IS NULL",
+        };
+        let (task, before) = (filter.task.map(|id| id.0), filter.before.map(signed));
+        let fitting = named_params! {":task": task, ":since": filter.since, ":before": before};
+        let limit = filter.limit.map_or(-1, i64::from);
+        let sql = format!(
+            "SELECT o.number FROM {from} AND {FITTING} ORDER BY o.number DESC LIMIT {limit}"
+        );
+        let numbers = self.all(&sql, fitting, |row| row.get::<_, i64>(0))?;
+        let sql = format!("SELECT count(*) FROM {from} AND {FITTING}");
+        let total = self.first(&sql, fitting, |row| row.get::<_, i64>(0))?;
+        let mut operations = Vec::new();
+        for number in numbers {
+            operations.extend(self.operation(number.unsigned_abs())?);
+        }
+        Ok((operations, total.unwrap_or(0).unsigned_abs()))
+    }
+
+    fn operation(&self, number: u64) -> Result<Option<Operation>> {
+        let sql = "SELECT at, by, command, undoes,
+                       (SELECT count(*) FROM changes WHERE operation = number)
+                   FROM operations WHERE number = ?1";
+        let found = self.first(sql, [signed(number)], |row| {
+            Ok(Operation {
+                number,
+                at: row.get(0)?,
+                by: row.get(1)?,
+                command: row.get(2)?,
+                undoes: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                undone_by: None,
+                changes: row.get::<_, i64>(4)?.unsigned_abs(),
             })
-        })
+        })?;
+        let Some(operation) = found else {
+            return Ok(None);
+        };
+        let undone_by = self.undone_by(number)?;
+        Ok(Some(Operation {
+            undone_by,
+            ..operation
+        }))
     }
 }
 
 impl SqliteTransaction<'_> {
     /// Returns the number of the operation of this transaction; the first change begins it.
-    fn operation(&mut self) -> Result<i64> {
+    fn current(&mut self) -> Result<i64> {
         if let Some(number) = self.operation {
             return Ok(number);
         }
@@ -58,4 +121,40 @@ impl SqliteTransaction<'_> {
         self.operation = Some(number);
         Ok(number)
     }
+
+    /// Finds the operation by which another one was taken back, if that holds still. Each link of
+    /// the chain takes back the one before: an odd number of them leaves the first undone.
+    fn undone_by(&self, number: u64) -> Result<Option<u64>> {
+        let sql = "SELECT max(number) FROM operations WHERE undoes = ?1 AND number > ?1";
+        let undo_of = |number: u64| -> Result<Option<u64>> {
+            let undo = self.first(sql, [signed(number)], |row| row.get::<_, Option<i64>>(0))?;
+            Ok(undo.flatten().map(i64::unsigned_abs))
+        };
+        let first = undo_of(number)?;
+        let (mut next, mut links) = (first, 0);
+        while let Some(undo) = next {
+            links += 1;
+            next = undo_of(undo)?;
+        }
+        Ok(first.filter(|_| links % 2 == 1))
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+    Ok(Recorded {
+        cursor: row.get::<_, i64>(0)?.unsigned_abs(),
+        operation: row.get::<_, i64>(1)?.unsigned_abs(),
+        at: row.get(2)?,
+        by: row.get(3)?,
+        command: row.get(4)?,
+        change: Change {
+            kind: row.get(5)?,
+            task: row.get::<_, Option<u32>>(6)?.map(TaskId),
+            detail: from_json(row, 7)?,
+        },
+    })
 }

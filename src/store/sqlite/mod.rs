@@ -1,12 +1,19 @@
 //! The store in one SQLite file. Opening and transactions are here, the SQL of each resource in
 //! its own file.
 
+mod bases;
+mod claims;
 mod faults;
 mod gates;
+mod health;
 mod links;
 mod list;
 mod log;
+mod overview;
+mod phases;
+mod sessions;
 mod spawns;
+mod suggestions;
 mod tasks;
 mod verifications;
 
@@ -20,8 +27,9 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::{Stamp, Store, Transaction};
 use crate::error::{Code, Error, Result};
-use crate::file::unreadable;
+use crate::file::{lock_in_turn, unreadable};
 use faults::Faults;
+pub use health::StaleClaim;
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
 const SCHEMA: &[&str] = &[
@@ -195,7 +203,26 @@ impl SqliteStore {
         Error::new(Code::StoreNewer, message).fix("cleo --version")
     }
 
-    fn begin(&mut self, how: &str, stamp: Option<&Stamp>) -> Result<Box<dyn Transaction + '_>> {
+    /// Waits until it is this writer's turn; none where that cannot be told. Only the order depends
+    /// on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
+    fn turn(&self) -> Result<Option<File>> {
+        let folder = self.path.parent().map(File::open);
+        let Some(Ok(folder)) = folder else {
+            return Ok(None);
+        };
+        match lock_in_turn(folder, PATIENCE) {
+            Ok(None) => Err(faults::busy(&self.path)),
+            Ok(turn) => Ok(turn),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        how: &str,
+        stamp: Option<&Stamp>,
+        turn: Option<File>,
+    ) -> Result<Box<dyn Transaction + '_>> {
         self.connection.execute_batch(how).at(&self.path)?;
         Ok(Box::new(SqliteTransaction {
             connection: &self.connection,
@@ -203,17 +230,28 @@ impl SqliteStore {
             open: true,
             stamp: stamp.cloned(),
             operation: None,
+            _turn: turn,
         }))
     }
 }
 
 impl Store for SqliteStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN DEFERRED", None)
+        self.begin("BEGIN DEFERRED", None, None)
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN IMMEDIATE", Some(stamp))
+        let turn = self.turn()?;
+        self.begin("BEGIN IMMEDIATE", Some(stamp), turn)
+    }
+
+    fn version(&self) -> Result<u64> {
+        let mut statement = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .at(&self.path)?;
+        let version = statement.query_row((), |row| row.get::<_, i64>(0));
+        version.at(&self.path).map(i64::unsigned_abs)
     }
 }
 
@@ -232,6 +270,8 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
+    /// The lock by which writers wait in turn, given back when all is over.
+    _turn: Option<File>,
 }
 
 impl SqliteTransaction<'_> {

@@ -8,7 +8,7 @@ use super::SqliteTransaction;
 use super::tasks::{from_json, read_id};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{SpawnRecord, Spawns};
+use crate::store::{Log, SpawnRecord, Spawns, log};
 
 const COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
@@ -37,6 +37,18 @@ impl Spawns for SqliteTransaction<'_> {
     }
 
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
+        let sql = format!("SELECT {COLUMNS} FROM spawns WHERE task = ?1 AND manifest_id = ?2");
+        let before = self.first(&sql, (spawn.task.0, &spawn.manifest_id), read)?;
+        self.write_spawn(spawn)?;
+        match log::spawn(before.as_ref(), spawn) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SqliteTransaction<'_> {
+    pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
         let sql = "INSERT INTO spawns
                  (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)

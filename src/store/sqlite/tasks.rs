@@ -5,9 +5,13 @@ use rusqlite::{Row, named_params};
 use super::SqliteTransaction;
 use super::list;
 use crate::error::Result;
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
-use crate::store::{Filter, Links, Log, Page, Spawns, TaskGates, Tasks, log};
+use crate::store::{
+    Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications, log,
+    origin,
+};
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
@@ -89,8 +93,8 @@ impl Tasks for SqliteTransaction<'_> {
         list::list(self, filter)
     }
 
-    fn find(&self, words: &str, limit: u32) -> Result<Page> {
-        list::find(self, words, limit)
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
+        list::find(self, words, archived, limit)
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
@@ -104,8 +108,109 @@ impl Tasks for SqliteTransaction<'_> {
         next.ok_or_else(|| super::faults::corrupt(self.path, "its counter of ids is missing"))
     }
 
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM origins WHERE format = ?1 AND id = ?2";
+        self.first(sql, (format, id), read_id)
+    }
+
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+        let sql = "SELECT DISTINCT task FROM origins WHERE id = ?1 ORDER BY task";
+        self.all(sql, [id], read_id)
+    }
+
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2");
+        self.all(&sql, (after.0, limit), read_task)
+    }
+
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+        let sql = "UPDATE counters SET value = max(value, ?1) WHERE name = 'next_task'";
+        self.run(sql, [i64::from(id.0) + 1])?;
+        Ok(())
+    }
+
+    fn insert(&mut self, task: &Task) -> Result<()> {
+        self.write(None, task)?;
+        match log::put(None, task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
+        self.write(before.as_ref(), task)?;
+        match log::put(before.as_ref(), task) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+
+    fn delete(&mut self, id: TaskId) -> Result<()> {
+        let Some(task) = self.task(id)? else {
+            return Ok(());
+        };
+        for dependent in self.dependents(id)? {
+            if let Some(mut task) = self.task(dependent)? {
+                task.depends.retain(|need| *need != id);
+                self.put(&task)?;
+            }
+        }
+        let removed = Removed {
+            task,
+            spawns: self.spawns(id)?,
+            links: self.links(id)?,
+            gates: self.gates(id)?,
+            verifications: self.verifications_of(id)?,
+        };
+        self.record(&log::delete(&removed))?;
+        self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
+        Ok(())
+    }
+
+    fn restore(&mut self, removed: &Removed) -> Result<()> {
+        let id = removed.task.id;
+        self.write(None, &removed.task)?;
+        for spawn in &removed.spawns {
+            self.write_spawn(spawn)?;
+        }
+        for link in &removed.links {
+            self.write_link(link)?;
+        }
+        if removed.gates != Gates::default() {
+            self.write_gates(id, &removed.gates)?;
+        }
+        for check in &removed.verifications {
+            self.put_verification(check)?;
+        }
+        self.record(&log::restore(removed))
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Writes a task and the rows that belong to it; `before` is what is there.
+    fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
+        self.put_row(task)?;
+        let Some(before) = before else {
+            self.insert_labels(task)?;
+            self.insert_depends(task)?;
+            return self.put_origin(task);
+        };
+        if before.labels != task.labels {
+            self.put_labels(task)?;
+        }
+        if before.depends != task.depends {
+            self.put_depends(task)?;
+        }
+        if before.extra.get("origin") != task.extra.get("origin") {
+            self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
+            self.put_origin(task)?;
+        }
+        Ok(())
+    }
+
+    fn put_row(&self, task: &Task) -> Result<()> {
         self.run(
             PUT,
             named_params! {
@@ -123,42 +228,15 @@ impl Tasks for SqliteTransaction<'_> {
                 ":archived_at": task.archived_at,
             },
         )?;
-        let (labels, depends) = match &before {
-            Some(before) => (before.labels.as_slice(), before.depends.as_slice()),
-            None => Default::default(),
-        };
-        if labels != task.labels {
-            self.put_labels(task)?;
-        }
-        if depends != task.depends {
-            self.put_depends(task)?;
-        }
-        match log::put(before.as_ref(), task) {
-            Some(change) => self.record(&change),
-            None => Ok(()),
-        }
-    }
-
-    fn delete(&mut self, id: TaskId) -> Result<()> {
-        let Some(task) = self.task(id)? else {
-            return Ok(());
-        };
-        for dependent in self.dependents(id)? {
-            if let Some(mut task) = self.task(dependent)? {
-                task.depends.retain(|need| *need != id);
-                self.put(&task)?;
-            }
-        }
-        let (spawns, links) = (self.spawns(id)?, self.links(id)?);
-        self.record(&log::delete(&task, &spawns, &links, &self.gates(id)?))?;
-        self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
         Ok(())
     }
-}
 
-impl SqliteTransaction<'_> {
     fn put_labels(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+        self.insert_labels(task)
+    }
+
+    fn insert_labels(&self, task: &Task) -> Result<()> {
         for (position, label) in (0_u32..).zip(&task.labels) {
             let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
             self.run(sql, (task.id.0, position, label, normalize(label)))?;
@@ -168,9 +246,22 @@ impl SqliteTransaction<'_> {
 
     fn put_depends(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+        self.insert_depends(task)
+    }
+
+    fn insert_depends(&self, task: &Task) -> Result<()> {
         for (position, needs) in (0_u32..).zip(&task.depends) {
             let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
             self.run(sql, (task.id.0, position, needs.0))?;
+        }
+        Ok(())
+    }
+
+    /// Writes where a task comes from. Of two that say the same, the first keeps it.
+    fn put_origin(&self, task: &Task) -> Result<()> {
+        if let Some((format, id)) = origin(task) {
+            let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            self.run(sql, (format, id, task.id.0))?;
         }
         Ok(())
     }

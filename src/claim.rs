@@ -1,0 +1,253 @@
+//! Who works on a task: claims with an epoch and a lease. Pure: the time comes in as a value.
+//!
+//! A claim has one holder until its lease is over. Its epoch grows with each claim of the task, so
+//! that whoever was replaced is known by the number that it still carries.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::id::TaskId;
+
+/// How far a clock may be behind the beginning of a claim before it counts as set back.
+const CLOCK_SLACK: TimeDelta = TimeDelta::minutes(1);
+/// Longest lease, in seconds: 30 days.
+const LEASE_MAX: u64 = 30 * 86_400;
+/// Last moment that can be written with a year of four digits.
+const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
+
+/// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The task.
+    pub task: TaskId,
+    /// How many times the task has been claimed.
+    pub epoch: u32,
+    /// Who holds it; none when it is free.
+    pub holder: Option<String>,
+    /// When it was claimed or, if it is free, given back; RFC 3339 in UTC.
+    pub since: String,
+    /// When the lease is over, RFC 3339 in UTC.
+    pub expires: String,
+}
+
+impl Claim {
+    /// Makes the claim that follows `last` on a task.
+    pub fn after(
+        last: Option<&Claim>,
+        task: TaskId,
+        holder: &str,
+        now: DateTime<Utc>,
+        lease: Lease,
+    ) -> Claim {
+        Claim {
+            task,
+            epoch: last.map_or(0, |last| last.epoch).saturating_add(1),
+            holder: Some(holder.to_string()),
+            since: clock::timestamp(now),
+            expires: lease.end(now),
+        }
+    }
+
+    /// Returns the claim with a lease that lasts at least `lease` from now; it is never shortened.
+    pub fn extended(&self, now: DateTime<Utc>, lease: Lease) -> Claim {
+        Claim {
+            expires: lease.end(now).max(self.expires.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the claim without a holder. `now` is RFC 3339 in UTC.
+    pub fn freed(&self, now: &str) -> Claim {
+        Claim {
+            holder: None,
+            since: now.to_string(),
+            expires: now.to_string(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns who holds the task at `now` (RFC 3339 in UTC); none when it is free or the lease is
+    /// over.
+    pub fn live_holder(&self, now: &str) -> Option<&str> {
+        self.holder.as_deref().filter(|_| !self.is_over(now))
+    }
+
+    /// Says whether somebody holds the task although the lease is over.
+    pub fn is_expired(&self, now: &str) -> bool {
+        self.holder.is_some() && self.is_over(now)
+    }
+
+    // Times are all written alike, so they sort as text.
+    fn is_over(&self, now: &str) -> bool {
+        self.expires.as_str() <= now
+    }
+
+    /// Says whether the clock was set back since the task was claimed: what it says of leases then
+    /// means nothing.
+    pub fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
+        // Only where a date has no later minute is there nothing to compare.
+        let latest = now.checked_add_signed(CLOCK_SLACK);
+        self.holder.is_some() && latest.is_some_and(|latest| self.since > clock::timestamp(latest))
+    }
+}
+
+/// How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    seconds: u32,
+}
+
+impl Default for Lease {
+    /// An hour.
+    fn default() -> Lease {
+        Lease { seconds: 3_600 }
+    }
+}
+
+impl Lease {
+    fn end(self, now: DateTime<Utc>) -> String {
+        let end = now.checked_add_signed(TimeDelta::seconds(i64::from(self.seconds)));
+        let end = end
+            .map(clock::timestamp)
+            .filter(|end| end.len() == END_OF_TIME.len());
+        end.unwrap_or_else(|| END_OF_TIME.to_string())
+    }
+}
+
+impl FromStr for Lease {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Lease, String> {
+        let wrong = || format!("`{text}` is no lease such as 90s, 30m, 1h or 2d, up to 30d");
+        let (digits, unit) =
+            text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
+        let unit: u64 = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3_600,
+            "d" => 86_400,
+            _ => return Err(wrong()),
+        };
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<u64> = digits.parse().ok().filter(|_| is_number);
+        let seconds = number.and_then(|number| number.checked_mul(unit));
+        let seconds = seconds.filter(|seconds| (1..=LEASE_MAX).contains(seconds));
+        let seconds = seconds.and_then(|seconds| u32::try_from(seconds).ok());
+        seconds.map(|seconds| Lease { seconds }).ok_or_else(wrong)
+    }
+}
+
+impl fmt::Display for Lease {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm')];
+        let whole = units
+            .into_iter()
+            .find(|(unit, _)| self.seconds.is_multiple_of(*unit));
+        let (unit, letter) = whole.unwrap_or((1, 's'));
+        write!(formatter, "{}{letter}", self.seconds / unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn claim() -> Claim {
+        let now = moment("2026-01-26T09:00:00Z");
+        Claim::after(None, TaskId(1), "ada", now, Lease::default())
+    }
+
+    #[test]
+    fn leases_are_read_in_seconds_minutes_hours_and_days() {
+        for (text, shown) in [
+            ("90s", "90s"),
+            ("60s", "1m"),
+            ("30m", "30m"),
+            ("1h", "1h"),
+            ("0030d", "30d"),
+            ("2592000s", "30d"),
+        ] {
+            assert_eq!(text.parse::<Lease>().unwrap().to_string(), shown);
+        }
+        for text in [
+            "",
+            "1",
+            "h",
+            "0s",
+            "31d",
+            "2592001s",
+            "-1h",
+            "+1h",
+            "1.5h",
+            "1 h",
+            "1w",
+            "1H",
+            "1ä",
+            "99999999999999999999s",
+            "18446744073709551615d",
+        ] {
+            assert!(text.parse::<Lease>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_live_until_its_lease_is_over() {
+        let claim = claim();
+        for (now, holder) in [
+            ("2026-01-26T09:00:00.000Z", Some("ada")),
+            ("2026-01-26T09:59:59.999Z", Some("ada")),
+            ("2026-01-26T10:00:00.000Z", None),
+        ] {
+            assert_eq!(claim.live_holder(now), holder, "{now}");
+            assert_eq!(claim.is_expired(now), holder.is_none(), "{now}");
+            assert_eq!(claim.freed(now).live_holder(now), None);
+            assert!(!claim.freed(now).is_expired(now));
+        }
+    }
+
+    #[test]
+    fn the_epoch_grows_with_each_claim_and_outlives_a_release() {
+        let now = moment("2026-01-26T09:10:00Z");
+        let freed = claim().freed("2026-01-26T09:05:00.000Z");
+        let next = Claim::after(Some(&freed), TaskId(1), "bob", now, Lease::default());
+        assert_eq!((claim().epoch, freed.epoch, next.epoch), (1, 1, 2));
+    }
+
+    #[test]
+    fn a_lease_is_never_shortened() {
+        let now = moment("2026-01-26T09:10:00Z");
+        let extended = |lease: &str| claim().extended(now, lease.parse().unwrap()).expires;
+        assert_eq!(extended("1m"), "2026-01-26T10:00:00.000Z");
+        assert_eq!(extended("1h"), "2026-01-26T10:10:00.000Z");
+    }
+
+    #[test]
+    fn a_lease_ends_with_the_years_that_have_four_digits() {
+        let now = moment("9999-12-31T23:30:00Z");
+        let claim = Claim::after(None, TaskId(1), "ada", now, Lease::default());
+        assert_eq!(claim.expires, END_OF_TIME);
+        assert!(!claim.is_ahead_of(now));
+    }
+
+    #[test]
+    fn a_clock_more_than_a_minute_behind_a_claim_was_set_back() {
+        for (now, back) in [
+            ("2026-01-26T09:00:00Z", false),
+            ("2026-01-26T08:59:00Z", false),
+            ("2026-01-26T08:58:59Z", true),
+        ] {
+            assert_eq!(claim().is_ahead_of(moment(now)), back, "{now}");
+            let freed = claim().freed("2026-01-26T09:00:00.000Z");
+            assert!(!freed.is_ahead_of(moment(now)), "{now}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `cleo claim`, and how claims look in every command.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::arguments::LeaseOption;
+use super::screen::{Screen, Tone};
+use super::show::task_line;
+use crate::claim::Claim;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::claims::{self, Claimed};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo claim T3
+  cleo claim --next --epic T1 --lease 30m
+  cleo claim --next --json | jq -r '.result.claim | [.task, .epoch] | @tsv'
+
+Whoever wins gets an epoch; give it to complete, verify, manifest append, heartbeat and release with
+--epoch or CLEO_EPOCH, and they refuse (exit 35) once somebody else took over. Exit 35: somebody
+holds the task. Exit 4 with --next: nothing is ready; `retryable` says whether to come back.")]
+pub(super) struct Arguments {
+    /// The task
+    #[arg(required_unless_present = "next", conflicts_with = "next")]
+    task: Option<TaskId>,
+
+    /// The most urgent task that is ready
+    #[arg(long)]
+    next: bool,
+
+    /// With --next: only what is below this task, to any depth
+    #[arg(long, value_name = "TASK", requires = "next")]
+    epic: Option<TaskId>,
+
+    #[command(flatten)]
+    lease: LeaseOption,
+
+    /// Claim a task although it waits for others; this is recorded
+    #[arg(long, conflicts_with = "next")]
+    force: bool,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let (mut context, lease) = (face.context()?, arguments.lease.lease);
+    let claimed = match arguments.task {
+        Some(task) => claims::claim(&mut context, task, lease, arguments.force)?,
+        None => claims::claim_next(&mut context, arguments.epic, lease)?,
+    };
+    claimed_reply(face, "Claimed", &claimed)
+}
+
+/// Answers with a task and its claim.
+pub(super) fn claimed_reply(
+    face: &mut Face<'_>,
+    verb: &str,
+    claimed: &Claimed,
+) -> Result<ExitCode> {
+    face.reply(claimed, &claimed.warnings, |screen| {
+        let (tone, word) = match claimed.changed {
+            true => (Tone::Good, verb),
+            false => (Tone::Dim, "Unchanged"),
+        };
+        screen.say(tone, word).say(Tone::Plain, " ");
+        task_line(screen, &claimed.task);
+        claim_fields(screen, claimed.claim.as_ref());
+    })
+}
+
+/// Shows who holds a task, under which epoch and until when; nothing for one that is free.
+pub(super) fn claim_fields(screen: &mut Screen, claim: Option<&Claim>) {
+    let held = claim.and_then(|claim| Some((claim, claim.holder.as_ref()?)));
+    if let Some((claim, holder)) = held {
+        let Claim { epoch, expires, .. } = claim;
+        let lease = format!("{holder}, epoch {epoch}, until {expires}");
+        screen.field("claimed by", lease);
+    }
+}

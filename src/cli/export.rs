@@ -1,0 +1,64 @@
+//! `cleo export`
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::Face;
+use super::arguments::Format;
+use super::screen::{Tone, count};
+use crate::error::Result;
+use crate::ops::transfer::{self, Target};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo export --output tasks.jsonl            one task a line, by id: made for git
+  cleo export --to markdown --output TASKS.md
+  cleo export --format text | head            the lines themselves, into a pipe
+
+The same tasks give the same bytes, and a changed task is a changed line. `cleo import` reads the
+lines back; `cleo sync` merges them with what was changed here.")]
+pub(super) struct Arguments {
+    /// What to write
+    #[arg(long, value_name = "KIND", default_value = "jsonl")]
+    to: To,
+
+    /// File to write; without it the text is the answer
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum To {
+    /// cleo's own JSON lines
+    Jsonl,
+    /// A page for people
+    Markdown,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let target = match arguments.to {
+        To::Jsonl => Target::Jsonl,
+        To::Markdown => Target::Markdown,
+    };
+    let mut context = face.context()?;
+    let exported = transfer::export(&mut context, target, arguments.output.as_deref())?;
+    // Into a pipe the lines go as they are; a terminal could obey what stands in them.
+    let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
+    face.reply(&exported, &[], |screen| match &exported.text {
+        Some(text) if as_it_is => {
+            screen.raw(text);
+        }
+        Some(text) => {
+            screen.verbatim(text);
+        }
+        None => {
+            let file = exported.file.as_deref().unwrap_or_default();
+            let tasks = count(exported.total, "task", "tasks");
+            screen.line(Tone::Good, format!("{tasks} written to {file}"));
+        }
+    })
+}

@@ -1,0 +1,143 @@
+//! `cleo log`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::arguments::past;
+use super::screen::{Cell, Screen, Tone};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::log::{self, Entry, Logged, Shown};
+use crate::store::OperationFilter;
+use crate::store::log::CHANGED;
+
+/// Changes of one operation that are shown unless told otherwise.
+const CHANGES: u32 = 1_000;
+/// Operations that are shown unless told otherwise.
+const OPERATIONS: u32 = 20;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo log
+  cleo log --task T3 --since 2d
+  cleo log --operation 12                     what it changed, field by field
+  cleo undo 12                                take it back
+  cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
+pub(super) struct Arguments {
+    /// Only operations that changed this task, also one that is deleted
+    #[arg(long, short, value_name = "TASK")]
+    task: Option<TaskId>,
+
+    /// Only operations since then: a date, a time or an age such as 90m, 12h, 2d or 1w
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Only operations before this one
+    #[arg(long, value_name = "OPERATION")]
+    before: Option<u64>,
+
+    /// One operation, with all that it changed
+    #[arg(long, short, value_name = "OPERATION", conflicts_with_all = ["task", "since", "before"])]
+    operation: Option<u64>,
+
+    /// At most so many operations (20), or changes of one operation (1000)
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    if let Some(number) = arguments.operation {
+        let shown = log::operation(&mut context, number, arguments.limit.unwrap_or(CHANGES))?;
+        return face.reply(&shown, &[], |screen| render_one(screen, &shown));
+    }
+    let now = context.surroundings.clock.now();
+    let since = arguments.since.map(|text| past(&text, now)).transpose()?;
+    let filter = OperationFilter {
+        task: arguments.task,
+        since,
+        before: arguments.before,
+        limit: Some(arguments.limit.unwrap_or(OPERATIONS)),
+    };
+    let logged = log::log(&mut context, &filter)?;
+    face.reply(&logged, &[], |screen| render(screen, &logged))
+}
+
+fn render(screen: &mut Screen, logged: &Logged) {
+    if logged.total == 0 {
+        screen.line(Tone::Dim, "nothing was done");
+        return;
+    }
+    if !logged.operations.is_empty() {
+        let head = ["OP", "WHEN", "BY", "COMMAND", "WHAT"];
+        screen.table(&head, logged.operations.iter().map(row).collect());
+    }
+    let shown = logged.operations.len() as u64;
+    if shown < logged.total {
+        let all = format!("{shown} of {} operations", logged.total);
+        screen.line(Tone::Dim, all);
+    }
+}
+
+fn row(entry: &Entry) -> Vec<Cell> {
+    let operation = &entry.operation;
+    let tone = match operation.undone_by {
+        Some(_) => Tone::Dim,
+        None => Tone::Plain,
+    };
+    vec![
+        (Tone::Strong, operation.number.to_string()),
+        (Tone::Dim, when(&operation.at)),
+        (Tone::Accent, operation.by.clone()),
+        (tone, operation.command.clone()),
+        (tone, format!("{}{}", entry.summary, standing(entry))),
+    ]
+}
+
+/// Says what an operation takes back and by which it was taken back.
+fn standing(entry: &Entry) -> String {
+    let told = |what: &str, number: Option<u64>| {
+        let told = number.map(|number| format!(" ({what} {number})"));
+        told.unwrap_or_default()
+    };
+    let operation = &entry.operation;
+    told("undoes", operation.undoes) + &told("undone by", operation.undone_by)
+}
+
+/// Shows a time to the second, as in `2026-01-26 09:00:12`.
+pub(super) fn when(at: &str) -> String {
+    at.get(..19).unwrap_or(at).replace('T', " ")
+}
+
+fn render_one(screen: &mut Screen, shown: &Shown) {
+    let operation = &shown.operation.operation;
+    screen
+        .say(Tone::Strong, format!("operation {}", operation.number))
+        .line(Tone::Dim, standing(&shown.operation));
+    screen
+        .field("command", &operation.command)
+        .field("by", &operation.by)
+        .field("at", &operation.at);
+    for recorded in &shown.changes {
+        let change = &recorded.change;
+        let fields = change.detail.as_object().filter(|_| change.kind == CHANGED);
+        match (fields, change.task) {
+            (Some(fields), Some(task)) => {
+                screen.line(Tone::Plain, format!("changed {task}"));
+                for (name, step) in fields {
+                    screen.field(name, log::transition(step));
+                }
+            }
+            _ => {
+                screen.line(Tone::Plain, log::describe(change));
+            }
+        }
+    }
+    let count = shown.changes.len() as u64;
+    if count < shown.total {
+        screen.line(Tone::Dim, format!("{count} of {} changes", shown.total));
+    }
+}

@@ -1,0 +1,87 @@
+//! `cleo man`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use clap_mangen::Man;
+use serde::Serialize;
+
+use super::screen::Tone;
+use super::{Face, tree};
+use crate::error::{Code, Error, Result};
+use crate::file;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo man add | man -l -
+  cleo man --output ~/.local/share/man/man1")]
+pub(super) struct Arguments {
+    /// The command; without one, the page about cleo itself
+    command: Vec<String>,
+
+    /// Write the pages of all commands into this folder
+    #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
+    output: Option<PathBuf>,
+}
+
+/// The pages that were written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Written {
+    /// The files.
+    pages: Vec<String>,
+    /// How many.
+    total: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut root = tree::whole();
+    root.build();
+    let Some(folder) = arguments.output else {
+        let command = super::explain::find(root, &arguments.command)?;
+        return Ok(face.output.print(&page(&command)?));
+    };
+    let folder = face.surroundings()?.directory.join(folder);
+    let mut pages = Vec::new();
+    for (name, text) in all(&root)? {
+        let path = folder.join(format!("{name}.1"));
+        file::write_whole(&path, &text)?;
+        pages.push(path.to_string_lossy().into_owned());
+    }
+    let written = Written {
+        total: pages.len(),
+        pages,
+    };
+    face.reply(&written, &[], |screen| {
+        for page in &written.pages {
+            screen.line(Tone::Plain, page);
+        }
+    })
+}
+
+/// Makes the pages of a command and of those below it, each with its name.
+fn all(command: &clap::Command) -> Result<Vec<(String, String)>> {
+    let mut pages = vec![(page_name(command), page(command)?)];
+    for below in command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+    {
+        pages.extend(all(below)?);
+    }
+    Ok(pages)
+}
+
+fn page_name(command: &clap::Command) -> String {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    name.replace(' ', "-")
+}
+
+fn page(command: &clap::Command) -> Result<String> {
+    let mut page = Vec::new();
+    let man = Man::new(command.clone()).title(page_name(command).to_uppercase());
+    man.render(&mut page)
+        .map_err(|cause| Error::new(Code::Internal, "the page cannot be made").because(cause))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}

@@ -1,0 +1,23 @@
+//! `cleo phase start`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::kept_reply;
+use crate::cli::Face;
+use crate::error::Result;
+use crate::ops::phases;
+
+/// Begin a phase; the one before must be completed
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo phase start build")]
+pub(in crate::cli) struct Arguments {
+    /// The phase
+    phase: String,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let kept = phases::start(&mut face.context()?, &arguments.phase)?;
+    kept_reply(face, "Started", &kept)
+}

@@ -1,0 +1,89 @@
+//! `cleo schema`: the shape of each reply as JSON Schema. The files in docs/schemas/ are made from
+//! the types by a test (see `made`), which also keeps them true, and are carried by the program.
+
+#[cfg(test)]
+mod made;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use rust_embed::RustEmbed;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Face;
+use super::screen::Tone;
+use crate::error::{Code, Error, Result, nearest};
+
+#[derive(RustEmbed)]
+#[folder = "docs/schemas"]
+struct Files;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo schema list
+  cleo schema orchestrator ready
+  cleo schema --list --jq '.result.schemas[]'")]
+pub(super) struct Arguments {
+    /// The command: orchestrator.ready or orchestrator ready
+    #[arg(required_unless_present = "list")]
+    name: Vec<String>,
+
+    /// List the commands that have one
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+}
+
+/// The schemas that there are.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Listed {
+    /// Names of commands, as replies spell them.
+    schemas: Vec<String>,
+    /// How many.
+    total: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        let schemas = names();
+        let listed = Listed {
+            total: schemas.len(),
+            schemas,
+        };
+        return face.reply(&listed, &[], |screen| {
+            for name in &listed.schemas {
+                screen.line(Tone::Plain, name);
+            }
+        });
+    }
+    let name = arguments.name.join(".");
+    let text = text(&name).ok_or_else(|| unknown(&name))?;
+    Ok(face.output.print_document(&text))
+}
+
+/// Returns the schema of what a command answers.
+pub(super) fn of(command: &str) -> Option<Value> {
+    serde_json::from_str(&text(command)?).ok()
+}
+
+fn text(command: &str) -> Option<String> {
+    let file = Files::get(&format!("{command}.json"))?;
+    String::from_utf8(file.data.into_owned()).ok()
+}
+
+fn names() -> Vec<String> {
+    let names = Files::iter().filter_map(|name| Some(name.strip_suffix(".json")?.to_string()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+fn unknown(name: &str) -> Error {
+    let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
+    match nearest(name, names().iter().map(String::as_str)) {
+        Some(near) => error.fix(format!("cleo schema {near}")),
+        None => error.fix("cleo schema --list"),
+    }
+}

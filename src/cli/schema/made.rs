@@ -1,0 +1,235 @@
+//! Makes the schemas from the types of the replies.
+//!
+//! A new command needs one line in [`replies`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Value, json};
+
+use crate::cli::orchestrator::brief;
+use crate::cli::spawn::batch::Document as Prepared;
+use crate::cli::{add, explain, list, man, research as research_cli, tree};
+use crate::cli::{output, schema, skills as skills_cli, update, usage};
+use crate::dispatch::Decision;
+use crate::ops::claims::Claimed;
+use crate::ops::compliance::{Compliance, History};
+use crate::ops::demo::Demo;
+use crate::ops::gates::{Renewed, TaskGates};
+use crate::ops::init::Initialized;
+use crate::ops::log::{Logged, Shown};
+use crate::ops::spawn::{Spawned, Why};
+use crate::ops::undo::Undone;
+use crate::ops::watch::Watched;
+use crate::ops::{config, doctor, manifest, orchestrator, research, skills, tasks, verify};
+
+/// What each command answers: its name and the types that its result can have.
+fn replies() -> Vec<Reply> {
+    vec![
+        one::<tasks::Added>("add").or::<add::AddedMany>(),
+        one::<tasks::Archival>("archive"),
+        one::<tasks::Moved>("cancel"),
+        one::<Claimed>("claim"),
+        one::<tasks::Moved>("complete"),
+        one::<config::One>("config.get"),
+        one::<config::Listed>("config.list"),
+        one::<config::Changed>("config.set"),
+        one::<config::Changed>("config.unset"),
+        one::<tasks::Deleted>("delete"),
+        one::<Demo>("demo"),
+        one::<tasks::Dependencies>("deps"),
+        one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
+        one::<explain::Explained>("explain").or::<explain::Table>(),
+        one::<tasks::Listed>("find"),
+        one::<Claimed>("heartbeat"),
+        one::<output::Page>("help").or::<explain::Table>(),
+        one::<Initialized>("init"),
+        one::<tasks::Listed>("list").or::<list::Tree>(),
+        one::<Logged>("log").or::<Shown>(),
+        one::<man::Written>("man"),
+        one::<manifest::Appended>("manifest.append"),
+        one::<manifest::Listed>("manifest.list"),
+        one::<manifest::Shown>("manifest.show"),
+        one::<manifest::Validated>("manifest.validate"),
+        one::<brief::Written<'static>>("orchestrator.brief"),
+        one::<History>("orchestrator.compliance"),
+        one::<orchestrator::Measured>("orchestrator.context"),
+        one::<tasks::Next>("orchestrator.next"),
+        one::<tasks::Ready>("orchestrator.ready"),
+        one::<Spawned>("orchestrator.spawn").or::<Prepared>(),
+        one::<orchestrator::Start>("orchestrator.start"),
+        one::<orchestrator::Overall>("orchestrator.status"),
+        one::<Compliance>("orchestrator.validate"),
+        one::<tasks::Waves>("orchestrator.waves"),
+        one::<Claimed>("release"),
+        one::<tasks::Moved>("reopen"),
+        one::<research_cli::Injected>("research.inject"),
+        one::<research::Linked>("research.link"),
+        one::<research::Links>("research.links"),
+        one::<manifest::Listed>("research.list"),
+        one::<research::Shown>("research.show"),
+        one::<schema::Listed>("schema"),
+        one::<tasks::Shown>("show"),
+        one::<Decision>("skills.dispatch"),
+        one::<skills::Exported>("skills.export"),
+        one::<skills::Listed>("skills.list"),
+        one::<skills::Shown>("skills.show"),
+        one::<skills_cli::Verdicts>("skills.validate"),
+        one::<Spawned>("spawn").or::<Prepared>(),
+        one::<tasks::Moved>("start"),
+        one::<tasks::Archival>("unarchive"),
+        one::<Undone>("undo"),
+        one::<update::Updated>("update"),
+        one::<TaskGates>("verify").or::<Renewed>(),
+        one::<verify::ManifestVerdict>("verify.manifest"),
+        one::<verify::MessageVerdict>("verify.message"),
+        one::<verify::OutputVerdict>("verify.output"),
+        one::<verify::Verdict>("verify.prompt"),
+        one::<usage::Version>("version"),
+        one::<Watched>("watch"),
+        one::<Why>("why"),
+    ]
+}
+
+/// Commands that print something else than a reply.
+const NO_REPLY: &[&str] = &["completions"];
+
+/// A command with the types that its result can have.
+struct Reply {
+    command: &'static str,
+    results: Vec<fn(&mut SchemaGenerator) -> schemars::Schema>,
+}
+
+fn one<T: JsonSchema>(command: &'static str) -> Reply {
+    Reply {
+        command,
+        results: vec![|generator| generator.subschema_for::<T>()],
+    }
+}
+
+impl Reply {
+    fn or<T: JsonSchema>(mut self) -> Reply {
+        self.results
+            .push(|generator| generator.subschema_for::<T>());
+        self
+    }
+
+    /// Makes the schema of the whole envelope.
+    fn schema(&self) -> Value {
+        let mut generator = SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator();
+        let results: Vec<Value> = self
+            .results
+            .iter()
+            .map(|result| json!(result(&mut generator)))
+            .collect();
+        let result = match &results[..] {
+            [one] => one.clone(),
+            _ => json!({"anyOf": results}),
+        };
+        let error = json!(generator.subschema_for::<crate::reply::Failure<'static>>());
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$comment": "Made by scripts/generate from the code. Do not edit.",
+            "title": format!("cleo {}", self.command.replace('.', " ")),
+            "type": "object",
+            "required": ["schema", "command", "success", "warnings"],
+            "properties": {
+                "schema": {"const": crate::reply::SCHEMA},
+                "command": {"const": self.command},
+                "success": {"type": "boolean"},
+                "result": result,
+                "error": error,
+                "warnings": {"type": "array", "items": {"type": "string"}},
+            },
+            "additionalProperties": false,
+            "$defs": generator.take_definitions(true),
+        })
+    }
+}
+
+/// Writes a schema with a line for each part, so that a difference shows and little room is taken.
+fn text(schema: &Value) -> String {
+    laid_out(schema, 0) + "\n"
+}
+
+fn laid_out(value: &Value, depth: usize) -> String {
+    let Some(fields) = value
+        .as_object()
+        .filter(|fields| depth < 2 && !fields.is_empty())
+    else {
+        return value.to_string();
+    };
+    let indent = " ".repeat(depth + 1);
+    let lines = fields
+        .iter()
+        .map(|(name, value)| format!("{indent}{}: {}", json!(name), laid_out(value, depth + 1)));
+    let lines: Vec<String> = lines.collect();
+    format!("{{\n{}\n{}}}", lines.join(",\n"), " ".repeat(depth))
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas"))
+}
+
+#[test]
+fn the_schemas_in_docs_are_those_of_the_types() {
+    let made = replies()
+        .into_iter()
+        .map(|reply| (format!("{}.json", reply.command), text(&reply.schema())));
+    let made: BTreeMap<String, String> = made.collect();
+    if std::env::var_os("CLEO_GENERATE").is_some() {
+        for (name, text) in &made {
+            fs::write(folder().join(name), text).unwrap();
+        }
+    }
+    let there = fs::read_dir(folder()).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, fs::read_to_string(path).unwrap())
+    });
+    let there: BTreeMap<String, String> = there.collect();
+    for name in made.keys().chain(there.keys()) {
+        let is_same = made.get(name) == there.get(name);
+        assert!(
+            is_same,
+            "docs/schemas/{name} is not what the code says: run scripts/generate"
+        );
+    }
+}
+
+#[test]
+fn every_command_has_a_schema() {
+    let mut root = tree::whole();
+    root.build();
+    let mut missing = Vec::new();
+    leaves(&root, "", &mut |name| {
+        let is_known = replies().iter().any(|reply| reply.command == name);
+        if !is_known && !NO_REPLY.contains(&name) {
+            missing.push(name.to_string());
+        }
+    });
+    let what = "add a line for each of these commands to `replies` in src/cli/schema/made.rs";
+    assert!(
+        missing.is_empty(),
+        "{what}, then run scripts/generate: {missing:?}"
+    );
+}
+
+fn leaves(command: &clap::Command, above: &str, visit: &mut dyn FnMut(&str)) {
+    for below in command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+    {
+        let name = format!("{above}{}", below.get_name());
+        if below.has_subcommands() {
+            leaves(below, &format!("{name}."), visit);
+        } else {
+            visit(&name);
+        }
+    }
+}

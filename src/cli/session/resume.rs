@@ -1,0 +1,24 @@
+//! `cleo session resume`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::kept_reply;
+use crate::cli::Face;
+use crate::error::Result;
+use crate::ops::sessions;
+use crate::session::SessionId;
+
+/// Open an ended session again, with you in the lead
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo session resume S1")]
+pub(in crate::cli) struct Arguments {
+    /// The session
+    session: SessionId,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let kept = sessions::resume(&mut face.context()?, arguments.session)?;
+    kept_reply(face, "Resumed", &kept)
+}

@@ -1,0 +1,113 @@
+//! `cleo sync`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::Face;
+use super::screen::{Screen, Tone, count};
+use crate::error::Result;
+use crate::ops::transfer::{self, Changes, Synced};
+use crate::transfer::merge::Side;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo sync tasks.jsonl --dry-run             see what would change on either side
+  cleo sync tasks.jsonl && git add tasks.jsonl
+
+Fields that one side changed are taken over. Where both changed the same field, the later change
+counts and both values are listed. Notes are never lost. A task that was deleted on one side and
+changed on the other stays. Of two new tasks with the same id, the one from the file gets a new id,
+and references to it follow.")]
+pub(super) struct Arguments {
+    /// File of JSON lines, as `cleo export` writes it; made when it is not there
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Report what would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let synced = transfer::sync(&mut face.context()?, &arguments.file, arguments.dry_run)?;
+    let mut warnings = Vec::new();
+    if !synced.conflicts.is_empty() {
+        let conflicts = count(synced.conflicts.len(), "conflict", "conflicts");
+        warnings.push(format!(
+            "{conflicts}; both values of each are in the answer"
+        ));
+    }
+    face.reply(&synced, &warnings, |screen| render(screen, &synced))
+}
+
+fn render(screen: &mut Screen, synced: &Synced) {
+    let tasks = format!(
+        "{} with {}",
+        count(synced.total, "task", "tasks"),
+        synced.file
+    );
+    match synced.dry_run {
+        true => screen.say(Tone::Dim, "would merge "),
+        false => screen.say(Tone::Good, "merged "),
+    };
+    screen.line(Tone::Plain, tasks);
+    screen
+        .field("here", changes(&synced.here))
+        .field("in the file", changes(&synced.in_file));
+    for each in &synced.renumbered {
+        let side = match each.side {
+            Side::Here => "here",
+            Side::File => "in the file",
+        };
+        screen
+            .say(Tone::Warn, format!("  {} {side} ", each.from))
+            .line(
+                Tone::Plain,
+                format!("is {} now: another task has its id", each.to),
+            );
+    }
+    for conflict in &synced.conflicts {
+        let taken = match conflict.taken {
+            Side::Here => "here",
+            Side::File => "the file",
+        };
+        screen
+            .say(
+                Tone::Warn,
+                format!("  {} {}: ", conflict.id, conflict.field),
+            )
+            .line(Tone::Plain, format!("taken from {taken}"));
+        screen
+            .field("here", short(&conflict.here))
+            .field("in the file", short(&conflict.file));
+    }
+}
+
+fn changes(changes: &Changes) -> String {
+    let Changes {
+        added,
+        changed,
+        deleted,
+    } = changes;
+    format!("{added} added, {changed} changed, {deleted} deleted")
+}
+
+/// Writes a value on a line; a text without its quotes.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "nothing".to_string(),
+        Value::String(text) => text.clone(),
+        Value::Object(task) if task.contains_key("title") => {
+            task["title"].as_str().unwrap_or_default().to_string()
+        }
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,124 @@
+//! The tree of commands: all of it for help and for faults, and for a command that is called only
+//! the branch that it is on. Laying out what is not called would be most of the work of a run.
+
+use std::ffi::OsString;
+use std::mem::ManuallyDrop;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::Command;
+use super::arguments::Globals;
+
+/// Turn a graph of tasks into work by AI agents that is checked, not believed
+#[derive(Parser)]
+#[command(name = "cleo", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Root {
+    #[command(flatten)]
+    globals: Globals,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cleo init                                   make a workspace here
+  cleo add 'Research token refresh' --label research
+  cleo spawn T1 --format text                 print the prompt for an agent
+  cleo verify output T1                       check what the agent left
+  cleo complete T1                            done, if it verifies
+  cleo demo                                   see all of it on real input
+
+More: cleo help COMMAND, cleo help exit-codes, cleo explain CODE";
+
+/// Options before a command that have no value of their own.
+const FLAGS: [&str; 3] = ["--json", "--quiet", "-q"];
+
+/// A command line that clap has taken.
+pub(super) struct Cli {
+    pub(super) globals: Globals,
+    pub(super) command: Command,
+}
+
+/// Reads a command line; its first word is the program.
+pub(super) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    if let Some(branch) = branch(arguments) {
+        match read(branch, arguments) {
+            // Only the whole tree knows everything that may be meant by a faulty line.
+            Err(fault) if fault.kind() != ErrorKind::DisplayVersion => {}
+            read => return read,
+        }
+    }
+    read(whole(), arguments)
+}
+
+fn read(tree: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    // The process ends soon, and with it the tree: taking it apart first only costs time.
+    let mut tree = ManuallyDrop::new(tree);
+    let mut matches = tree.try_get_matches_from_mut(arguments)?;
+    Ok(Cli {
+        globals: Globals::from_arg_matches_mut(&mut matches)?,
+        command: Command::from_arg_matches_mut(&mut matches)?,
+    })
+}
+
+/// Returns the whole tree.
+pub(super) fn whole() -> clap::Command {
+    commands(Root::command())
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+}
+
+/// Returns the part of the tree that a command line is about, if that is plain from its beginning.
+pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
+    let is_flag = |word: &&str| FLAGS.contains(word) || is_option_with_value(word);
+    let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
+    let first = words.find(|word| !is_flag(word))?;
+    if matches!(first, "--version" | "-V") {
+        return Some(Root::command());
+    }
+    let all = commands(clap::Command::new("cleo"));
+    let named = all.find_subcommand(first)?.clone();
+    Some(Root::command().subcommand(named).subcommand_required(true))
+}
+
+fn is_option_with_value(word: &str) -> bool {
+    word.starts_with("--") && word.contains('=')
+}
+
+fn commands(root: clap::Command) -> clap::Command {
+    Command::augment_subcommands(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_one_that_clap_can_build() {
+        whole().debug_assert();
+    }
+
+    #[test]
+    fn a_branch_holds_the_command_that_the_line_begins_with() {
+        let branch_of = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let names = |tree: clap::Command| -> Vec<String> {
+                tree.get_subcommands()
+                    .map(|one| one.get_name().to_string())
+                    .collect()
+            };
+            branch(&words).map(names)
+        };
+        for (line, expected) in [
+            ("cleo show T1", Some(vec!["show"])),
+            ("cleo --json --format=json show T1", Some(vec!["show"])),
+            ("cleo --version", Some(vec![])),
+            ("cleo -q -V", Some(vec![])),
+            ("cleo --root add show T1", None),
+            ("cleo shwo T1", None),
+            ("cleo", None),
+        ] {
+            let expected = expected.map(|names| names.iter().map(ToString::to_string).collect());
+            assert_eq!(branch_of(line), expected, "{line}");
+        }
+    }
+}

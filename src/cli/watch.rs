@@ -1,0 +1,92 @@
+//! `cleo watch`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Face;
+use super::arguments::Format;
+use super::log::when;
+use super::output::Feed;
+use super::screen::Tone;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::log::describe;
+use crate::ops::watch::{self, Listener, Watch};
+use crate::runner::signals;
+use crate::store::Recorded;
+
+#[derive(Args)]
+#[command(after_help = "\
+Each line has the cursor of its change. Whoever goes on from the last cursor seen misses nothing
+and sees nothing twice. It ends with its reader, or when it is interrupted.
+
+Examples:
+  cleo watch                                  what is done from now on
+  cleo watch --since 0 --once                 everything up to now, and the cursor to go on from
+  cleo watch --since 57 | while read -r change; do echo \"$change\"; done")]
+pub(super) struct Arguments {
+    /// Begin after this cursor; 0 is the beginning
+    #[arg(long, value_name = "CURSOR")]
+    since: Option<u64>,
+
+    /// Only changes of this task
+    #[arg(long, short, value_name = "TASK")]
+    task: Option<TaskId>,
+
+    /// End with what is there now; the last line has the cursor to go on from
+    #[arg(long)]
+    once: bool,
+
+    /// Milliseconds between two looks for something new
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(10..=3_600_000), conflicts_with = "once")]
+    interval: u64,
+}
+
+impl Listener for Feed {
+    fn tell(&mut self, recorded: &Recorded) -> bool {
+        self.line(recorded, |screen| {
+            screen
+                .say(Tone::Strong, format!("{:>6}  ", recorded.cursor))
+                .say(Tone::Dim, when(&recorded.at) + "  ")
+                .say(Tone::Accent, &recorded.by)
+                .say(Tone::Dim, format!("  {}  ", recorded.command))
+                .line(Tone::Plain, describe(&recorded.change));
+        })
+    }
+
+    fn listens(&mut self) -> bool {
+        self.has_reader()
+    }
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let interval = Duration::from_millis(arguments.interval);
+    let wanted = Watch {
+        since: arguments.since,
+        task: arguments.task,
+        interval: (!arguments.once).then_some(interval),
+    };
+    // It only reads, so it may end anywhere.
+    signals::end_at_once()?;
+    let mut feed = face.output.feed();
+    let watched = watch::watch(&mut context, &wanted, &mut feed)?;
+    if let Some(code) = face.output.end_feed(feed) {
+        return Ok(code);
+    }
+    if !arguments.once {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if face.output.format() == Format::Text {
+        face.output.note(&format!(
+            "go on with: cleo watch --since {}",
+            watched.cursor
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut stream = face.output.stream();
+    stream.send(face.name, &Ok(watched));
+    Ok(face.output.end(stream))
+}

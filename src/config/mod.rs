@@ -1,0 +1,384 @@
+//! Settings: the one table of what can be set, and which layer sets it. Pure; `ops::config` reads
+//! and writes the files. Layers: options, environment, project, user, defaults.
+
+pub mod file;
+
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result, nearest, steers};
+
+/// A setting.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name, such as `list.limit`.
+    pub name: &'static str,
+    /// What it can be.
+    pub kind: Kind,
+    /// What it is unless told; none when what happens then is more than a value.
+    pub default: Option<&'static str>,
+    /// What it means, in one sentence.
+    pub meaning: &'static str,
+    /// The environment variable that sets it.
+    pub variable: &'static str,
+}
+
+/// What a setting can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// One line of text of at most so many characters.
+    Text(usize),
+    /// A whole number within bounds.
+    Number(u64, u64),
+    /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
+    Duration(u64, u64),
+    /// `true` or `false`.
+    Flag,
+    /// Folders. In a variable they are separated by colons, elsewhere by commas.
+    Folders,
+}
+
+/// Form of the answers.
+pub const FORMAT: &str = "format";
+/// When to use colour.
+pub const COLOR: &str = "color";
+/// Who calls.
+pub const AGENT: &str = "agent";
+/// Limit of `cleo list`.
+pub const LIST_LIMIT: &str = "list.limit";
+/// Time limit of a gate's command.
+pub const GATES_TIME_LIMIT: &str = "gates.timeLimit";
+/// Further folders of skills.
+pub const SKILLS_DIRS: &str = "skills.dirs";
+/// Whether `cleo spawn` is strict.
+pub const SPAWN_STRICT: &str = "spawn.strict";
+
+/// Every setting that there is.
+pub static KEYS: &[Key] = &[
+    Key {
+        name: FORMAT,
+        kind: Kind::Choice(&["text", "json", "ndjson"]),
+        default: None,
+        meaning: "Form of the answers; text on a terminal and json in a pipe unless set.",
+        variable: "CLEO_FORMAT",
+    },
+    Key {
+        name: COLOR,
+        kind: Kind::Choice(&["auto", "always", "never"]),
+        default: Some("auto"),
+        meaning: "When to use colour.",
+        variable: "CLEO_COLOR",
+    },
+    Key {
+        name: AGENT,
+        kind: Kind::Text(100),
+        default: None,
+        meaning: "Who calls: written down with claims, notes and gates; user and host unless set.",
+        variable: "CLEO_AGENT",
+    },
+    Key {
+        name: "claims.lease",
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("1h"),
+        meaning: "How long a claim holds without a heartbeat.",
+        variable: "CLEO_CLAIMS_LEASE",
+    },
+    Key {
+        name: GATES_TIME_LIMIT,
+        kind: Kind::Duration(1, 86_400),
+        default: Some("10m"),
+        meaning: "How long the command of a gate may take.",
+        variable: "CLEO_GATES_TIME_LIMIT",
+    },
+    Key {
+        name: LIST_LIMIT,
+        kind: Kind::Number(1, 1_000_000),
+        default: None,
+        meaning: "Most tasks that `cleo list` shows; all unless set.",
+        variable: "CLEO_LIST_LIMIT",
+    },
+    Key {
+        name: SKILLS_DIRS,
+        kind: Kind::Folders,
+        default: None,
+        meaning: "Folders of skills to look in after those of --skills-dir and before all others.",
+        variable: "CLEO_SKILLS_DIRS",
+    },
+    Key {
+        name: "orchestrator.contextTokens",
+        kind: Kind::Number(100, 10_000_000),
+        default: Some("10000"),
+        meaning: "How many tokens an orchestrating agent may use before it hands over.",
+        variable: "CLEO_ORCHESTRATOR_CONTEXT_TOKENS",
+    },
+    Key {
+        name: SPAWN_STRICT,
+        kind: Kind::Flag,
+        default: Some("false"),
+        meaning: "Whether `cleo spawn` refuses unresolved tokens, as with --strict.",
+        variable: "CLEO_SPAWN_STRICT",
+    },
+];
+
+impl Key {
+    /// Finds a setting by its name, in any letter case.
+    pub fn find(name: &str) -> Option<&'static Key> {
+        KEYS.iter()
+            .find(|key| key.name.eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// Finds a setting that must be there.
+    pub fn named(name: &str) -> Result<&'static Key> {
+        Key::find(name).ok_or_else(|| {
+            let error = Error::new(Code::ConfigInvalid, no_setting(name));
+            match Key::near(name) {
+                Some(near) => error.instead(name, near),
+                None => error.fix("cleo config list"),
+            }
+        })
+    }
+
+    /// Finds the setting whose name is nearest to another.
+    pub fn near(name: &str) -> Option<&'static str> {
+        nearest(name, KEYS.iter().map(|key| key.name))
+    }
+
+    /// Reads a value as it stands in a file or on the command line; the error is what it can be.
+    pub fn read(&self, text: &str) -> std::result::Result<Value, String> {
+        self.kind.read(text.trim(), ',')
+    }
+
+    /// Reads a value as it stands in a variable.
+    pub fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
+        self.kind.read(text.trim(), ':')
+    }
+}
+
+/// The sentence about a name that is no setting's.
+pub fn no_setting(name: &str) -> String {
+    let near = Key::near(name).map(|near| format!("; did you mean `{near}`?"));
+    format!("there is no setting `{name}`{}", near.unwrap_or_default())
+}
+
+/// What something is set to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Value {
+    /// A word or a line of text.
+    Text(String),
+    /// A number; of a time, its seconds.
+    Number(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// Folders.
+    Folders(Vec<String>),
+}
+
+impl Kind {
+    fn read(self, text: &str, separator: char) -> std::result::Result<Value, String> {
+        let word = || text.to_lowercase();
+        let value = match self {
+            Kind::Choice(words) => Some(word())
+                .filter(|word| words.contains(&word.as_str()))
+                .map(Value::Text),
+            Kind::Text(max) => Some(text.to_string())
+                .filter(|text| {
+                    !text.is_empty() && text.chars().count() <= max && !text.contains(steers)
+                })
+                .map(Value::Text),
+            Kind::Number(least, most) => whole(text)
+                .filter(|number| (least..=most).contains(number))
+                .map(Value::Number),
+            Kind::Duration(least, most) => seconds(text)
+                .filter(|time| (least..=most).contains(time))
+                .map(Value::Number),
+            Kind::Flag => word().parse().ok().map(Value::Flag),
+            Kind::Folders => folders(text, separator).map(Value::Folders),
+        };
+        value.ok_or_else(|| self.to_string())
+    }
+}
+
+fn whole(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+fn seconds(text: &str) -> Option<u64> {
+    let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, *seconds)))?;
+    whole(number.trim_end()).and_then(|number| number.checked_mul(unit))
+}
+
+fn folders(text: &str, separator: char) -> Option<Vec<String>> {
+    let folders = text.split(separator).map(str::trim);
+    let folders: Vec<String> = folders
+        .filter(|folder| !folder.is_empty())
+        .map(String::from)
+        .collect();
+    let are_paths = folders
+        .iter()
+        .all(|folder| !folder.contains(steers) && folder.len() < 4_096);
+    (!folders.is_empty() && folders.len() <= 64 && are_paths).then_some(folders)
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kind::Choice(words) => write!(formatter, "one of {}", words.join(", ")),
+            Kind::Text(max) => write!(formatter, "one line of at most {max} visible characters"),
+            Kind::Number(least, most) => write!(formatter, "a whole number from {least} to {most}"),
+            Kind::Duration(_, most) => {
+                write!(formatter, "a time such as 90s, 10m or 1h, at most {most} s")
+            }
+            Kind::Flag => formatter.write_str("true or false"),
+            Kind::Folders => formatter.write_str("folders, separated by commas"),
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An option on the command line.
+    Option(&'static str),
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A line of a file.
+    File {
+        /// The file.
+        path: String,
+        /// Number of the line, from 1.
+        line: usize,
+    },
+    /// Nobody set it.
+    Default,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Option(name) => formatter.write_str(name),
+            Origin::Variable(name) => formatter.write_str(name),
+            Origin::File { path, line } => write!(formatter, "{path}:{line}"),
+            Origin::Default => formatter.write_str("default"),
+        }
+    }
+}
+
+/// What is set, by whom; the first of several counts.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    set: Vec<(&'static str, Value, Origin)>,
+}
+
+impl Settings {
+    /// Adds a value below those that are there.
+    pub fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
+        self.set.push((key.name, value, origin));
+    }
+
+    /// Returns what a setting is and who says so.
+    pub fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {
+        let set = self.set.iter().find(|(name, _, _)| *name == key.name);
+        let default = || Some((key.read(key.default?).ok()?, Origin::Default));
+        set.map(|(_, value, origin)| (value.clone(), origin.clone()))
+            .or_else(default)
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        self.find(Key::find(name)?).map(|(value, _)| value)
+    }
+
+    /// Returns a setting that is text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        match self.value(name)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns a setting that is a number or a time in seconds.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        match self.value(name)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Says whether a setting is true.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.value(name) == Some(Value::Flag(true))
+    }
+
+    /// Returns a setting that is folders, and whether a file of the project says so.
+    pub fn folders(&self, name: &str) -> Vec<String> {
+        match self.value(name) {
+            Some(Value::Folders(folders)) => folders,
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_by_their_kind() {
+        let read = |name: &str, text: &str| Key::named(name).unwrap().read(text).ok();
+        let table = [
+            ("format", "JSON", Some(Value::Text("json".into()))),
+            ("format", "xml", None),
+            ("claims.lease", "90", Some(Value::Number(90))),
+            ("claims.lease", "2h", Some(Value::Number(7_200))),
+            ("claims.lease", "0", None),
+            ("claims.lease", "99999999999999999999d", None),
+            ("claims.lease", "h", None),
+            ("list.limit", "50", Some(Value::Number(50))),
+            ("list.limit", "-1", None),
+            ("list.limit", "1.5", None),
+            ("spawn.strict", "true", Some(Value::Flag(true))),
+            ("spawn.strict", "yes", None),
+            (
+                "skills.dirs",
+                "a, b",
+                Some(Value::Folders(vec!["a".into(), "b".into()])),
+            ),
+            ("agent", "", None),
+            ("agent", "a\u{1b}[1m", None),
+        ];
+        for (name, text, value) in table {
+            assert_eq!(read(name, text), value, "{name} {text}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_of_their_kind_and_names_are_unique() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(
+                key.default.is_none_or(|default| key.read(default).is_ok()),
+                "{}",
+                key.name
+            );
+            assert!(KEYS[at + 1..].iter().all(|other| other.name != key.name));
+            assert!(key.variable.starts_with("CLEO_"));
+        }
+    }
+
+    #[test]
+    fn the_first_layer_counts() {
+        let key = Key::named("list.limit").unwrap();
+        let mut settings = Settings::default();
+        assert_eq!(settings.find(key), None);
+        settings.add(key, Value::Number(1), Origin::Variable("CLEO_LIST_LIMIT"));
+        settings.add(key, Value::Number(2), Origin::Default);
+        assert_eq!(settings.number("list.limit"), Some(1));
+        assert_eq!(settings.number("gates.timeLimit"), Some(600));
+    }
+}

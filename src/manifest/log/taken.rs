@@ -1,0 +1,86 @@
+//! The names of one date that the manifest holds, read in one go however many prompts are placed.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use memchr::memmem;
+
+use super::each_line;
+use super::search::may_be_escaped;
+use crate::error::Result;
+use crate::manifest::line::{self, Item};
+use crate::manifest::{glance, rules};
+
+/// Names that a new entry of one date must not meet, also those of faulty lines.
+#[derive(Debug, Default)]
+pub struct Taken {
+    ids: HashSet<String>,
+    files: HashSet<String>,
+}
+
+impl Taken {
+    /// Says whether the manifest has an entry with this id.
+    pub fn has_id(&self, id: &str) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// Says whether a line of the manifest names this output file.
+    pub fn has_file(&self, name: &str) -> bool {
+        self.files.contains(name)
+    }
+
+    fn take_id(&mut self, id: &str, mark: &memmem::Finder<'_>) {
+        if mark.find(id.as_bytes()).is_some() && !self.ids.contains(id) {
+            self.ids.insert(id.to_string());
+        }
+    }
+
+    /// Takes the names in a line that stand as a whole text, or last in a path, and begin so.
+    fn take_files(&mut self, bytes: &[u8], start: &memmem::Finder<'_>) {
+        for at in start.find_iter(bytes) {
+            let is_start = at > 0 && matches!(bytes[at - 1], b'"' | b'/');
+            let name = memchr::memchr(b'"', &bytes[at..]).map(|end| &bytes[at..at + end]);
+            let name = name.and_then(|name| std::str::from_utf8(name).ok());
+            if let Some(name) = name.filter(|name| is_start && rules::is_id(name)) {
+                self.take_file(name);
+            }
+        }
+    }
+
+    fn take_file(&mut self, name: &str) {
+        if !self.files.contains(name) {
+            self.files.insert(name.to_string());
+        }
+    }
+}
+
+/// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`.
+pub fn taken(path: &Path, date: &str) -> Result<Taken> {
+    let (mark, start) = (format!("-{date}"), format!("{date}_"));
+    let mark = memmem::Finder::new(mark.as_bytes());
+    let start = memmem::Finder::new(start.as_bytes());
+    let mut taken = Taken::default();
+    each_line(path, |number, bytes| {
+        let Some(bytes) = bytes else { return };
+        taken.take_files(bytes, &start);
+        let is_escaped = may_be_escaped(bytes);
+        if let Some(id) = glance::plain_id(bytes).filter(|_| !is_escaped) {
+            return taken.take_id(id, &mark);
+        }
+        line::items(number, bytes, &mut |item| match item {
+            Item::Entry(fields) => {
+                fields
+                    .id()
+                    .into_iter()
+                    .for_each(|id| taken.take_id(id, &mark));
+                let file = fields.slot("file").text();
+                let file = file.and_then(|file| file.rsplit('/').next());
+                file.into_iter().for_each(|name| taken.take_file(name));
+            }
+            Item::Faulty(faulty) => {
+                faulty.id.iter().for_each(|id| taken.take_id(id, &mark));
+            }
+        });
+    })?;
+    Ok(taken)
+}

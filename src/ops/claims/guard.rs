@@ -1,0 +1,188 @@
+//! Who may act on a claimed task: whoever was replaced is refused, by epoch or by name.
+
+use chrono::{DateTime, Utc};
+
+use crate::claim::Claim;
+use crate::clock::{Clock, timestamp};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::store::Transaction;
+use crate::task::{Status, Task};
+
+/// Who acts, when, and under which claim.
+#[derive(Clone, Debug)]
+pub(in crate::ops) struct Caller {
+    pub(in crate::ops) name: String,
+    pub(super) at: DateTime<Utc>,
+    pub(in crate::ops) now: String,
+    pub(in crate::ops) epoch: Option<u32>,
+    fixed_clock: bool,
+}
+
+impl Caller {
+    /// Reads who acts, under no claim.
+    pub(in crate::ops) fn unbound(context: &Context) -> Caller {
+        let surroundings = &context.surroundings;
+        let at = surroundings.clock.now();
+        Caller {
+            name: surroundings.actor.clone(),
+            at,
+            now: timestamp(at),
+            epoch: None,
+            fixed_clock: matches!(surroundings.clock, Clock::Fixed(_)),
+        }
+    }
+
+    /// Reads who acts on a task. An epoch that is given counts; else that of the environment, which
+    /// is meant for the task that it names.
+    pub(in crate::ops) fn of(context: &Context, task: TaskId, epoch: Option<u32>) -> Caller {
+        let assigned = context.surroundings.assignment;
+        let of_task = assigned.task.is_none_or(|assigned| assigned == task);
+        Caller {
+            epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
+            ..Caller::unbound(context)
+        }
+    }
+}
+
+/// Refuses a caller whose claim was lost; one that names no epoch passes.
+pub(in crate::ops) fn check_epoch(
+    transaction: &dyn Transaction,
+    task: &Task,
+    caller: &Caller,
+) -> Result<()> {
+    let Some(epoch) = caller.epoch else {
+        return Ok(());
+    };
+    let claim = transaction.claim(task.id)?;
+    // What was completed under this epoch may be looked at under it.
+    let is_current = claim.as_ref().is_some_and(|claim| {
+        claim.epoch == epoch && (claim.holder.is_some() || task.status == Status::Done)
+    });
+    match is_current {
+        true => Ok(()),
+        false => Err(lost(task, claim.as_ref(), caller)),
+    }
+}
+
+/// Refuses a caller whose claim was lost and, if it names no epoch, one that does not hold the
+/// task while somebody else does. With `force` the latter passes, with a warning.
+pub(in crate::ops) fn check_holder(
+    transaction: &dyn Transaction,
+    task: &Task,
+    caller: &Caller,
+    force: bool,
+    verb: &str,
+) -> Result<Option<String>> {
+    check_epoch(transaction, task, caller)?;
+    let Some(claim) = transaction
+        .claim(task.id)?
+        .filter(|_| caller.epoch.is_none())
+    else {
+        return Ok(None);
+    };
+    match claim.live_holder(&caller.now) {
+        Some(holder) if holder != caller.name => {
+            let error = not_yours(&claim, caller, verb);
+            match force {
+                true => Ok(Some(format!("by force: {}", error.message))),
+                false => Err(error),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Refuses to claim what somebody holds.
+pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
+    let Some(claim) = last else { return Ok(()) };
+    refuse_clock(claim, caller)?;
+    let id = claim.task;
+    match claim.live_holder(&caller.now) {
+        None => Ok(()),
+        Some(holder) if holder == caller.name => {
+            let epoch = claim.epoch;
+            let heartbeat = format!("cleo heartbeat {id} --epoch {epoch}");
+            let message = format!("you hold it already: {}", held(claim));
+            Err(Error::new(Code::Claimed, message)
+                .fix(heartbeat)
+                .or("give it back", format!("cleo release {id} --epoch {epoch}")))
+        }
+        Some(_) => Err(Error::new(Code::Claimed, held(claim))
+            .fix("cleo claim --next")
+            .or("see how it stands", format!("cleo show {id}"))
+            .or("take it from them", format!("cleo release {id} --force"))),
+    }
+}
+
+/// Refuses to judge a lease by a clock that was set back.
+pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
+    if !claim.is_ahead_of(caller.at) {
+        return Ok(());
+    }
+    let message = format!(
+        "it is {} by this clock, before {} was claimed ({}): the clock was set back",
+        caller.now, claim.task, claim.since
+    );
+    let look = match caller.fixed_clock {
+        true => "unset CLEO_NOW",
+        false => "date -u",
+    };
+    let release = format!("cleo release {} --force", claim.task);
+    Err(Error::new(Code::Clock, message)
+        .fix(look)
+        .or("end the claim whatever the clock says", release))
+}
+
+/// The error for a caller who does not hold what somebody else does.
+pub(super) fn not_yours(claim: &Claim, caller: &Caller, verb: &str) -> Error {
+    let id = claim.task;
+    let message = format!("{}, not by {}", held(claim), caller.name);
+    let action = format!("{verb} it all the same, which is recorded");
+    Error::new(Code::Claimed, message)
+        .fix(format!("cleo show {id}"))
+        .or(action, format!("cleo {verb} {id} --force"))
+}
+
+fn held(claim: &Claim) -> String {
+    let holder = claim.holder.as_deref().unwrap_or("nobody");
+    let Claim {
+        task,
+        epoch,
+        expires,
+        ..
+    } = claim;
+    format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
+}
+
+/// The error for a caller whose claim is not that of the task, or no longer.
+pub(super) fn lost(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
+    let id = task.id;
+    let own = match caller.epoch {
+        Some(epoch) => format!("epoch {epoch} is not the claim of {id}: "),
+        None => String::new(),
+    };
+    let now = match claim {
+        None => format!("nobody holds {id}"),
+        Some(Claim {
+            holder: Some(holder),
+            epoch,
+            since,
+            expires,
+            ..
+        }) => format!("{holder} took over with epoch {epoch} at {since}, until {expires}"),
+        Some(Claim { epoch, since, .. }) => {
+            format!("its last claim (epoch {epoch}) ended at {since}, and nobody holds it")
+        }
+    };
+    let is_free = claim.is_none_or(|claim| claim.holder.is_none());
+    let error = Error::new(Code::ClaimLost, format!("{own}{now}"));
+    let show = format!("cleo show {id}");
+    match is_free && !task.is_closed() {
+        true => error
+            .fix(format!("cleo claim {id}"))
+            .or("see how it stands", show),
+        false => error.fix(show).or("take other work", "cleo claim --next"),
+    }
+}

@@ -1,0 +1,244 @@
+//! Claiming tasks, so that exactly one works on each, and giving them back.
+
+mod guard;
+mod next;
+
+pub(in crate::ops) use guard::{Caller, check_epoch, check_holder};
+pub use next::claim_next;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::tasks::{move_task, not_ready};
+use super::{Context, require};
+use crate::claim::{Claim, Lease};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::store::{Change, Transaction};
+use crate::task::{Status, Task};
+use guard::{lost, refuse_clock, refuse_held};
+
+/// A task with its claim.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Claimed {
+    /// The task.
+    pub task: Task,
+    /// Its claim; none if it was never claimed.
+    pub claim: Option<Claim>,
+    /// False when nothing had to be done.
+    pub changed: bool,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Claims a task that nobody holds and starts it. One that waits for others is refused unless
+/// `force`, which is recorded.
+pub fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Claimed> {
+    let caller = Caller::unbound(context);
+    // Whoever comes too late need not wait for those who write.
+    context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
+    context.write(|transaction| {
+        let (task, last, warnings) = claimable(transaction, id, &caller, force)?;
+        let forced = !warnings.is_empty();
+        let claim = take(transaction, id, last.as_ref(), &caller, lease, forced)?;
+        started(transaction, task, claim, &caller, warnings)
+    })
+}
+
+/// Reads a task that the caller may claim, with its last claim and what `force` passed over.
+fn claimable(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    caller: &Caller,
+    force: bool,
+) -> Result<(Task, Option<Claim>, Vec<String>)> {
+    let task = require(transaction, id)?;
+    let last = transaction.claim(id)?;
+    refuse_held(last.as_ref(), caller)?;
+    if task.is_closed() {
+        let message = format!("{id} is {} and cannot be claimed", task.status);
+        let fix = format!("cleo reopen {id}");
+        return Err(Error::new(Code::StatusRefused, message).fix(fix));
+    }
+    let warnings = match not_ready(transaction, &task)? {
+        Some(error) if !force => return Err(error),
+        Some(error) => vec![format!("claimed by force: {}", error.message)],
+        None => Vec::new(),
+    };
+    Ok((task, last, warnings))
+}
+
+fn started(
+    transaction: &mut dyn Transaction,
+    task: Task,
+    claim: Claim,
+    caller: &Caller,
+    warnings: Vec<String>,
+) -> Result<Claimed> {
+    let moved = move_task(transaction, task, Status::Active, &caller.now)?;
+    Ok(Claimed {
+        task: moved.task,
+        claim: Some(claim),
+        changed: true,
+        warnings,
+    })
+}
+
+/// Gives a task that nobody holds to the caller.
+fn take(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    last: Option<&Claim>,
+    caller: &Caller,
+    lease: Lease,
+    forced: bool,
+) -> Result<Claim> {
+    if let Some(last) = last.filter(|last| last.is_expired(&caller.now)) {
+        record(transaction, "expired", last, false)?;
+    }
+    let claim = Claim::after(last, task, &caller.name, caller.at, lease);
+    transaction.put_claim(&claim)?;
+    record(transaction, "claimed", &claim, forced)?;
+    Ok(claim)
+}
+
+/// Claims a task for its start, or renews the claim that the caller holds; says whether it is new.
+pub(in crate::ops) fn take_or_renew(
+    transaction: &mut dyn Transaction,
+    task: &Task,
+    caller: &Caller,
+    lease: Lease,
+) -> Result<(Claim, bool)> {
+    check_epoch(transaction, task, caller)?;
+    let last = transaction.claim(task.id)?;
+    let own = last.as_ref().filter(|last| {
+        let live = last.live_holder(&caller.now);
+        caller.epoch.is_some() || live == Some(&caller.name)
+    });
+    if let Some(own) = own {
+        return Ok((renew(transaction, own, caller, lease)?, false));
+    }
+    refuse_held(last.as_ref(), caller)?;
+    let claim = take(transaction, task.id, last.as_ref(), caller, lease, false)?;
+    Ok((claim, true))
+}
+
+fn renew(
+    transaction: &mut dyn Transaction,
+    claim: &Claim,
+    caller: &Caller,
+    lease: Lease,
+) -> Result<Claim> {
+    refuse_clock(claim, caller)?;
+    let claim = claim.extended(caller.at, lease);
+    transaction.put_claim(&claim)?;
+    Ok(claim)
+}
+
+/// Extends the lease of a claim. That of somebody else only by `force`, which is recorded.
+pub fn heartbeat(
+    context: &mut Context,
+    id: TaskId,
+    lease: Lease,
+    epoch: Option<u32>,
+    force: bool,
+) -> Result<Claimed> {
+    let caller = Caller::of(context, id, epoch);
+    context.write(|transaction| {
+        let task = require(transaction, id)?;
+        check_epoch(transaction, &task, &caller)?;
+        let claim = transaction.claim(id)?;
+        let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
+            return Err(lost(&task, None, &caller));
+        };
+        let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
+        if !is_own && !force {
+            return Err(guard::not_yours(&claim, &caller, "heartbeat"));
+        }
+        let claim = renew(transaction, &claim, &caller, lease)?;
+        if !is_own {
+            record(transaction, "extended", &claim, true)?;
+        }
+        Ok(Claimed {
+            task,
+            claim: Some(claim),
+            changed: true,
+            warnings: Vec::new(),
+        })
+    })
+}
+
+/// Gives a task back: it is free, and pending if it was active. What somebody else holds is only
+/// taken from them by `force`, which is recorded.
+pub fn release(
+    context: &mut Context,
+    id: TaskId,
+    epoch: Option<u32>,
+    force: bool,
+) -> Result<Claimed> {
+    let caller = Caller::of(context, id, epoch);
+    context.write(|transaction| {
+        let task = require(transaction, id)?;
+        let forced = check_holder(transaction, &task, &caller, force, "release")?;
+        let ended = end(transaction, id, &caller)?;
+        let (task, changed) = match ended && task.status == Status::Active {
+            true => (
+                move_task(transaction, task, Status::Pending, &caller.now)?.task,
+                true,
+            ),
+            false => (task, ended),
+        };
+        let mut warnings = Vec::from_iter(forced);
+        if !changed {
+            warnings.push(format!("nobody holds {id}"));
+        }
+        let claim = transaction.claim(id)?;
+        Ok(Claimed {
+            task,
+            claim,
+            changed,
+            warnings,
+        })
+    })
+}
+
+/// Ends the claim of a task, if somebody holds it, and records how; says whether somebody did.
+pub(in crate::ops) fn end(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    caller: &Caller,
+) -> Result<bool> {
+    let claim = transaction.claim(task)?;
+    let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
+        return Ok(false);
+    };
+    let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
+    let kind = match claim.is_expired(&caller.now) && !is_own {
+        true => "expired",
+        false => "released",
+    };
+    transaction.put_claim(&claim.freed(&caller.now))?;
+    record(transaction, kind, &claim, kind == "released" && !is_own)?;
+    Ok(true)
+}
+
+fn record(
+    transaction: &mut dyn Transaction,
+    kind: &str,
+    claim: &Claim,
+    forced: bool,
+) -> Result<()> {
+    let mut detail = json!({
+        "holder": claim.holder, "epoch": claim.epoch, "expires": claim.expires,
+    });
+    if forced {
+        detail["forced"] = true.into();
+    }
+    transaction.record(&Change {
+        kind: kind.to_string(),
+        task: Some(claim.task),
+        detail,
+    })
+}

@@ -1,0 +1,276 @@
+//! Settings: reading the layers, and changing the files.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::config::file::{self as settings_file, FILE_MAX};
+use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, Settings, Value};
+use crate::error::{Code, Error, Result};
+use crate::file;
+use crate::workspace::Workspace;
+
+/// Where the files are, as far as there are places for them.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// The workspace, for `.cleo/config.yaml`.
+    pub workspace: Option<PathBuf>,
+    /// The user's folder of settings (XDG).
+    pub config_home: Option<PathBuf>,
+}
+
+/// One setting with everything that is known of it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Shown {
+    /// Its name.
+    pub key: &'static str,
+    /// What it is; null when nobody set it and it has no default.
+    pub value: Option<Value>,
+    /// Who says so: an option, a variable, a file with its line, or `default`.
+    pub origin: String,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What it can be.
+    pub allowed: String,
+    /// The variable that sets it.
+    pub variable: &'static str,
+}
+
+/// All settings.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Listed {
+    /// The settings.
+    pub settings: Vec<Shown>,
+    /// How many.
+    pub total: usize,
+}
+
+/// One setting.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct One {
+    /// The setting.
+    pub setting: Shown,
+}
+
+/// What became of a file of settings.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Changed {
+    /// The setting.
+    pub key: String,
+    /// What it is in the file now; null when it is not there.
+    pub value: Option<Value>,
+    /// The file.
+    pub path: String,
+    /// False when the file said so already.
+    pub changed: bool,
+}
+
+impl Files {
+    fn project(&self) -> Option<PathBuf> {
+        self.workspace
+            .as_ref()
+            .map(|root| root.join(".cleo/config.yaml"))
+    }
+
+    fn user(&self) -> Option<PathBuf> {
+        self.config_home
+            .as_ref()
+            .map(|home| home.join("cleo/config.yaml"))
+    }
+
+    /// Adds what the files say: the project's first, which counts before the user's.
+    pub fn add_to(&self, settings: &mut Settings) -> Result<()> {
+        for (path, is_project) in [(self.project(), true), (self.user(), false)] {
+            let Some(path) = path else { continue };
+            let Some(text) = text(&path)? else { continue };
+            let path = path.to_string_lossy().into_owned();
+            for entry in settings_file::read(&path, &text)? {
+                let origin = Origin::File {
+                    path: path.clone(),
+                    line: entry.line,
+                };
+                let key = Key::named(entry.key)?;
+                let value = self.placed(entry.value, is_project, key, &origin)?;
+                settings.add(key, value, origin);
+            }
+        }
+        Ok(())
+    }
+
+    /// Folders that a file names are below the workspace or, for the user's file, below its own
+    /// folder. A project, which may come from a stranger, cannot name others.
+    fn placed(&self, value: Value, is_project: bool, key: &Key, origin: &Origin) -> Result<Value> {
+        let Value::Folders(folders) = value else {
+            return Ok(value);
+        };
+        let base = if is_project {
+            &self.workspace
+        } else {
+            &self.config_home
+        };
+        let base = base.clone().unwrap_or_default();
+        let placed = folders.into_iter().map(|folder| {
+            if !is_project {
+                return Ok(base.join(folder).to_string_lossy().into_owned());
+            }
+            let workspace = Workspace { root: base.clone() };
+            let placed = workspace.confine(&folder).map_err(|_| {
+                let message = format!("{origin}: `{folder}` leads out of the workspace");
+                Error::new(Code::ConfigInvalid, message)
+                    .fix(format!("cleo config unset {}", key.name))
+            })?;
+            Ok(placed.to_string_lossy().into_owned())
+        });
+        Ok(Value::Folders(placed.collect::<Result<_>>()?))
+    }
+
+    fn target(&self, user: bool) -> Result<PathBuf> {
+        let (path, what, fix) = if user {
+            (
+                self.user(),
+                "there is no home folder for settings of the user",
+                "export HOME=~",
+            )
+        } else {
+            (
+                self.project(),
+                "there is no workspace here for settings of the project",
+                "cleo init",
+            )
+        };
+        if let Some(root) = self.workspace.clone().filter(|_| !user) {
+            Workspace { root }.confine(".cleo/config.yaml")?;
+        }
+        path.ok_or_else(|| {
+            let code = if user {
+                Code::ConfigInvalid
+            } else {
+                Code::WorkspaceNotFound
+            };
+            Error::new(code, what).fix(fix)
+        })
+    }
+}
+
+/// Reads a file of settings; none when it is not there.
+fn text(path: &Path) -> Result<Option<String>> {
+    match std::fs::symlink_metadata(path) {
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        _ => {}
+    }
+    let bytes = file::read(path, FILE_MAX).map_err(|error| {
+        let message = format!("the settings cannot be read: {}", error.message);
+        Error {
+            message,
+            code: Code::ConfigInvalid,
+            ..error
+        }
+    })?;
+    String::from_utf8(bytes).map(Some).map_err(|cause| {
+        let message = format!("{} is no text in UTF-8", path.display());
+        let fix = format!("file {}", crate::error::quote(&path.to_string_lossy()));
+        Error::new(Code::ConfigInvalid, message)
+            .fix(fix)
+            .because(cause)
+    })
+}
+
+/// Lists all settings.
+pub fn list(settings: &Settings) -> Listed {
+    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
+    Listed {
+        total: settings.len(),
+        settings,
+    }
+}
+
+/// Shows one setting.
+pub fn get(settings: &Settings, name: &str) -> Result<One> {
+    let setting = shown(settings, Key::named(name)?);
+    Ok(One { setting })
+}
+
+fn shown(settings: &Settings, key: &'static Key) -> Shown {
+    let found = settings.find(key);
+    let origin = found
+        .as_ref()
+        .map_or(Origin::Default, |(_, origin)| origin.clone());
+    Shown {
+        key: key.name,
+        value: found.map(|(value, _)| value),
+        origin: origin.to_string(),
+        meaning: key.meaning,
+        allowed: key.kind.to_string(),
+        variable: key.variable,
+    }
+}
+
+/// Sets a value in the project's file or the user's.
+pub fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
+    let key = Key::named(name)?;
+    let value = key.read(text).map_err(|can_be| {
+        let message = format!("`{name}` cannot be `{text}`; it can be {can_be}");
+        Error::new(Code::ConfigInvalid, message).fix(format!("cleo config get {}", key.name))
+    })?;
+    let path = files.target(user)?;
+    let shown = path.to_string_lossy().into_owned();
+    if !user {
+        let origin = Origin::Option("VALUE");
+        files.placed(value.clone(), true, key, &origin)?;
+    }
+    let there = self::text(&path)?.unwrap_or_default();
+    let changed = settings_file::set(&shown, &there, key, &value)?;
+    write(&path, &there, &changed)?;
+    Ok(Changed {
+        key: key.name.to_string(),
+        value: Some(value),
+        path: shown,
+        changed: changed != there,
+    })
+}
+
+/// Takes a setting out of the project's file or the user's; also one that is none.
+pub fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
+    let path = files.target(user)?;
+    let shown = path.to_string_lossy().into_owned();
+    let there = text(&path)?.unwrap_or_default();
+    let without = settings_file::without(&shown, &there, name)?;
+    if without.is_none() {
+        Key::named(name)?;
+    }
+    if let Some(text) = &without {
+        write(&path, &there, text)?;
+    }
+    Ok(Changed {
+        key: name.to_string(),
+        value: None,
+        path: shown,
+        changed: without.is_some(),
+    })
+}
+
+fn write(path: &Path, there: &str, text: &str) -> Result<()> {
+    // A link stays a link: what it leads to is written.
+    let target = std::fs::canonicalize(path).unwrap_or(path.to_path_buf());
+    if text == there {
+        Ok(())
+    } else {
+        file::write_whole(&target, text)
+    }
+}
+
+/// Returns the folders of skills that settings name.
+pub fn skills_dirs(settings: &Settings) -> Vec<PathBuf> {
+    settings
+        .folders(SKILLS_DIRS)
+        .into_iter()
+        .map(PathBuf::from)
+        .collect()
+}

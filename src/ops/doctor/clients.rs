@@ -1,0 +1,177 @@
+//! The programs that run agents: which are there, and whether they know the options that runs need.
+//! They are only asked for their version and help, without the user's home and environment.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::Finding;
+use crate::runner::probe::{self, Probed};
+
+/// How long a program may take to say what it is.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A program that runs agents.
+struct Client {
+    name: &'static str,
+    /// Words before `--help` that lead to the command that runs are made with.
+    command: &'static [&'static str],
+    /// What that command has to know.
+    options: &'static [&'static str],
+}
+
+const CLIENTS: &[Client] = &[
+    Client {
+        name: "claude",
+        command: &[],
+        options: &[
+            "--print",
+            "--output-format",
+            "--verbose",
+            "--permission-mode",
+            "--allowedTools",
+            "--strict-mcp-config",
+            "--model",
+            "--session-id",
+            "--resume",
+        ],
+    },
+    Client {
+        name: "codex",
+        command: &["exec"],
+        options: &[
+            "--json",
+            "--ephemeral",
+            "--cd",
+            "--skip-git-repo-check",
+            "--sandbox",
+            "--output-last-message",
+        ],
+    },
+    Client {
+        name: "gemini",
+        command: &[],
+        options: &[
+            "--prompt",
+            "--output-format",
+            "--approval-mode",
+            "--skip-trust",
+        ],
+    },
+    Client {
+        name: "opencode",
+        command: &["run"],
+        options: &["--format", "--model"],
+    },
+    Client {
+        name: "copilot",
+        command: &[],
+        options: &[
+            "--prompt",
+            "--output-format",
+            "--allow-all-tools",
+            "--allow-all-paths",
+        ],
+    },
+];
+
+pub(super) fn look(path: &OsStr) -> Vec<Finding> {
+    // Some of them take a second to say anything, so all are asked at once.
+    let findings: Vec<Finding> = thread::scope(|scope| {
+        let there = CLIENTS
+            .iter()
+            .filter_map(|client| Some((client, program(path, client.name)?)));
+        let asked: Vec<_> = there
+            .map(|(client, program)| scope.spawn(move || judge(client, &program, path)))
+            .collect();
+        let answers = asked.into_iter().filter_map(|asked| asked.join().ok());
+        answers.collect()
+    });
+    if findings.is_empty() {
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let message = format!("none of {} is on the PATH", names.join(", "));
+        return vec![Finding::ok("clients", message)];
+    }
+    findings
+}
+
+fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let places = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    places.map(|folder| folder.join(name)).find(|program| {
+        program
+            .metadata()
+            .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
+    })
+}
+
+fn judge(client: &Client, program: &Path, path: &OsStr) -> Finding {
+    let check = "clients";
+    let ask = |words: &[&str]| probe::ask(program, words, path, LIMIT);
+    let look = format!(
+        "{} {}",
+        client.name,
+        [client.command, &["--help"]].concat().join(" ")
+    );
+    let version = match ask(&["--version"]) {
+        Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
+        Probed::Failed(why) => {
+            let message = format!("{} {why}", program.display());
+            return Finding::warn(check, message, format!("{} --version", client.name));
+        }
+    };
+    let help = match ask(&[client.command, &["--help"]].concat()) {
+        Probed::Said(text) => text,
+        Probed::Failed(why) => {
+            return Finding::warn(
+                check,
+                format!("{} {why} when asked for help", client.name),
+                look,
+            );
+        }
+    };
+    let missing: Vec<&str> = client
+        .options
+        .iter()
+        .copied()
+        .filter(|option| !knows(&help, option))
+        .collect();
+    let shown: String = version.chars().take(60).collect();
+    if missing.is_empty() {
+        return Finding::ok(
+            check,
+            format!(
+                "{} ({shown}) knows every option that runs need",
+                client.name
+            ),
+        );
+    }
+    let message = format!(
+        "{} ({shown}) does not know {}",
+        client.name,
+        missing.join(", ")
+    );
+    Finding::warn(check, message, look)
+}
+
+/// Says whether a help text names an option, and not only a longer one.
+fn knows(help: &str, option: &str) -> bool {
+    help.match_indices(option).any(|(at, _)| {
+        let after = help[at + option.len()..].chars().next();
+        let before = help[..at].chars().next_back();
+        !after.is_some_and(|c| c.is_alphanumeric() || c == '-') && before != Some('-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::knows;
+
+    #[test]
+    fn an_option_is_not_mistaken_for_a_longer_one() {
+        let help = "  -p, --print   x\n  --output-format <F>, --json-schema";
+        assert!(knows(help, "--print") && knows(help, "--output-format"));
+        assert!(!knows(help, "--json") && !knows(help, "--output"));
+    }
+}

@@ -1,0 +1,111 @@
+//! The database, the claims in it, and whether its times agree with the clock.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{Finding, checked};
+use crate::clock::{Clock, timestamp};
+use crate::error::{Result, quote};
+use crate::store::sqlite::SqliteStore;
+use crate::workspace::Workspace;
+
+/// Bytes of the write-ahead log above which every start is noticeably slower.
+const LOG_MAX: u64 = 16 << 20;
+/// How far the clock may be behind what was recorded: clocks of machines differ a little.
+const SLACK: TimeDelta = TimeDelta::minutes(5);
+/// Most claims that are named.
+const CLAIMS_MAX: u32 = 20;
+
+pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
+    let store = match workspace.open_store() {
+        Ok(store) => store,
+        Err(error) => return vec![Finding::of("database", error)],
+    };
+    let place = workspace.database().to_string_lossy().into_owned();
+    let mut findings = vec![
+        checked("database.integrity", integrity(&store, &place)),
+        checked("database.counts", counts(&store, &place)),
+        log(&store, &place),
+        checked("clock", time(&store, clock)),
+    ];
+    match claims(&store, clock) {
+        Ok(claims) => findings.extend(claims),
+        Err(error) => findings.push(Finding::of("claims", error)),
+    }
+    findings
+}
+
+fn integrity(store: &SqliteStore, place: &str) -> Result<Finding> {
+    let check = "database.integrity";
+    let problems = store.broken_pages()?;
+    Ok(match problems.first() {
+        None => Finding::ok(check, "every page and index is whole"),
+        Some(first) => {
+            let copy = format!("cp {} {}", quote(place), quote(&format!("{place}.broken")));
+            Finding::fail(check, format!("the database is broken: {first}"), copy)
+        }
+    })
+}
+
+fn counts(store: &SqliteStore, place: &str) -> Result<Finding> {
+    let check = "database.counts";
+    let problems = store.disagreements()?;
+    Ok(match &problems[..] {
+        [] => Finding::ok(
+            check,
+            "references, counts, graph and words agree with the tasks",
+        ),
+        problems => {
+            let copy = format!("cp {} {}", quote(place), quote(&format!("{place}.broken")));
+            Finding::fail(check, problems.join("; "), copy)
+        }
+    })
+}
+
+fn log(store: &SqliteStore, place: &str) -> Finding {
+    let (check, bytes) = ("database.log", store.log_bytes());
+    if bytes <= LOG_MAX {
+        return Finding::ok(check, format!("the write-ahead log has {bytes} bytes"));
+    }
+    let message = format!(
+        "the write-ahead log has {bytes} bytes; some process has been reading for so long that it \
+         cannot be shortened"
+    );
+    Finding::warn(check, message, format!("fuser -v {}", quote(place)))
+}
+
+fn time(store: &SqliteStore, clock: &Clock) -> Result<Finding> {
+    let (check, now) = ("clock", clock.now());
+    let last = store.last_operation()?;
+    let last = last.and_then(|at| DateTime::parse_from_rfc3339(&at).ok());
+    let last = last.map(|at| at.with_timezone(&Utc));
+    Ok(match last.filter(|last| *last - now > SLACK) {
+        None => Finding::ok(check, format!("it is {}", timestamp(now))),
+        Some(last) => {
+            let message = format!(
+                "the clock says {}, but the last change was recorded at {}; claims would hold too \
+                 long and times mislead",
+                timestamp(now),
+                timestamp(last)
+            );
+            Finding::fail(check, message, "timedatectl")
+        }
+    })
+}
+
+fn claims(store: &SqliteStore, clock: &Clock) -> Result<Vec<Finding>> {
+    let stale = store.stale_claims(&clock.timestamp(), CLAIMS_MAX)?;
+    if stale.is_empty() {
+        return Ok(vec![Finding::ok(
+            "claims",
+            "nobody holds a task longer than agreed",
+        )]);
+    }
+    let findings = stale.into_iter().map(|claim| {
+        let message = format!(
+            "{} is held by {}, whose claim ran out at {}",
+            claim.task, claim.holder, claim.expired
+        );
+        Finding::warn("claims", message, format!("cleo claim {}", claim.task))
+    });
+    Ok(findings.collect())
+}

@@ -1,0 +1,78 @@
+//! Skills, protocols and the manifest.
+
+use super::{Finding, Status};
+use crate::error::quote;
+use crate::ops::{Context, Surroundings, manifest, skills};
+
+/// Most findings of one kind that are named one by one.
+const NAMED_MAX: usize = 10;
+
+pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
+    let catalogue = match skills::catalogue(surroundings) {
+        Ok(catalogue) => catalogue,
+        Err(error) => return vec![Finding::of("skills", error)],
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    let left_out = catalogue.warnings.iter().take(NAMED_MAX);
+    findings.extend(left_out.map(|text| Finding::warn("skills", text, "cleo skills validate")));
+    for other in catalogue.shadowed.iter().take(NAMED_MAX) {
+        let message = format!(
+            "{} does not count: {} stands before it",
+            other.path, other.shadowed_by
+        );
+        findings.push(Finding::warn(
+            "skills.shadowed",
+            message,
+            format!("cleo skills show {}", quote(&other.name)),
+        ));
+    }
+    match skills::validate(surroundings, &[]) {
+        Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
+        Err(error) => findings.push(Finding::of("skills.valid", error)),
+    }
+    if findings.is_empty() {
+        let message = format!(
+            "{} skills, all valid, none hidden by another",
+            catalogue.skills.len()
+        );
+        findings.push(Finding::ok("skills", message));
+    }
+    findings.push(Finding::ok(
+        "protocols",
+        format!(
+            "{} protocols and their base can be read",
+            catalogue.protocols.len()
+        ),
+    ));
+    findings
+}
+
+fn fault(judged: &skills::Validated) -> Option<Finding> {
+    let fault = judged.faults.first()?;
+    let message = format!(
+        "{}:{}:{}: {}",
+        judged.path, fault.line, fault.column, fault.message
+    );
+    Some(Finding::warn(
+        "skills.valid",
+        message,
+        "cleo skills validate",
+    ))
+}
+
+pub(super) fn manifest(context: &mut Context) -> Finding {
+    let check = "manifest";
+    match manifest::validate(context) {
+        Ok(found) => match found.error {
+            None => Finding::ok(
+                check,
+                format!("{} entries, every line whole", found.entries),
+            ),
+            Some(error) => Finding {
+                fix: Some("cleo manifest validate".to_string()),
+                ..Finding::new(check, Status::Fail, error.message, None)
+            },
+        },
+        Err(error) => Finding::of(check, error),
+    }
+}

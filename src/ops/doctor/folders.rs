@@ -1,0 +1,76 @@
+//! The folders of the workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Finding;
+use crate::error::quote;
+use crate::workspace::{OUTPUT_DIR, Workspace};
+
+/// How old a draft must be to be one that somebody left behind.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
+/// How every draft of a file begins; see `file::write_whole`.
+const DRAFT: &str = ".new-";
+
+pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
+    let folders = [".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder));
+    let mut findings: Vec<Finding> = folders
+        .iter()
+        .map(|folder| writable(workspace, folder))
+        .collect();
+    findings.push(ignored(workspace));
+    findings.push(leftovers(&folders));
+    findings
+}
+
+fn writable(workspace: &Workspace, folder: &Path) -> Finding {
+    let check = "workspace.folders";
+    if !folder.is_dir() {
+        let root = quote(&workspace.root.to_string_lossy()).to_string();
+        let message = format!("{} is missing", folder.display());
+        return Finding::fail(check, message, format!("cleo --root {root} init"));
+    }
+    match tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder) {
+        Ok(_) => Finding::ok(check, format!("{} can be written", folder.display())),
+        Err(cause) => {
+            let message = format!("{} cannot be written: {cause}", folder.display());
+            Finding::fail(
+                check,
+                message,
+                format!("chmod u+rwx {}", quote(&folder.to_string_lossy())),
+            )
+        }
+    }
+}
+
+fn ignored(workspace: &Workspace) -> Finding {
+    let check = "workspace.ignore";
+    if workspace.root.join(".cleo/.gitignore").is_file() {
+        return Finding::ok(check, "the database is kept out of version control");
+    }
+    let root = quote(&workspace.root.to_string_lossy()).to_string();
+    let message = ".cleo/.gitignore is missing, so the database may get into version control";
+    Finding::warn(check, message, format!("cleo --root {root} init"))
+}
+
+fn leftovers(folders: &[PathBuf]) -> Finding {
+    let check = "workspace.leftovers";
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let left = entries.flatten().flatten().filter(|entry| {
+        let is_draft = entry.file_name().to_string_lossy().starts_with(DRAFT);
+        let changed = entry.metadata().and_then(|there| there.modified());
+        let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+        is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
+    });
+    let left: Vec<String> = left
+        .map(|entry| quote(&entry.path().to_string_lossy()).to_string())
+        .collect();
+    if left.is_empty() {
+        return Finding::ok(check, "no process left a draft behind");
+    }
+    let message = format!("a process that was ended left {} drafts behind", left.len());
+    Finding::warn(check, message, format!("rm -r {}", left.join(" ")))
+}

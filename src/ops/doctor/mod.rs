@@ -1,0 +1,169 @@
+//! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
+//! is changed.
+
+mod agents;
+mod clients;
+mod database;
+mod files;
+mod folders;
+pub mod stress;
+
+use serde::Serialize;
+
+use super::{Context, Surroundings};
+use crate::error::{Code, Error, Result};
+
+/// How something was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Status {
+    /// As it should be.
+    Ok,
+    /// It works, and somebody should look at it.
+    Warn,
+    /// It is broken.
+    Fail,
+}
+
+/// What one look found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// What was looked at, such as `database.integrity`.
+    pub check: &'static str,
+    /// How it was found.
+    pub status: Status,
+    /// What was found. May hold text from strangers.
+    pub message: String,
+    /// A command that mends it or shows more, when something is wrong.
+    pub fix: Option<String>,
+}
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Examined {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// How many.
+    pub total: usize,
+    /// How many only deserve a look.
+    pub warned: usize,
+    /// How many are broken.
+    pub failed: usize,
+}
+
+impl Finding {
+    fn ok(check: &'static str, message: impl Into<String>) -> Finding {
+        Finding::new(check, Status::Ok, message.into(), None)
+    }
+
+    fn warn(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding::new(check, Status::Warn, message.into(), Some(fix.into()))
+    }
+
+    fn fail(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding::new(check, Status::Fail, message.into(), Some(fix.into()))
+    }
+
+    /// Makes a finding of an error: what it says, with its way out.
+    fn of(check: &'static str, error: Error) -> Finding {
+        let fix = error
+            .fix
+            .unwrap_or(format!("cleo explain {}", error.code.name()));
+        Finding::fail(check, error.message, fix)
+    }
+
+    fn new(check: &'static str, status: Status, message: String, fix: Option<String>) -> Finding {
+        Finding {
+            check,
+            status,
+            message,
+            fix,
+        }
+    }
+}
+
+/// What a face found around it, for the looks that need it.
+pub struct Patient {
+    /// What surrounds the command.
+    pub surroundings: Surroundings,
+    /// What is wrong with the settings, if anything is.
+    pub settings: Option<Error>,
+    /// Where programs are looked for.
+    pub path: std::ffi::OsString,
+}
+
+/// Looks at everything. The error is the verdict, when something is broken.
+pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
+    let Patient {
+        surroundings,
+        settings,
+        path,
+    } = patient;
+    let mut findings = vec![match settings {
+        None => Finding::ok("settings", "every layer can be read"),
+        Some(error) => Finding::of("settings", error),
+    }];
+    match surroundings.workspace() {
+        Ok(workspace) => {
+            let around = Surroundings {
+                root: Some(workspace.root.clone()),
+                ..surroundings.clone()
+            };
+            findings.extend(folders::look(&workspace));
+            findings.extend(database::look(&workspace, &surroundings.clock));
+            findings.extend(files::skills(&around));
+            findings.push(match Context::open(around.clone()) {
+                Ok(mut context) => files::manifest(&mut context),
+                Err(_) => Finding::warn(
+                    "manifest",
+                    "it cannot be judged without the database",
+                    "cleo doctor",
+                ),
+            });
+            findings.extend(agents::look(&around, &workspace));
+        }
+        Err(error) => findings.push(Finding::of("workspace", error)),
+    }
+    findings.extend(clients::look(&path));
+    verdict(findings)
+}
+
+fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {
+    let number = |status| {
+        findings
+            .iter()
+            .filter(|finding| finding.status == status)
+            .count()
+    };
+    let (warned, failed) = (number(Status::Warn), number(Status::Fail));
+    let first = findings
+        .iter()
+        .find(|finding| finding.status == Status::Fail);
+    let error = first.map(|first| {
+        let others = match failed {
+            1 => String::new(),
+            n => format!(" (and {} more)", n - 1),
+        };
+        let message = format!("{}: {}{others}", first.check, first.message);
+        let error = Error::new(Code::DoctorFound, message);
+        match &first.fix {
+            Some(fix) => error.fix(fix),
+            None => error,
+        }
+    });
+    let examined = Examined {
+        total: findings.len(),
+        warned,
+        failed,
+        findings,
+    };
+    (examined, error)
+}
+
+/// Makes one finding of a check that may itself fail.
+fn checked(check: &'static str, found: Result<Finding>) -> Finding {
+    found.unwrap_or_else(|error| Finding::of(check, error))
+}

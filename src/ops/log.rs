@@ -1,0 +1,232 @@
+//! The log: what was done, by whom, in which order, and what each operation changed.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Context, require};
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::store::{Change, Operation, OperationFilter, Recorded, Transaction, log};
+
+/// How many changes of an operation its summary is made of.
+const SUMMED: u32 = 200;
+/// How many tasks a summary names.
+const NAMED: usize = 5;
+/// Longest value that a description shows, in characters.
+const VALUE_MAX: usize = 60;
+/// Fields that change along with the status and are not named beside it.
+const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
+
+/// An operation and what it did, in a few words.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Entry {
+    /// The operation.
+    #[serde(flatten)]
+    pub operation: Operation,
+    /// The first tasks that it changed.
+    pub tasks: Vec<TaskId>,
+    /// What it did, on one line. May hold text from strangers.
+    pub summary: String,
+}
+
+/// Operations, newest first.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Logged {
+    /// The operations.
+    pub operations: Vec<Entry>,
+    /// How many fit in all.
+    pub total: u64,
+}
+
+/// One operation with its changes.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The operation.
+    pub operation: Entry,
+    /// Its changes, oldest first.
+    pub changes: Vec<Recorded>,
+    /// How many there are in all.
+    pub total: u64,
+}
+
+/// Reads the operations that pass the filter, newest first.
+pub fn log(context: &mut Context, filter: &OperationFilter) -> Result<Logged> {
+    context.read(|transaction| {
+        if let Some(task) = filter.task {
+            known(transaction, task)?;
+        }
+        let (operations, total) = transaction.operations(filter)?;
+        let told = operations.into_iter().map(|each| entry(transaction, each));
+        Ok(Logged {
+            operations: told.collect::<Result<_>>()?,
+            total,
+        })
+    })
+}
+
+/// Refuses a task that is not there and never was.
+fn known(transaction: &dyn Transaction, task: TaskId) -> Result<()> {
+    match transaction.changes(0, Some(task), 1)?.is_empty() {
+        true => require(transaction, task).map(|_| ()),
+        false => Ok(()),
+    }
+}
+
+/// Reads one operation with its first `limit` changes.
+pub fn operation(context: &mut Context, number: u64, limit: u32) -> Result<Shown> {
+    context.read(|transaction| {
+        let operation = require_operation(transaction, number)?;
+        let total = operation.changes;
+        Ok(Shown {
+            operation: entry(transaction, operation)?,
+            changes: transaction.changes_of(number, limit)?,
+            total,
+        })
+    })
+}
+
+/// Reads an operation that must be there.
+pub(super) fn require_operation(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
+    transaction.operation(number)?.ok_or_else(|| {
+        let message = format!("there is no operation {number}");
+        Error::new(Code::OperationNotFound, message).fix("cleo log")
+    })
+}
+
+/// Tells an operation with what it did.
+pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Result<Entry> {
+    let changes = transaction.changes_of(operation.number, SUMMED)?;
+    let changes: Vec<Change> = changes.into_iter().map(|each| each.change).collect();
+    let mut tasks = tasks_of(changes.iter());
+    tasks.truncate(2 * NAMED);
+    Ok(Entry {
+        summary: summary(&changes, operation.changes),
+        operation,
+        tasks,
+    })
+}
+
+/// Names the tasks of changes, each once, in order.
+fn tasks_of<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<TaskId> {
+    let mut tasks: Vec<TaskId> = Vec::new();
+    for task in changes.filter_map(|change| change.task) {
+        if !tasks.contains(&task) {
+            tasks.push(task);
+        }
+    }
+    tasks
+}
+
+/// Says on one line what changes did; there may be more of them than are at hand.
+fn summary(changes: &[Change], total: u64) -> String {
+    if let ([only], 1) = (changes, total) {
+        return describe(only);
+    }
+    let mut kinds: Vec<&str> = changes.iter().map(|each| each.kind.as_str()).collect();
+    kinds.dedup();
+    let mut seen = Vec::new();
+    kinds.retain(|kind| {
+        let is_new = !seen.contains(kind);
+        seen.push(*kind);
+        is_new
+    });
+    let told = kinds.into_iter().map(|kind| {
+        let own: Vec<&Change> = changes.iter().filter(|each| each.kind == kind).collect();
+        match own.as_slice() {
+            [only] => describe(only),
+            own => format!("{kind} {}", named(&tasks_of(own.iter().copied()))),
+        }
+    });
+    let mut told = told.collect::<Vec<_>>().join("; ");
+    if total > changes.len() as u64 {
+        told += &format!("; {total} changes in all");
+    }
+    told
+}
+
+fn named(tasks: &[TaskId]) -> String {
+    match tasks.len() {
+        n if n > NAMED => format!("{} and {} more", id::list(&tasks[..NAMED]), n - NAMED),
+        _ => id::list(tasks),
+    }
+}
+
+/// Says on one line what a change did. May hold text from strangers.
+pub fn describe(change: &Change) -> String {
+    let task = change.task.map(|id| id.to_string()).unwrap_or_default();
+    let detail = &change.detail;
+    let text = |name: &str| detail[name].as_str().unwrap_or_default();
+    let told = match change.kind.as_str() {
+        log::CHANGED => fields(detail),
+        log::DELETED => cut(detail["task"]["title"].as_str().unwrap_or_default()),
+        log::LINKED | log::UNLINKED => text("entry").to_string(),
+        "spawned" | "verified" => text("manifestId").to_string(),
+        "gate" => format!("{} {}", text("gate"), verdict(detail)),
+        "criterion" => format!("{} {}", cut(text("criterion")), verdict(detail)),
+        "requiredGates" => words(&detail["to"], ", "),
+        "forced" => cut(&words(&detail["reasons"], "; ")),
+        _ => cut(text("title")),
+    };
+    let words = [change.kind.as_str(), task.as_str(), told.as_str()];
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn words(list: &Value, between: &str) -> String {
+    let words = list.as_array().into_iter().flatten();
+    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+    words.join(between)
+}
+
+fn verdict(detail: &Value) -> &'static str {
+    match detail["passed"] == true {
+        true => "passed",
+        false => "open",
+    }
+}
+
+/// Names the fields that changed; of a status also from what to what.
+fn fields(detail: &Value) -> String {
+    let Some(fields) = detail.as_object() else {
+        return String::new();
+    };
+    let with_status = fields.contains_key("status");
+    let named = fields
+        .iter()
+        .filter(|(name, _)| !(with_status && TIMES.contains(&name.as_str())));
+    let told = named.map(|(name, step)| match name.as_str() {
+        "status" | "priority" => format!("{name} {}", transition(step)),
+        _ => name.clone(),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Says how a field changed: `a → b`, or what was added.
+pub fn transition(step: &Value) -> String {
+    match step.get("added") {
+        Some(added) => format!("+ {}", value(added)),
+        None => format!("{} → {}", value(&step["from"]), value(&step["to"])),
+    }
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_string(),
+        Value::String(text) => cut(text),
+        Value::Array(values) if values.iter().all(Value::is_string) => {
+            let texts = values.iter().filter_map(Value::as_str);
+            cut(&format!("[{}]", texts.collect::<Vec<_>>().join(", ")))
+        }
+        other => cut(&other.to_string()),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(VALUE_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,326 @@
+//! The whole hand-over for an agent that begins with an empty context.
+
+use serde::Serialize;
+
+use super::few::{Few, Line, Size, fit};
+use super::followups::{self, Followup};
+use super::recommend::{Recommended, recommend};
+use super::scope::{Active, Facts, Scope};
+use crate::error::Result;
+use crate::gate::{Gate, Gates};
+use crate::id::TaskId;
+use crate::manifest::{Entry, log};
+use crate::ops::tasks::{self, Ready};
+use crate::ops::{Context, require};
+use crate::store::{Counts, Transaction};
+use crate::task::{Note, Status, Task};
+use crate::workspace::OUTPUT_DIR;
+
+/// Most tokens of a brief, so that it leaves its reader room for work.
+const TOKENS: usize = 4_000;
+/// Most tasks of each kind that are read.
+const TASKS_MAX: u32 = 60;
+/// Most things that one task waits for and are named.
+const NEEDS_SHOWN: usize = 5;
+/// How much longer than a title the description of the goal may be.
+const GOAL: usize = 10;
+
+/// What somebody has to know who goes on with the work.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Brief {
+    /// When it was written, RFC 3339 in UTC.
+    pub at: String,
+    /// What it is all for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
+    /// How many tasks stand where.
+    pub state: Counts,
+    /// Hundredths of the tasks that are done, without cancelled ones.
+    pub percent: usize,
+    /// What is done and what was found, the last first.
+    pub done: Few<Finished>,
+    /// Tasks that somebody works on.
+    pub active: Few<Active>,
+    /// Tasks that can start now, most urgent first.
+    pub ready: Few<Line>,
+    /// Pending tasks that cannot start, with the reason.
+    pub waiting: Few<Waiting>,
+    /// Tasks that somebody has set aside: blocked, under review, paused.
+    pub held_up: Few<HeldUp>,
+    /// What entries say has to follow.
+    pub followups: Few<Followup>,
+    /// Notes on these tasks, the last first: what was decided and learned.
+    pub notes: Few<Noted>,
+    /// Gates of these tasks that are set or have failed.
+    pub gates: Few<GateState>,
+    /// What to do first.
+    pub recommended: Recommended,
+}
+
+/// The epic.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Goal {
+    /// The epic.
+    #[serde(flatten)]
+    pub line: Line,
+    /// What it is about, cut.
+    pub description: String,
+    /// By what it is accepted.
+    pub acceptance: Vec<String>,
+}
+
+/// A done task and what its agent left.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finished {
+    /// The task.
+    #[serde(flatten)]
+    pub line: Line,
+    /// The entry of its agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// The file of its agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What was found.
+    pub key_findings: Vec<String>,
+}
+
+/// A task and what it waits for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// The task.
+    #[serde(flatten)]
+    pub line: Line,
+    /// What has to be done first; nothing when it waits for its own parts.
+    pub waits_for: Vec<TaskId>,
+    /// True when what it waits for can never be done.
+    pub stuck: bool,
+}
+
+/// A task that is set aside.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct HeldUp {
+    /// The task.
+    #[serde(flatten)]
+    pub line: Line,
+    /// Where it stands.
+    pub status: Status,
+}
+
+/// A note on a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Noted {
+    /// The task.
+    pub task: TaskId,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// The note, cut.
+    pub text: String,
+}
+
+/// The gates of a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct GateState {
+    /// The task.
+    pub task: TaskId,
+    /// Gates that have passed.
+    pub passed: Vec<&'static str>,
+    /// How many failures there were.
+    pub failures: usize,
+}
+
+/// Everything that a brief is cut from.
+struct Found {
+    at: String,
+    facts: Facts,
+    ready: Ready,
+    first: Vec<Task>,
+    done: Vec<(Task, Option<Entry>)>,
+    waiting: Vec<(Task, Vec<TaskId>)>,
+    held_up: Vec<Task>,
+    open: followups::Open,
+    notes: Vec<(TaskId, Note)>,
+    gates: Vec<(TaskId, Gates)>,
+}
+
+/// Writes the hand-over of an epic, or of the whole workspace.
+pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
+    let facts = Facts::read(context, epic)?;
+    let ready = tasks::ready(context, epic)?;
+    let (manifest, at) = (context.workspace.manifest()?, context.now());
+    let found = context.read(|transaction| {
+        let read = |status| -> Result<Vec<Task>> {
+            let ids = transaction.recent(epic, status, TASKS_MAX)?;
+            ids.into_iter().map(|id| require(transaction, id)).collect()
+        };
+        let done = read(Status::Done)?;
+        let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
+        let latest = log::latest_for(&manifest, &ids, |_, _| true)?;
+        let mut held_up = Vec::new();
+        for status in [Status::Blocked, Status::Review, Status::Paused] {
+            held_up.extend(read(status)?);
+        }
+        let first = ready.tasks.iter().take(TASKS_MAX as usize);
+        let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
+        let mut found = Found {
+            at,
+            first: first?,
+            waiting: waiting(transaction, read(Status::Pending)?, &ready)?,
+            done: done
+                .into_iter()
+                .map(|task| (latest.entry(task.id).cloned(), task))
+                .map(|(entry, task)| (task, entry))
+                .collect(),
+            held_up,
+            open: followups::open(&manifest, &Scope::new(transaction, epic))?,
+            facts,
+            ready,
+            notes: Vec::new(),
+            gates: Vec::new(),
+        };
+        found.look_closer(transaction)?;
+        Ok(found)
+    })?;
+    Ok(fit(TOKENS, |size| found.cut(size)))
+}
+
+/// Finds what each pending task that is not ready waits for.
+fn waiting(
+    transaction: &dyn Transaction,
+    pending: Vec<Task>,
+    ready: &Ready,
+) -> Result<Vec<(Task, Vec<TaskId>)>> {
+    let mut waiting = Vec::new();
+    for task in pending {
+        if task.kind.is_epic() || ready.tasks.iter().any(|other| other.id == task.id) {
+            continue;
+        }
+        let mut needs = Vec::new();
+        for need in &task.depends {
+            if transaction.status(*need)? != Some(Status::Done) {
+                needs.push(*need);
+            }
+        }
+        waiting.push((task, needs));
+    }
+    waiting.sort_by_key(|(task, _)| task.id);
+    Ok(waiting)
+}
+
+impl Found {
+    /// Reads notes and gates of the tasks that are shown.
+    fn look_closer(&mut self, transaction: &dyn Transaction) -> Result<()> {
+        let (facts, mut notes, mut gates) = (&self.facts, Vec::new(), Vec::new());
+        let active = facts.active.iter().map(|working| &working.task);
+        let done = self.done.iter().map(|(task, _)| task);
+        let others = self.first.iter().chain(&self.held_up);
+        for task in facts.epic.iter().chain(active).chain(others).chain(done) {
+            notes.extend(task.notes.iter().map(|note| (task.id, note.clone())));
+            let set = transaction.gates(task.id)?;
+            if !set.gates.is_empty() || !set.failures.is_empty() {
+                gates.push((task.id, set));
+            }
+        }
+        notes.sort_by(|a: &(TaskId, Note), b| b.1.at.cmp(&a.1.at));
+        (self.notes, self.gates) = (notes, gates);
+        Ok(())
+    }
+
+    fn cut(&self, size: Size) -> Brief {
+        let Found { facts, ready, .. } = self;
+        let n_pending = facts.count(Status::Pending);
+        let n_held_up = [Status::Blocked, Status::Review, Status::Paused];
+        let n_held_up = n_held_up.map(|status| facts.count(status)).iter().sum();
+        let goal = |epic: &Task| Goal {
+            line: size.line(epic),
+            description: super::few::one_line(&epic.description, size.text * GOAL),
+            acceptance: size.few(&epic.acceptance, 0, |text| size.cut(text)).shown,
+        };
+        Brief {
+            at: self.at.clone(),
+            goal: facts.epic.as_ref().map(goal),
+            state: facts.counts.clone(),
+            percent: facts.percent(),
+            done: size.few(&self.done, facts.count(Status::Done), |(task, entry)| {
+                finished(task, entry.as_ref(), size)
+            }),
+            active: size.few(&facts.active, facts.count(Status::Active), |one| {
+                one.shown(size)
+            }),
+            ready: size.few(&self.first, ready.total, |task| size.line(task)),
+            waiting: size.few(
+                &self.waiting,
+                n_pending
+                    .saturating_sub(ready.total)
+                    .min(self.n_waiting(n_pending)),
+                |(task, needs)| Waiting {
+                    line: size.line(task),
+                    waits_for: needs.iter().copied().take(NEEDS_SHOWN).collect(),
+                    stuck: ready.stuck.iter().any(|other| other.id == task.id),
+                },
+            ),
+            held_up: size.few(&self.held_up, n_held_up, |task| HeldUp {
+                line: size.line(task),
+                status: task.status,
+            }),
+            followups: size.few(&self.open.entries, self.open.total, |entry| {
+                Followup::of(entry, size)
+            }),
+            notes: size.few(&self.notes, self.notes.len(), |(task, note)| Noted {
+                task: *task,
+                at: note.at.clone(),
+                by: size.cut(&note.by),
+                text: size.cut(&note.text),
+            }),
+            gates: size.few(&self.gates, self.gates.len(), |(task, gates)| GateState {
+                task: *task,
+                passed: passed(gates),
+                failures: gates.failures.len(),
+            }),
+            recommended: recommend(facts, ready),
+        }
+    }
+
+    /// Returns how many tasks wait: all that were read, if all were.
+    fn n_waiting(&self, n_pending: usize) -> usize {
+        match n_pending <= TASKS_MAX as usize {
+            true => self.waiting.len(),
+            false => n_pending,
+        }
+    }
+}
+
+fn finished(task: &Task, entry: Option<&Entry>, size: Size) -> Finished {
+    let findings = entry
+        .map(|entry| entry.key_findings.as_slice())
+        .unwrap_or_default();
+    let n_findings = size.items.min(7);
+    Finished {
+        line: size.line(task),
+        entry: entry.map(|entry| entry.id.clone()),
+        file: entry.map(|entry| format!("{OUTPUT_DIR}/{}", size.cut(&entry.file))),
+        key_findings: findings
+            .iter()
+            .take(n_findings)
+            .map(|text| size.cut(text))
+            .collect(),
+    }
+}
+
+fn passed(gates: &Gates) -> Vec<&'static str> {
+    let is_passed = |gate: &Gate| gates.gates.get(gate).is_some_and(|record| record.passed);
+    let passed = Gate::ALL.into_iter().filter(is_passed);
+    passed.map(Gate::name).collect()
+}

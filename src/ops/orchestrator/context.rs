@@ -1,0 +1,181 @@
+//! How much of what an orchestrator should read it has read. Everything that is counted is there to
+//! be counted: prompts, files, answers. How it is counted is said.
+
+use serde::Serialize;
+
+use super::start;
+use crate::error::{Code, Error, Result};
+use crate::estimate;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::spawn::{Options, spawn};
+
+/// Tokens that an orchestrator should stay under (ORC-005).
+const LIMIT: usize = 10_000;
+/// From how many hundredths on it is warned, and from how many on it is to stop.
+const WARNING: usize = 70;
+const CRITICAL: usize = 80;
+
+/// How full the context is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// There is room.
+    Ok,
+    /// From 70 percent on.
+    Warning,
+    /// From 80 percent on: hand over.
+    Critical,
+}
+
+/// What is counted, against what an orchestrator may read.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Budget {
+    /// Tokens.
+    pub tokens: usize,
+    /// Tokens that an orchestrator should stay under.
+    pub limit: usize,
+    /// Hundredths of the limit, rounded down.
+    pub percent: usize,
+    /// What that means.
+    pub state: State,
+    /// How the tokens were counted.
+    pub method: &'static str,
+}
+
+impl Budget {
+    /// Compares so many tokens with the limit.
+    pub fn of(tokens: usize, method: &'static str) -> Budget {
+        let percent = tokens.saturating_mul(100) / LIMIT;
+        let state = match percent {
+            CRITICAL.. => State::Critical,
+            WARNING.. => State::Warning,
+            _ => State::Ok,
+        };
+        Budget {
+            tokens,
+            limit: LIMIT,
+            percent,
+            state,
+            method,
+        }
+    }
+}
+
+/// Something to count.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// So many tokens, counted by the caller.
+    Given(usize),
+    /// A text, with the name of where it comes from.
+    Text(String, String),
+    /// The prompt for a task, as `spawn` would prepare it now.
+    Prompt(TaskId),
+    /// What `orchestrator start` answers.
+    Start(Option<TaskId>),
+}
+
+/// What was counted.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// All of it.
+    #[serde(flatten)]
+    pub budget: Budget,
+    /// Each part.
+    pub parts: Vec<Part>,
+    /// The verdict as an error, when it is critical.
+    #[serde(skip)]
+    pub error: Option<Error>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// A part of what was counted.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub of: String,
+    /// Its tokens.
+    pub tokens: usize,
+    /// How they were counted.
+    pub method: &'static str,
+}
+
+/// Counts the tokens of all sources. `open` opens the workspace, which only some of them need.
+pub fn measure(
+    sources: Vec<Source>,
+    epic: Option<TaskId>,
+    mut open: impl FnMut() -> Result<Context>,
+) -> Result<Measured> {
+    let mut parts = Vec::new();
+    for source in sources {
+        parts.push(part(source, &mut open)?);
+    }
+    let tokens = parts
+        .iter()
+        .map(|part| part.tokens)
+        .fold(0, usize::saturating_add);
+    let is_given = parts.iter().all(|part| part.method == GIVEN);
+    let method = if is_given { GIVEN } else { estimate::METHOD };
+    let budget = Budget::of(tokens, method);
+    let said = format!(
+        "{} of {LIMIT} tokens ({} percent) are used",
+        tokens, budget.percent
+    );
+    let (mut error, mut warnings) = (None, Vec::new());
+    match budget.state {
+        State::Ok => {}
+        State::Warning => warnings.push(format!("{said}; hand over before {CRITICAL} percent")),
+        State::Critical => error = Some(critical(said, epic)),
+    }
+    Ok(Measured {
+        budget,
+        parts,
+        error,
+        warnings,
+    })
+}
+
+const GIVEN: &str = "as given";
+
+fn part(source: Source, open: &mut impl FnMut() -> Result<Context>) -> Result<Part> {
+    let estimated = |of: String, tokens: usize| Part {
+        of,
+        tokens,
+        method: estimate::METHOD,
+    };
+    Ok(match source {
+        Source::Given(tokens) => Part {
+            of: "--tokens".to_string(),
+            tokens,
+            method: GIVEN,
+        },
+        Source::Text(of, text) => estimated(of, estimate::tokens(&text)),
+        Source::Prompt(task) => {
+            let options = Options {
+                dry_run: true,
+                ..Options::default()
+            };
+            let prompt = spawn(&mut open()?, task, &options)?.prompt;
+            estimated(format!("prompt for {task}"), estimate::tokens(&prompt))
+        }
+        Source::Start(epic) => {
+            let answer = start(&mut open()?, epic)?;
+            estimated("orchestrator start".to_string(), answer.budget.tokens)
+        }
+    })
+}
+
+fn critical(said: String, epic: Option<TaskId>) -> Error {
+    let scope = epic
+        .map(|epic| format!(" --epic {epic}"))
+        .unwrap_or_default();
+    Error::new(Code::ContextCritical, format!("{said}, which is critical")).fix(format!(
+        "cleo orchestrator brief{scope} --output HANDOVER.md"
+    ))
+}

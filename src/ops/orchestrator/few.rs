@@ -1,0 +1,104 @@
+//! Lists and texts that are cut to what an orchestrator can afford to read.
+
+use serde::Serialize;
+
+use crate::error::steers;
+use crate::estimate;
+use crate::id::TaskId;
+use crate::task::{Priority, Task};
+
+/// The first of a list, and how long it is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Few<T> {
+    /// The first of them.
+    pub shown: Vec<T>,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl<T> Few<T> {
+    /// Makes the list of what is shown out of so many.
+    pub(super) fn of(shown: Vec<T>, total: usize) -> Few<T> {
+        let total = total.max(shown.len());
+        Few { shown, total }
+    }
+}
+
+/// A task in few words.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The task.
+    pub id: TaskId,
+    /// Its title, cut.
+    pub title: String,
+    /// How urgent it is.
+    pub priority: Priority,
+}
+
+/// How much of everything is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    /// Members of a list.
+    pub(super) items: usize,
+    /// Characters of a text.
+    pub(super) text: usize,
+}
+
+/// From roomy to scarce.
+const SIZES: [Size; 6] = [
+    Size {
+        items: 12,
+        text: 160,
+    },
+    Size {
+        items: 8,
+        text: 100,
+    },
+    Size { items: 5, text: 72 },
+    Size { items: 3, text: 40 },
+    Size { items: 2, text: 20 },
+    Size { items: 1, text: 12 },
+];
+
+impl Size {
+    pub(super) fn line(self, task: &Task) -> Line {
+        Line {
+            id: task.id,
+            title: self.cut(&task.title),
+            priority: task.priority,
+        }
+    }
+
+    /// Makes one line of a text and cuts it. What steers a screen goes.
+    pub(super) fn cut(self, text: &str) -> String {
+        one_line(text, self.text)
+    }
+
+    /// Cuts a list.
+    pub(super) fn few<T, U>(self, all: &[T], total: usize, make: impl Fn(&T) -> U) -> Few<U> {
+        Few::of(all.iter().take(self.items).map(make).collect(), total)
+    }
+}
+
+/// Makes one line of a text, of at most `max` characters.
+pub(super) fn one_line(text: &str, max: usize) -> String {
+    let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
+    let mut short: String = plain.clone().take(max).collect();
+    if plain.clone().nth(max).is_some() {
+        short = short.chars().take(max.saturating_sub(1)).collect();
+        short.push('…');
+    }
+    short
+}
+
+/// Makes the roomiest answer that has at most so many tokens as JSON; the scarcest if none fits.
+pub(super) fn fit<T: Serialize>(tokens: usize, make: impl Fn(Size) -> T) -> T {
+    let [rooms @ .., scarcest] = SIZES;
+    let fitting = rooms
+        .into_iter()
+        .map(&make)
+        .find(|answer| estimate::tokens_of(answer) <= tokens);
+    fitting.unwrap_or_else(|| make(scarcest))
+}

@@ -1,0 +1,87 @@
+//! What entries of the manifest say has to follow and is not done yet.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::few::Size;
+use super::scope::Scope;
+use crate::error::Result;
+use crate::manifest::{Entry, Fields, Status, log};
+
+/// Most entries that are kept.
+const KEPT: usize = 12;
+/// Most follow-ups of one entry that are shown.
+const NEEDS_SHOWN: usize = 3;
+
+/// An entry that something has to follow.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Followup {
+    /// Id of the entry.
+    pub entry: String,
+    /// What has to follow: tasks, or `BLOCKED:` and the reason.
+    pub needs: Vec<String>,
+}
+
+/// The newest entries with open follow-ups, and how many there are.
+pub(super) struct Open {
+    pub(super) entries: Vec<Entry>,
+    pub(super) total: usize,
+}
+
+/// Reads the open follow-ups of a scope, the newest first.
+pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Open> {
+    let (mut ids, mut total, mut fault) = (VecDeque::new(), 0, None);
+    log::with_followups(manifest, |fields| match is_open(scope, fields) {
+        Ok(false) => {}
+        Ok(true) => {
+            total += 1;
+            ids.extend(fields.id().map(str::to_string));
+            ids.drain(..ids.len().saturating_sub(KEPT));
+        }
+        Err(error) => fault = Some(error),
+    })?;
+    if let Some(error) = fault {
+        return Err(error);
+    }
+    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
+    let mut found = log::find_all(manifest, &wanted)?;
+    let entries = ids.iter().rev().filter_map(|id| found.remove(id)?.entry);
+    Ok(Open {
+        entries: entries.map(|(_, entry)| entry).collect(),
+        total,
+    })
+}
+
+/// A follow-up is open while its task is; a reason while a task that the entry is linked to is.
+fn is_open(scope: &Scope<'_>, fields: &Fields<'_>) -> Result<bool> {
+    if fields.has_status(Status::Archived) || !scope.holds_entry(fields)? {
+        return Ok(false);
+    }
+    let is_blocked = fields
+        .texts("needs_followup")
+        .any(|need| need.starts_with("BLOCKED:"));
+    let asked = if is_blocked {
+        "linked_tasks"
+    } else {
+        "needs_followup"
+    };
+    for (field, task) in fields.tasks() {
+        if (field == "needs_followup" || field == asked) && scope.is_open(task)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl Followup {
+    pub(super) fn of(entry: &Entry, size: Size) -> Followup {
+        let needs = entry.needs_followup.iter().take(NEEDS_SHOWN);
+        Followup {
+            entry: size.cut(&entry.id),
+            needs: needs.map(|need| size.cut(&need.to_string())).collect(),
+        }
+    }
+}

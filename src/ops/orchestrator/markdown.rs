@@ -1,0 +1,154 @@
+//! A brief as Markdown, for people and for agents that begin anew.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::brief::{Brief, Finished, Waiting};
+use super::few::{Few, Line};
+use crate::error::{Code, Error, Result};
+use crate::ops::Context;
+use crate::{file, id};
+
+/// How every brief begins, so that one is written over and nothing else is.
+const MARK: &str = "<!-- written by cleo orchestrator brief -->";
+
+/// Writes a brief into a file, which must be new or a brief.
+pub fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Result<()> {
+    let path = context.surroundings.directory.join(path);
+    if path.symlink_metadata().is_ok() {
+        let start = file::read_start(&path, MARK.len() as u64)?;
+        if start != MARK.as_bytes() {
+            let message = format!(
+                "{} is there and no brief; it was not changed",
+                path.display()
+            );
+            let other = "cleo orchestrator brief --format text";
+            return Err(Error::new(Code::Exists, message).fix(other));
+        }
+    }
+    file::write_whole(&path, &markdown(brief))
+}
+
+/// Writes a brief as Markdown.
+pub fn markdown(brief: &Brief) -> String {
+    let mut text = format!("{MARK}\n");
+    head(&mut text, brief);
+    section(&mut text, "Done", &brief.done, finished);
+    section(&mut text, "Active", &brief.active, |one| {
+        let holder = one.holder.iter().map(|name| format!(", held by {name}"));
+        let entry = one
+            .entry
+            .iter()
+            .map(|status| format!(", its entry says {status}"));
+        let more: String = holder.chain(entry).collect();
+        format!("{}{more}", line(&one.line))
+    });
+    section(&mut text, "Ready, most urgent first", &brief.ready, line);
+    section(&mut text, "Waiting", &brief.waiting, waiting);
+    section(&mut text, "Set aside", &brief.held_up, |one| {
+        format!("{}: {}", line(&one.line), one.status)
+    });
+    section(&mut text, "To follow", &brief.followups, |one| {
+        format!("{}: {}", one.entry, one.needs.join(", "))
+    });
+    section(&mut text, "Notes", &brief.notes, |note| {
+        format!("{} {} ({}): {}", note.at, note.task, note.by, note.text)
+    });
+    section(&mut text, "Gates", &brief.gates, |one| {
+        let passed = if one.passed.is_empty() {
+            "none".to_string()
+        } else {
+            one.passed.join(", ")
+        };
+        format!("{}: passed {passed}; failures {}", one.task, one.failures)
+    });
+    next(&mut text, brief);
+    text
+}
+
+fn head(text: &mut String, brief: &Brief) {
+    let title = match &brief.goal {
+        Some(goal) => line(&goal.line),
+        None => "all work".to_string(),
+    };
+    let states: Vec<String> = brief
+        .state
+        .iter()
+        .map(|(status, n)| format!("{n} {status}"))
+        .collect();
+    let _ = write!(
+        text,
+        "# Hand-over: {title}\n\nAt {}, {} percent are done",
+        brief.at, brief.percent
+    );
+    let _ = writeln!(text, ": {}.", states.join(", "));
+    if let Some(goal) = &brief.goal {
+        if !goal.description.is_empty() {
+            let _ = write!(text, "\n> {}\n", goal.description);
+        }
+        let bullets: String = goal
+            .acceptance
+            .iter()
+            .map(|one| format!("- {one}\n"))
+            .collect();
+        if !bullets.is_empty() {
+            let _ = write!(text, "\nAccepted when:\n\n{bullets}");
+        }
+    }
+}
+
+/// Writes a part with its list; an empty one is left out.
+fn section<T>(text: &mut String, heading: &str, few: &Few<T>, row: impl Fn(&T) -> String) {
+    if few.total == 0 {
+        return;
+    }
+    let _ = write!(text, "\n## {heading}\n\n");
+    for one in &few.shown {
+        let _ = writeln!(text, "- {}", row(one));
+    }
+    if few.total > few.shown.len() {
+        let _ = writeln!(text, "- and {} more", few.total - few.shown.len());
+    }
+}
+
+fn line(line: &Line) -> String {
+    format!("{} {}", line.id, line.title)
+}
+
+fn finished(done: &Finished) -> String {
+    let file = done.file.iter().map(|file| format!(" ({file})"));
+    let findings = done
+        .key_findings
+        .iter()
+        .map(|finding| format!("\n  - {finding}"));
+    format!(
+        "{}{}",
+        line(&done.line),
+        file.chain(findings).collect::<String>()
+    )
+}
+
+fn waiting(one: &Waiting) -> String {
+    let why = match (one.stuck, one.waits_for.is_empty()) {
+        (true, true) => "can never start".to_string(),
+        (true, false) => format!("can never start: waits for {}", id::list(&one.waits_for)),
+        (false, true) => "waits for its parts".to_string(),
+        (false, false) => format!("waits for {}", id::list(&one.waits_for)),
+    };
+    format!("{}: {why}", line(&one.line))
+}
+
+fn next(text: &mut String, brief: &Brief) {
+    let scope = brief
+        .goal
+        .as_ref()
+        .map(|goal| format!(" --epic {}", goal.line.id))
+        .unwrap_or_default();
+    let recommended = &brief.recommended;
+    let _ = write!(
+        text,
+        "\n## Next\n\n{}, because {}:\n\n```sh\n{}\n```\n\nAfter that, and whenever in doubt:\n\n\
+         ```sh\ncleo orchestrator start{scope}\n```\n",
+        recommended.action, recommended.reason, recommended.command
+    );
+}

@@ -1,0 +1,169 @@
+//! What to do next, and why: one action, decided by the facts alone.
+
+use serde::Serialize;
+
+use super::few::one_line;
+use super::scope::Facts;
+use crate::id::TaskId;
+use crate::manifest::Status as EntryStatus;
+use crate::ops::tasks::Ready;
+use crate::task::Status;
+
+/// How much of a name a reason repeats, in characters.
+const NAME: usize = 24;
+/// How many tasks one command names.
+const NAMED: usize = 5;
+
+/// An action, its reason, and the command that takes it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Recommended {
+    /// In a word: `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
+    pub action: &'static str,
+    /// Why this comes first.
+    pub reason: String,
+    /// The command to paste.
+    pub command: String,
+}
+
+impl Recommended {
+    fn new(action: &'static str, reason: String, command: String) -> Recommended {
+        Recommended {
+            action,
+            reason,
+            command,
+        }
+    }
+}
+
+/// Decides what comes first: what is finished, what is lost, what is ready, what runs, what is
+/// stuck, what is over.
+pub(super) fn recommend(facts: &Facts, ready: &Ready) -> Recommended {
+    finished(facts)
+        .or_else(|| lost(facts))
+        .or_else(|| startable(facts, ready))
+        .or_else(|| running(facts))
+        .or_else(|| stuck(facts, ready))
+        .unwrap_or_else(|| over(facts))
+}
+
+fn finished(facts: &Facts) -> Option<Recommended> {
+    let done = facts.active.iter().find(|working| {
+        let entry = working.entry.as_ref();
+        entry.is_some_and(|(_, status)| *status == EntryStatus::Complete)
+    })?;
+    let id = done.task.id;
+    let reason = format!("{id} has a complete entry in the manifest and is still active");
+    Some(Recommended::new(
+        "complete",
+        reason,
+        format!("cleo complete {id}"),
+    ))
+}
+
+fn lost(facts: &Facts) -> Option<Recommended> {
+    let claim = facts.ran_out.first()?;
+    let (id, holder) = (
+        claim.task,
+        one_line(claim.holder.as_deref().unwrap_or_default(), NAME),
+    );
+    let reason = format!("the claim of {holder} on {id} ran out at {}", claim.expires);
+    Some(Recommended::new(
+        "reclaim",
+        reason,
+        format!("cleo claim {id}"),
+    ))
+}
+
+fn startable(facts: &Facts, ready: &Ready) -> Option<Recommended> {
+    let first = ready.tasks.first()?.id;
+    if ready.total == 1 {
+        let reason = format!("{first} is ready, and nothing else is");
+        return Some(Recommended::new(
+            "spawn",
+            reason,
+            format!("cleo spawn {first}"),
+        ));
+    }
+    let reason = format!(
+        "{} tasks are ready; {first} is the most urgent",
+        ready.total
+    );
+    let command = match facts.root() {
+        Some(epic) => format!("cleo orchestrator spawn --epic {epic} --wave --limit {NAMED}"),
+        None => {
+            let ids = ready
+                .tasks
+                .iter()
+                .take(NAMED)
+                .map(|task| task.id.to_string());
+            format!(
+                "cleo orchestrator spawn {}",
+                ids.collect::<Vec<_>>().join(" ")
+            )
+        }
+    };
+    Some(Recommended::new("spawn", reason, command))
+}
+
+fn running(facts: &Facts) -> Option<Recommended> {
+    let n_active = facts.count(Status::Active);
+    let first = facts.active.first()?.task.id;
+    let reason = match n_active {
+        1 => format!("nothing is ready until {first} is done"),
+        n => format!("nothing is ready until one of {n} active tasks is done"),
+    };
+    let command = format!("cleo orchestrator status{}", facts.option());
+    Some(Recommended::new("wait", reason, command))
+}
+
+fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
+    let show = |id: TaskId| format!("cleo deps {id}");
+    if let Some(first) = ready.stuck.first() {
+        let reason = format!("{} waits for what can never be done", first.id);
+        return Some(Recommended::new("unblock", reason, show(first.id)));
+    }
+    let waiting = [
+        Status::Blocked,
+        Status::Review,
+        Status::Paused,
+        Status::Pending,
+    ];
+    let status = waiting
+        .into_iter()
+        .find(|status| facts.count(*status) > 0)?;
+    let reason = format!(
+        "nothing is ready or active, and {} are {status}",
+        facts.count(status)
+    );
+    Some(Recommended::new(
+        "unblock",
+        reason,
+        format!("cleo list --status {status}"),
+    ))
+}
+
+fn over(facts: &Facts) -> Recommended {
+    match &facts.epic {
+        Some(epic) if facts.total() == 0 => {
+            let reason = format!("nothing is in {} yet", epic.id);
+            Recommended::new("plan", reason, format!("cleo spawn {}", epic.id))
+        }
+        Some(epic) if !epic.is_closed() => {
+            let reason = format!("everything in {} is done", epic.id);
+            Recommended::new("close", reason, format!("cleo complete {}", epic.id))
+        }
+        Some(epic) => {
+            let reason = format!("{} is {}", epic.id, epic.status);
+            Recommended::new("rest", reason, "cleo orchestrator start".to_string())
+        }
+        None if facts.total() == 0 => {
+            let reason = "there are no tasks yet".to_string();
+            Recommended::new("plan", reason, "cleo add --help".to_string())
+        }
+        None => {
+            let reason = "everything is done".to_string();
+            Recommended::new("rest", reason, "cleo orchestrator brief".to_string())
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Everything that an orchestrating agent needs to begin, in under a thousand tokens.
+
+use serde::Serialize;
+
+use super::context::Budget;
+use super::few::{Few, Line, Size, fit};
+use super::followups::{self, Followup};
+use super::recommend::{Recommended, recommend};
+use super::scope::{Active, Facts, Scope};
+use crate::claim::Claim;
+use crate::error::Result;
+use crate::estimate;
+use crate::id::{self, TaskId};
+use crate::manifest::Entry;
+use crate::ops::tasks::{self, Ready};
+use crate::ops::{Context, require};
+use crate::store::Counts;
+use crate::task::{Status, Task};
+
+/// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
+const TOKENS: usize = 900;
+/// Most ready tasks that are read.
+const READY_MAX: usize = 12;
+/// How many stuck tasks are named.
+const STUCK_SHOWN: usize = 3;
+
+/// Where the work stands and what comes next.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Start {
+    /// The epic that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epic: Option<Line>,
+    /// How many tasks stand where.
+    pub state: Counts,
+    /// Hundredths of the tasks that are done, without cancelled ones.
+    pub percent: usize,
+    /// What to do first.
+    pub recommended: Recommended,
+    /// The most urgent ready task.
+    pub next: Option<Line>,
+    /// Tasks that an agent can start now, most urgent first.
+    pub ready: Few<Line>,
+    /// Tasks that somebody works on, the last changed first.
+    pub active: Few<Active>,
+    /// Entries of the manifest that something has to follow, the newest first.
+    pub followups: Few<Followup>,
+    /// Claims whose lease ran out.
+    pub expired_claims: Few<Claim>,
+    /// What stands in the way.
+    pub problems: Vec<String>,
+    /// What this answer costs.
+    pub budget: Budget,
+}
+
+/// Everything that an answer is cut from.
+struct Found {
+    facts: Facts,
+    ready: Ready,
+    first: Vec<Task>,
+    open: followups::Open,
+}
+
+/// Reads where the work of an epic, or all of it, stands.
+pub fn start(context: &mut Context, epic: Option<TaskId>) -> Result<Start> {
+    let facts = Facts::read(context, epic)?;
+    let ready = tasks::ready(context, epic)?;
+    let manifest = context.workspace.manifest()?;
+    let (first, open) = context.read(|transaction| {
+        let first = ready.tasks.iter().take(READY_MAX);
+        let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
+        let scope = Scope::new(transaction, epic);
+        Ok((first?, followups::open(&manifest, &scope)?))
+    })?;
+    let found = Found {
+        facts,
+        ready,
+        first,
+        open,
+    };
+    let answer = fit(TOKENS, |size| found.cut(size));
+    Ok(weighed(answer))
+}
+
+/// Notes what the answer itself costs. The number is a part of the answer, so it is looked for
+/// until it fits.
+fn weighed(mut answer: Start) -> Start {
+    for _ in 0..4 {
+        answer.budget = Budget::of(estimate::tokens_of(&answer), estimate::METHOD);
+    }
+    answer
+}
+
+impl Found {
+    fn cut(&self, size: Size) -> Start {
+        let Found {
+            facts,
+            ready,
+            first,
+            open,
+        } = self;
+        let held = |claim: &Claim| Claim {
+            holder: claim.holder.as_ref().map(|holder| size.cut(holder)),
+            ..claim.clone()
+        };
+        Start {
+            epic: facts.epic.as_ref().map(|epic| size.line(epic)),
+            state: facts.counts.clone(),
+            percent: facts.percent(),
+            recommended: recommend(facts, ready),
+            next: first.first().map(|task| size.line(task)),
+            ready: size.few(first, ready.total, |task| size.line(task)),
+            active: size.few(&facts.active, facts.count(Status::Active), |one| {
+                one.shown(size)
+            }),
+            followups: size.few(&open.entries, open.total, |entry: &Entry| {
+                Followup::of(entry, size)
+            }),
+            expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
+            problems: self.problems(),
+            budget: Budget::of(0, estimate::METHOD),
+        }
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let stuck = &self.ready.stuck;
+        if !stuck.is_empty() {
+            let ids: Vec<_> = stuck.iter().take(STUCK_SHOWN).map(|task| task.id).collect();
+            let more = match stuck.len().saturating_sub(STUCK_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            problems.push(format!("no wave will reach {}{more}", id::list(&ids)));
+        }
+        let n_blocked = self.facts.count(Status::Blocked);
+        if n_blocked > 0 {
+            problems.push(format!("{n_blocked} blocked: cleo list --status blocked"));
+        }
+        problems
+    }
+}

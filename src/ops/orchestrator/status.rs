@@ -1,0 +1,126 @@
+//! Where everything stands: epics, agents, what came last.
+
+use serde::Serialize;
+
+use super::few::{Few, Line, Size};
+use super::scope::{Active, Facts, Scope};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::manifest::{Status as EntryStatus, log};
+use crate::ops::{Context, require};
+use crate::store::{Counts, Transaction};
+use crate::task::Status;
+
+/// Most epics that are shown.
+const EPICS_MAX: u32 = 20;
+/// Most entries that are shown.
+const ENTRIES_MAX: usize = 5;
+/// How long texts may be.
+const SIZE: Size = Size {
+    items: 20,
+    text: 100,
+};
+
+/// Where everything stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Overall {
+    /// The epic that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epic: Option<Line>,
+    /// How many tasks stand where.
+    pub state: Counts,
+    /// How many tasks there are.
+    pub total: usize,
+    /// Hundredths of the tasks that are done, without cancelled ones.
+    pub percent: usize,
+    /// How far open epics are; only the one that was asked about, if one was.
+    pub epics: Few<EpicProgress>,
+    /// Tasks that somebody works on, the last changed first.
+    pub active: Few<Active>,
+    /// The newest entries of the manifest, the newest first.
+    pub entries: Vec<Reported>,
+}
+
+/// How far an epic is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct EpicProgress {
+    /// The epic.
+    #[serde(flatten)]
+    pub epic: Line,
+    /// How many of its tasks are done, to any depth.
+    pub done: u64,
+    /// How many it has, without cancelled ones.
+    pub total: u64,
+}
+
+/// What an agent reported.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Reported {
+    /// Id of the entry.
+    pub id: String,
+    /// Its title, cut.
+    pub title: String,
+    /// How far the work came.
+    pub status: EntryStatus,
+    /// The day of the work.
+    pub date: String,
+}
+
+/// Reads where the work of an epic, or all of it, stands.
+pub fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Overall> {
+    let facts = Facts::read(context, epic)?;
+    let manifest = context.workspace.manifest()?;
+    context.read(|transaction| {
+        let (epics, n_epics) = match epic {
+            Some(epic) => (vec![epic], 1),
+            None => transaction.open_epics(EPICS_MAX)?,
+        };
+        let epics: Result<Vec<_>> = epics
+            .into_iter()
+            .map(|id| progress(transaction, id))
+            .collect();
+        let scope = Scope::new(transaction, epic);
+        let mut fault = None;
+        let entries = log::last(&manifest, ENTRIES_MAX, |fields| {
+            scope.holds_entry(fields).unwrap_or_else(|error| {
+                fault = Some(error);
+                false
+            })
+        })?;
+        if let Some(error) = fault {
+            return Err(error);
+        }
+        Ok(Overall {
+            epic: facts.epic.as_ref().map(|epic| SIZE.line(epic)),
+            state: facts.counts.clone(),
+            total: facts.total(),
+            percent: facts.percent(),
+            epics: Few::of(epics?, usize::try_from(n_epics).unwrap_or(usize::MAX)),
+            active: SIZE.few(&facts.active, facts.count(Status::Active), |one| {
+                one.shown(SIZE)
+            }),
+            entries: entries
+                .into_iter()
+                .map(|entry| Reported {
+                    title: SIZE.cut(&entry.title),
+                    id: entry.id,
+                    status: entry.status,
+                    date: entry.date,
+                })
+                .collect(),
+        })
+    })
+}
+
+fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<EpicProgress> {
+    let counts = transaction.counts(Some(id))?;
+    let count = |status| counts.get(&status).copied().unwrap_or(0);
+    Ok(EpicProgress {
+        epic: SIZE.line(&require(transaction, id)?),
+        done: count(Status::Done),
+        total: counts.values().sum::<u64>() - count(Status::Cancelled),
+    })
+}

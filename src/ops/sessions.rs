@@ -1,0 +1,408 @@
+//! Sessions: which part of the graph somebody works on, with focus and notes.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::claims::Caller;
+use super::tasks::is_within;
+use super::{Context, require};
+use crate::claim::Claim;
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::phase::Counts;
+use crate::session::{Session, SessionId, SessionStatus};
+use crate::store::{Change, Transaction};
+use crate::task::draft::{ITEMS_MAX, check_note, check_word};
+use crate::task::{Note, Task};
+
+/// A session after a command.
+#[derive(Debug, Serialize)]
+pub struct Kept {
+    /// The session.
+    pub session: Session,
+    /// False when nothing had to be done.
+    pub changed: bool,
+}
+
+/// Sessions and how many there are.
+#[derive(Debug, Serialize)]
+pub struct Sessions {
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// How the work of a session stands.
+#[derive(Debug, Serialize)]
+pub struct Standing {
+    /// The session.
+    pub session: Session,
+    /// How many tasks of its scope stand where.
+    pub counts: Counts,
+    /// The task in focus.
+    pub focus: Option<Task>,
+    /// What whoever leads it holds in its scope.
+    pub claims: Vec<Claim>,
+    /// The most urgent task of its scope that is ready.
+    pub next: Option<TaskId>,
+}
+
+/// Opens a session. Nobody leads two at once, and what somebody else's open session is about is
+/// shared only by `force`.
+pub fn start(
+    context: &mut Context,
+    scope: Option<TaskId>,
+    name: Option<String>,
+    force: bool,
+) -> Result<Kept> {
+    check_word("name", name.as_deref())?;
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        refuse_second(transaction, &caller)?;
+        if let Some(scope) = scope {
+            check_scope(transaction, scope, force)?;
+        }
+        let session = Session {
+            id: transaction.next_session()?,
+            name: name.unwrap_or_default(),
+            status: SessionStatus::Open,
+            scope,
+            focus: None,
+            holder: caller.name.clone(),
+            notes: Vec::new(),
+            started_at: caller.now.clone(),
+            ended_at: None,
+        };
+        keep(transaction, session, "session-started")
+    })
+}
+
+fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
+    let Some(open) = led_by(transaction, &caller.name)? else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} leads {} already, since {}",
+        caller.name, open.id, open.started_at
+    );
+    Err(Error::new(Code::SessionExists, message)
+        .fix(format!("cleo session end {}", open.id))
+        .or("see how it stands", "cleo session status"))
+}
+
+fn check_scope(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Result<()> {
+    let task = require(transaction, scope)?;
+    if task.is_closed() {
+        let message = format!(
+            "{scope} is {}: there is nothing to work on in it",
+            task.status
+        );
+        return Err(Error::new(Code::ScopeInvalid, message).fix(format!("cleo reopen {scope}")));
+    }
+    for other in transaction.sessions(Some(SessionStatus::Open))? {
+        let Some(theirs) = other.scope.filter(|_| !force) else {
+            continue;
+        };
+        if is_within(transaction, scope, theirs)? || is_within(transaction, theirs, scope)? {
+            let (id, holder) = (other.id, &other.holder);
+            let message = format!("{id} of {holder} is about {theirs}, which overlaps {scope}");
+            return Err(Error::new(Code::ScopeConflict, message)
+                .fix(format!("cleo session start --scope {scope} --force"))
+                .or("work in theirs", format!("export CLEO_SESSION={id}")));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the sessions with a status, or all.
+pub fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
+    let sessions = context.read(|transaction| transaction.sessions(status))?;
+    Ok(Sessions {
+        total: sessions.len(),
+        sessions,
+    })
+}
+
+/// Reads a session, or the caller's.
+pub fn show(context: &mut Context, id: Option<SessionId>) -> Result<Session> {
+    let which = Which::of(context, id);
+    context.read(|transaction| which.find(transaction))
+}
+
+/// Reads how the work of a session stands, or of the caller's.
+pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
+    let which = Which::of(context, id);
+    context.read(|transaction| {
+        let session = which.find(transaction)?;
+        let focus = session
+            .focus
+            .map(|id| require(transaction, id))
+            .transpose()?;
+        Ok(Standing {
+            counts: transaction.counts(session.scope)?,
+            claims: claims_in(transaction, &session)?,
+            next: transaction.first_ready(session.scope)?,
+            focus,
+            session,
+        })
+    })
+}
+
+/// Ends a session, or the caller's. While its leader holds tasks of its scope, only by `force`.
+pub fn end(
+    context: &mut Context,
+    id: Option<SessionId>,
+    note: Option<String>,
+    force: bool,
+) -> Result<Kept> {
+    let which = Which::of(context, id);
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut session = which.find(transaction)?;
+        if session.status == SessionStatus::Ended {
+            return Ok(unchanged(session));
+        }
+        if !force {
+            refuse_held(transaction, &session, &caller)?;
+        }
+        if let Some(text) = note {
+            add_note(&mut session, text, &caller)?;
+        }
+        session.status = SessionStatus::Ended;
+        session.ended_at = Some(caller.now.clone());
+        keep(transaction, session, "session-ended")
+    })
+}
+
+fn refuse_held(transaction: &dyn Transaction, session: &Session, caller: &Caller) -> Result<()> {
+    let mut held = claims_in(transaction, session)?;
+    held.retain(|claim| !claim.is_expired(&caller.now));
+    let Some(first) = held.first() else {
+        return Ok(());
+    };
+    let ids: Vec<TaskId> = held.iter().map(|claim| claim.task).collect();
+    let message = format!(
+        "{} still holds {} in {}",
+        session.holder,
+        id::list(&ids),
+        session.id
+    );
+    Err(Error::new(Code::SessionBlocked, message)
+        .fix(format!(
+            "cleo release {} --epoch {}",
+            first.task, first.epoch
+        ))
+        .or(
+            "end it all the same",
+            format!("cleo session end {} --force", session.id),
+        ))
+}
+
+/// Opens an ended session again, led by the caller.
+pub fn resume(context: &mut Context, id: SessionId) -> Result<Kept> {
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut session = find(transaction, id)?;
+        if session.status == SessionStatus::Open && session.holder == caller.name {
+            return Ok(unchanged(session));
+        }
+        if session.status == SessionStatus::Open {
+            let message = format!("{id} is open, and {} leads it", session.holder);
+            return Err(Error::new(Code::SessionExists, message)
+                .fix(format!("export CLEO_SESSION={id}"))
+                .or("end it first", format!("cleo session end {id}")));
+        }
+        refuse_second(transaction, &caller)?;
+        session.status = SessionStatus::Open;
+        session.ended_at = None;
+        session.holder = caller.name.clone();
+        keep(transaction, session, "session-resumed")
+    })
+}
+
+/// Adds a note to a session, or to the caller's.
+pub fn note(context: &mut Context, id: Option<SessionId>, text: String) -> Result<Kept> {
+    let which = Which::of(context, id);
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut session = which.open(transaction)?;
+        add_note(&mut session, text, &caller)?;
+        keep(transaction, session, "session-noted")
+    })
+}
+
+fn add_note(session: &mut Session, text: String, caller: &Caller) -> Result<()> {
+    check_note(&text)?;
+    if session.notes.len() >= ITEMS_MAX {
+        let message = format!("{} has {ITEMS_MAX} notes, and no room for more", session.id);
+        return Err(Error::new(Code::TextTooLong, message).fix("cleo session start"));
+    }
+    session.notes.push(Note {
+        at: caller.now.clone(),
+        by: caller.name.clone(),
+        text,
+    });
+    Ok(())
+}
+
+/// Reads the task in focus of a session, or of the caller's.
+pub fn focus(context: &mut Context, id: Option<SessionId>) -> Result<(Session, Option<Task>)> {
+    let which = Which::of(context, id);
+    context.read(|transaction| {
+        let session = which.open(transaction)?;
+        let task = session
+            .focus
+            .map(|id| require(transaction, id))
+            .transpose()?;
+        Ok((session, task))
+    })
+}
+
+/// Sets the focus of a session, or of the caller's, to a task of its scope, or to none.
+pub fn set_focus(
+    context: &mut Context,
+    id: Option<SessionId>,
+    focus: Option<TaskId>,
+) -> Result<(Session, Option<Task>)> {
+    let which = Which::of(context, id);
+    context.write(|transaction| {
+        let mut session = which.open(transaction)?;
+        let task = focus.map(|id| require(transaction, id)).transpose()?;
+        if let Some(task) = &task {
+            check_focus(transaction, &session, task)?;
+        }
+        session.focus = focus;
+        let kept = keep(transaction, session, "session-focused")?;
+        Ok((kept.session, task))
+    })
+}
+
+fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) -> Result<()> {
+    let id = task.id;
+    if !covers(transaction, session, id)? {
+        let scope = session.scope.map(|scope| scope.to_string());
+        let scope = scope.unwrap_or_default();
+        let message = format!(
+            "{id} is not in the scope of {}, which is {scope}",
+            session.id
+        );
+        return Err(
+            Error::new(Code::NotInScope, message).fix(format!("cleo list --parent {scope} --tree"))
+        );
+    }
+    if task.is_closed() {
+        let message = format!("{id} is {}: there is nothing to focus on", task.status);
+        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo reopen {id}")));
+    }
+    Ok(())
+}
+
+/// Finds the open session that a task belongs to: of those that cover it the one with the nearest
+/// scope, and of several the first.
+pub(in crate::ops) fn covering(
+    transaction: &dyn Transaction,
+    task: TaskId,
+) -> Result<Option<SessionId>> {
+    let open = transaction.sessions(Some(SessionStatus::Open))?;
+    let mut level = Some(task).filter(|_| !open.is_empty());
+    while let Some(id) = level {
+        if let Some(session) = open.iter().find(|session| session.scope == Some(id)) {
+            return Ok(Some(session.id));
+        }
+        level = transaction.parent(id)?;
+    }
+    let everywhere = open.iter().find(|session| session.scope.is_none());
+    Ok(everywhere.map(|session| session.id))
+}
+
+/// Which session a command is about.
+struct Which {
+    /// The one that was named.
+    named: Option<SessionId>,
+    caller: String,
+}
+
+impl Which {
+    fn of(context: &Context, given: Option<SessionId>) -> Which {
+        let surroundings = &context.surroundings;
+        Which {
+            named: given.or(surroundings.assignment.session),
+            caller: surroundings.actor.clone(),
+        }
+    }
+
+    /// Reads the one that was named, else the open one that the caller leads.
+    fn find(&self, transaction: &dyn Transaction) -> Result<Session> {
+        if let Some(id) = self.named {
+            return find(transaction, id);
+        }
+        led_by(transaction, &self.caller)?.ok_or_else(|| {
+            let message = format!("{} leads no open session", self.caller);
+            Error::new(Code::SessionRequired, message)
+                .fix("cleo session start")
+                .or("see what there is", "cleo session list")
+        })
+    }
+
+    /// Reads the same, which must be open.
+    fn open(&self, transaction: &dyn Transaction) -> Result<Session> {
+        let session = self.find(transaction)?;
+        if session.status == SessionStatus::Open {
+            return Ok(session);
+        }
+        let id = session.id;
+        let message = format!("{id} has ended");
+        Err(Error::new(Code::SessionRequired, message).fix(format!("cleo session resume {id}")))
+    }
+}
+
+fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
+    transaction.session(id)?.ok_or_else(|| {
+        let message = format!("there is no session {id}");
+        Error::new(Code::SessionNotFound, message).fix("cleo session list")
+    })
+}
+
+fn led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Session>> {
+    let open = transaction.sessions(Some(SessionStatus::Open))?;
+    Ok(open.into_iter().find(|session| session.holder == holder))
+}
+
+/// Says whether a task is in the scope of a session.
+fn covers(transaction: &dyn Transaction, session: &Session, task: TaskId) -> Result<bool> {
+    match session.scope {
+        Some(scope) => is_within(transaction, task, scope),
+        None => Ok(true),
+    }
+}
+
+fn claims_in(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
+    let mut claims = Vec::new();
+    for claim in transaction.claims_of(&session.holder)? {
+        if covers(transaction, session, claim.task)? {
+            claims.push(claim);
+        }
+    }
+    Ok(claims)
+}
+
+fn unchanged(session: Session) -> Kept {
+    Kept {
+        session,
+        changed: false,
+    }
+}
+
+fn keep(transaction: &mut dyn Transaction, session: Session, kind: &str) -> Result<Kept> {
+    transaction.put_session(&session)?;
+    transaction.record(&Change {
+        kind: kind.to_string(),
+        task: None,
+        detail: json!({"session": session.id, "scope": session.scope, "focus": session.focus}),
+    })?;
+    Ok(Kept {
+        session,
+        changed: true,
+    })
+}

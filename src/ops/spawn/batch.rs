@@ -1,0 +1,237 @@
+//! Preparing the prompts for many tasks in one go. One that fails does not lose the others.
+
+use std::collections::HashSet;
+
+use serde::{Serialize, Serializer};
+
+use super::{Options, Preparation, Spawned, keep};
+use crate::catalogue::Catalogue;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::{Context, tasks};
+use crate::reply::Failure;
+use crate::task::Status;
+
+/// How many prompts become durable at once: few enough that other writers get their turn.
+const CHUNK: usize = 100;
+/// Most prompts of one batch.
+const BATCH_MAX: usize = 10_000;
+/// How many failures a message spells out.
+const FAILURES_SHOWN: usize = 3;
+/// How many ids a command to paste names.
+const IDS_PASTED: usize = 300;
+/// How many warnings an answer holds.
+const WARNINGS_SHOWN: usize = 20;
+
+/// Which tasks to prepare prompts for.
+#[derive(Clone, Debug)]
+pub enum Selection {
+    /// These; one that is named twice counts once.
+    Tasks(Vec<TaskId>),
+    /// A wave of an epic.
+    Wave {
+        /// The epic.
+        epic: TaskId,
+        /// Number of the wave as `orchestrator waves` shows it; none: what is ready now.
+        number: Option<usize>,
+        /// At most so many, the most urgent first.
+        limit: Option<usize>,
+    },
+}
+
+/// What became of a batch. The prompts themselves were handed out one by one.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+pub struct Batch {
+    /// How many prompts were prepared.
+    pub total: usize,
+    /// The tasks without one, each with the reason.
+    pub failed: Vec<Failed>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// A task that no prompt could be prepared for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failed {
+    /// The task.
+    pub task_id: TaskId,
+    /// Why.
+    #[serde(serialize_with = "as_failure")]
+    #[cfg_attr(test, schemars(with = "Failure<'static>"))]
+    pub error: Error,
+}
+
+fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    Failure::of(error).serialize(serializer)
+}
+
+/// Finds the tasks of a selection, each once.
+pub fn select(context: &mut Context, selection: Selection) -> Result<Vec<TaskId>> {
+    let mut ids = match selection {
+        Selection::Tasks(ids) => ids,
+        Selection::Wave {
+            epic,
+            number,
+            limit,
+        } => {
+            let mut ids = wave(context, epic, number)?;
+            ids.truncate(limit.unwrap_or(usize::MAX));
+            ids
+        }
+    };
+    let mut seen = HashSet::new();
+    ids.retain(|id| seen.insert(*id));
+    match ids.len() {
+        0..=BATCH_MAX => Ok(ids),
+        n => Err(too_many(n)),
+    }
+}
+
+fn too_many(n: usize) -> Error {
+    let message = format!("{n} prompts are too many for one batch; {BATCH_MAX} are allowed");
+    Error::new(Code::InputInvalid, message).fix("cleo orchestrator spawn --help")
+}
+
+/// Finds the tasks of a wave that nobody works on yet.
+fn wave(context: &mut Context, epic: TaskId, number: Option<usize>) -> Result<Vec<TaskId>> {
+    let Some(number) = number.filter(|number| *number > 0) else {
+        let ready = tasks::ready(context, Some(epic))?;
+        return Ok(ready.tasks.iter().map(|task| task.id).collect());
+    };
+    let waves = tasks::waves(context, Some(epic))?.waves;
+    let Some(wave) = waves.get(number) else {
+        let message = match waves.len() {
+            0 => format!("{epic} has no waves"),
+            n => format!("{epic} has no wave {number}; its last is {}", n - 1),
+        };
+        let fix = format!("cleo orchestrator waves --epic {epic}");
+        return Err(Error::new(Code::InputInvalid, message).fix(fix));
+    };
+    let pending = wave.iter().filter(|task| task.status == Status::Pending);
+    Ok(pending.map(|task| task.id).collect())
+}
+
+/// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says
+/// whether anybody still wants more. Fails as a whole only when nothing could be kept at all.
+pub fn spawn_batch(
+    context: &mut Context,
+    ids: &[TaskId],
+    options: &Options,
+    take: &mut dyn FnMut(Spawned) -> bool,
+) -> Result<Batch> {
+    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
+    if let Some(name) = &options.template {
+        catalogue.skill(name)?;
+    }
+    let mut preparation = Preparation::new(context, &catalogue, options)?;
+    let mut batch = Batch::default();
+    for (number, chunk) in ids.chunks(CHUNK).enumerate() {
+        let done = prepare_chunk(context, &mut preparation, ids, chunk);
+        let (spawned, failed) = match done {
+            Ok(done) => done,
+            Err(error) if batch.total == 0 => return Err(error),
+            Err(error) => {
+                batch.give_up(&ids[number * CHUNK..], &error);
+                break;
+            }
+        };
+        batch.failed.extend(failed);
+        for spawned in spawned {
+            batch.total += 1;
+            batch.warn(&spawned.warnings);
+            if !take(spawned) {
+                return Ok(batch);
+            }
+        }
+    }
+    Ok(batch)
+}
+
+type Chunk = (Vec<Spawned>, Vec<Failed>);
+
+/// Prepares a part of the batch in one transaction. What fails in it has written nothing.
+fn prepare_chunk(
+    context: &mut Context,
+    preparation: &mut Preparation<'_>,
+    all: &[TaskId],
+    chunk: &[TaskId],
+) -> Result<Chunk> {
+    if preparation.options.dry_run {
+        return context.read(|transaction| {
+            preparation.survey(transaction, all)?;
+            split(chunk, |id| Ok(Ok(preparation.one(transaction, id)?.0)))
+        });
+    }
+    context.write(|transaction| {
+        preparation.survey(&*transaction, all)?;
+        split(chunk, |id| {
+            let (spawned, record) = preparation.one(&*transaction, id)?;
+            Ok(keep(transaction, record).map(|()| spawned))
+        })
+    })
+}
+
+/// Takes what was prepared and what failed apart. The outer fault is of one task, the inner one of
+/// the store, which ends the chunk.
+fn split(
+    ids: &[TaskId],
+    mut prepare: impl FnMut(TaskId) -> Result<Result<Spawned>>,
+) -> Result<Chunk> {
+    let mut chunk = Chunk::default();
+    for id in ids {
+        match prepare(*id) {
+            Ok(spawned) => chunk.0.push(spawned?),
+            Err(error) => chunk.1.push(Failed {
+                task_id: *id,
+                error,
+            }),
+        }
+    }
+    Ok(chunk)
+}
+
+impl Batch {
+    /// Returns the verdict as an error when some failed, with a command that tries only those
+    /// again; `options` is what was asked for besides the tasks.
+    pub fn error(&self, options: &str) -> Option<Error> {
+        if self.failed.is_empty() {
+            return None;
+        }
+        let n_asked = self.total + self.failed.len();
+        let shown = self.failed.iter().take(FAILURES_SHOWN);
+        let mut told: Vec<String> = shown.map(|one| one.error.message.clone()).collect();
+        if self.failed.len() > FAILURES_SHOWN {
+            told.push(format!("and {} more", self.failed.len() - FAILURES_SHOWN));
+        }
+        let message = format!(
+            "{} of {n_asked} prompts could not be prepared: {}",
+            self.failed.len(),
+            told.join("; ")
+        );
+        let again = self.failed.iter().take(IDS_PASTED);
+        let again: String = again.map(|one| format!(" {}", one.task_id)).collect();
+        let fix = format!("cleo orchestrator spawn{again}{options}");
+        Some(Error::new(Code::StepsFailed, message).fix(fix))
+    }
+
+    fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            if self.warnings.len() < WARNINGS_SHOWN && !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
+
+    /// Names the tasks that were not come to, because the store can take no more.
+    fn give_up(&mut self, ids: &[TaskId], error: &Error) {
+        let failed = |id: &TaskId| Failed {
+            task_id: *id,
+            error: Error::new(error.code, &error.message),
+        };
+        self.failed.extend(ids.iter().map(failed));
+    }
+}

@@ -1,0 +1,125 @@
+//! What a half-typed word may become: for shells, so within bounds and safe to put on a line.
+
+use std::ops::RangeInclusive;
+
+use super::{Context, Surroundings, skills};
+use crate::error::{Result, quote};
+
+/// Most suggestions for a word. More than a screen of them helps nobody.
+const LIMIT: u32 = 50;
+
+/// A word, with what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The word.
+    pub word: String,
+    /// What it means: a title, a description. May hold text from strangers.
+    pub meaning: String,
+}
+
+/// What a word stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A task.
+    Task,
+    /// A label.
+    Label,
+    /// A phase.
+    Phase,
+    /// A skill.
+    Skill,
+}
+
+/// Suggests words that begin with `start`. Only words that a shell takes as they are.
+pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Vec<Suggestion>> {
+    let mut found = match kind {
+        Kind::Task => tasks(&mut Context::open(surroundings)?, start)?,
+        Kind::Label | Kind::Phase => words(&mut Context::open(surroundings)?, kind, start)?,
+        Kind::Skill => named(&surroundings, start)?,
+    };
+    found.retain(|found| found.word.starts_with(start) && quote(&found.word) == found.word);
+    Ok(found)
+}
+
+fn tasks(context: &mut Context, start: &str) -> Result<Vec<Suggestion>> {
+    let ranges = ranges(start);
+    context.read(|store| {
+        let mut found = Vec::new();
+        for ids in ranges {
+            let room = LIMIT.saturating_sub(u32::try_from(found.len()).unwrap_or(LIMIT));
+            found.extend(store.titles(ids, room)?);
+        }
+        let letter = start.get(..1).unwrap_or("T");
+        let suggestions = found.into_iter().map(|(id, title)| Suggestion {
+            word: format!("{letter}{}", id.0),
+            meaning: title,
+        });
+        Ok(suggestions.collect())
+    })
+}
+
+/// Returns the numbers whose digits begin as those of a half-typed id do: `T12` may become 12, 120
+/// to 129, 1200 to 1299 and so on.
+fn ranges(start: &str) -> Vec<RangeInclusive<u32>> {
+    let digits = start.strip_prefix(['T', 't']).unwrap_or(start);
+    if digits.is_empty() {
+        return vec![1..=u32::MAX];
+    }
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let first = digits
+        .parse::<u64>()
+        .ok()
+        .filter(|first| is_number && *first > 0);
+    let (Some(mut first), false) = (first, digits.starts_with('0')) else {
+        return Vec::new();
+    };
+    let mut ranges = Vec::new();
+    let mut last = first;
+    while let Ok(from) = u32::try_from(first) {
+        ranges.push(from..=u32::try_from(last).unwrap_or(u32::MAX));
+        (first, last) = (first * 10, last * 10 + 9);
+    }
+    ranges
+}
+
+fn words(context: &mut Context, kind: Kind, start: &str) -> Result<Vec<Suggestion>> {
+    let words = context.read(|store| match kind {
+        Kind::Phase => store.phase_words(start, LIMIT),
+        _ => store.label_words(start, LIMIT),
+    })?;
+    let suggestions = words.into_iter().map(|word| Suggestion {
+        word,
+        meaning: String::new(),
+    });
+    Ok(suggestions.collect())
+}
+
+fn named(surroundings: &Surroundings, start: &str) -> Result<Vec<Suggestion>> {
+    let skills = skills::list(surroundings, None)?.skills.into_iter();
+    // `ct-` may be left out, and most people do.
+    let bare = |name: &str| name.strip_prefix("ct-").unwrap_or(name).to_string();
+    let suggestions = skills.map(|skill| Suggestion {
+        word: if start.starts_with("ct") {
+            skill.name
+        } else {
+            bare(&skill.name)
+        },
+        meaning: skill.description,
+    });
+    Ok(suggestions.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn a_half_typed_id_becomes_the_ids_that_begin_so() {
+        assert_eq!(ranges("T12")[..3], [12..=12, 120..=129, 1200..=1299]);
+        assert_eq!(ranges("t4294967295"), [4_294_967_295..=u32::MAX]);
+        assert_eq!(ranges("T").len(), 1);
+        for none in ["T0", "Tx", "T-1", "T+1", "T99999999999999999999", "x"] {
+            assert_eq!(ranges(none), [], "{none}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Writing tasks out.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::store::Transaction;
+use crate::task::Task;
+use crate::transfer::formats::cleo;
+use crate::transfer::markdown;
+
+/// How many tasks are read at a time.
+const PIECE: u32 = 1_000;
+
+/// What the tasks are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// cleo's own lines
+    Jsonl,
+    /// A page for people
+    Markdown,
+}
+
+/// What was exported.
+#[derive(Debug, Serialize)]
+pub struct Exported {
+    /// The text, when it went into no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// How many tasks there are in it.
+    pub total: usize,
+}
+
+/// Writes all tasks into a file, or returns them as a text.
+pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> Result<Exported> {
+    let (text, total) = context.read(|tasks| match target {
+        Target::Jsonl => lines(tasks),
+        Target::Markdown => page(tasks),
+    })?;
+    let Some(output) = output else {
+        return Ok(Exported {
+            text: Some(text),
+            file: None,
+            total,
+        });
+    };
+    crate::file::write_whole(&context.surroundings.directory.join(output), &text)?;
+    Ok(Exported {
+        text: None,
+        file: Some(output.to_string_lossy().into_owned()),
+        total,
+    })
+}
+
+/// Hands out every task, by id.
+pub(super) fn each(
+    tasks: &dyn Transaction,
+    mut take: impl FnMut(Task) -> Result<()>,
+) -> Result<usize> {
+    let (mut last, mut total) = (TaskId(0), 0);
+    loop {
+        let piece = tasks.tasks_after(last, PIECE)?;
+        let Some(end) = piece.last() else {
+            return Ok(total);
+        };
+        last = end.id;
+        total += piece.len();
+        piece.into_iter().try_for_each(&mut take)?;
+    }
+}
+
+fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
+    let mut text = format!("{}\n", cleo::HEADER);
+    let total = each(tasks, |task| {
+        text.push_str(&cleo::line(&task));
+        text.push('\n');
+        Ok(())
+    })?;
+    Ok((text, total))
+}
+
+fn page(tasks: &dyn Transaction) -> Result<(String, usize)> {
+    let mut all = Vec::new();
+    let total = each(tasks, |task| {
+        all.push(markdown::Item::of(task));
+        Ok(())
+    })?;
+    Ok((markdown::page(&all), total))
+}

@@ -1,0 +1,248 @@
+//! Taking over tasks: all of them or none.
+
+use std::path::Path;
+
+use super::known::Stored;
+use super::source::{Extent, Source};
+use crate::error::{Code, Error, Result, quote};
+use crate::ops::tasks::DEPTH_MAX;
+use crate::ops::{Context, require};
+use crate::store::Transaction;
+use crate::task::{Note, Task};
+use crate::transfer::plan::{Outline, Plan, Planned, Wishes};
+use crate::transfer::report::Report;
+use crate::transfer::{Format, Item};
+
+/// What is to be imported, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request {
+    /// What kind of file it is; none finds out.
+    pub from: Option<Format>,
+    /// Report and write nothing.
+    pub dry_run: bool,
+    /// Leave out what is done or cancelled.
+    pub open_only: bool,
+    /// Leave out the archive beside a CLEO todo.json.
+    pub no_archive: bool,
+    /// Take the archive of a Backlog.md folder along.
+    pub archive: bool,
+    /// Go on without what cannot be taken over.
+    pub drop_faults: bool,
+}
+
+/// What an import did, and why it did not when it was refused.
+#[derive(Debug)]
+pub struct Imported {
+    /// What was read and what became of it.
+    pub report: Report,
+    /// The refusal.
+    pub error: Option<Error>,
+}
+
+/// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
+/// are to be dropped; the report names each of them either way.
+pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Imported> {
+    let shown = path;
+    let path = context.surroundings.directory.join(path);
+    let path = if shown.as_os_str() == "-" {
+        shown
+    } else {
+        &path
+    };
+    let extent = Extent {
+        archive_beside: !request.no_archive,
+        archive_folder: request.archive,
+    };
+    let source = Source::open(path, request.from, extent)?;
+    let now = context.now();
+    let outline = outline(&source, request, &now)?;
+    let imported = context.write_if(|transaction| {
+        let plan = outline.plan(&mut Stored(transaction))?;
+        if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
+            let report = plan.report;
+            return Ok((
+                Imported {
+                    report,
+                    error: Some(error),
+                },
+                false,
+            ));
+        }
+        let report = write(transaction, &source, plan, &now)?;
+        Ok((
+            Imported {
+                report,
+                error: None,
+            },
+            !request.dry_run,
+        ))
+    })?;
+    Ok(imported)
+}
+
+fn outline(source: &Source, request: Request, now: &str) -> Result<Outline> {
+    let wishes = Wishes {
+        open_only: request.open_only,
+        drop_faults: request.drop_faults,
+        depth_max: DEPTH_MAX,
+    };
+    let mut outline = Outline::new(source.format, wishes, request.dry_run);
+    source.read(now, &mut |item| {
+        outline.take(item);
+        Ok(())
+    })?;
+    Ok(outline)
+}
+
+/// Reads the file again and writes its tasks.
+fn write(
+    transaction: &mut dyn Transaction,
+    source: &Source,
+    mut plan: Plan,
+    now: &str,
+) -> Result<Report> {
+    source.read(now, &mut |item| {
+        let Item::Record(record) = item else {
+            return Ok(());
+        };
+        match plan.complete(*record, now)? {
+            None => Ok(()),
+            Some(planned) => put(transaction, planned, source.format, now, &mut plan.report),
+        }
+    })?;
+    if plan.is_whole() {
+        return Ok(plan.report);
+    }
+    let message = "the file was changed while it was read";
+    Err(Error::new(Code::FileChanged, message))
+}
+
+fn put(
+    transaction: &mut dyn Transaction,
+    planned: Planned,
+    format: Format,
+    now: &str,
+    report: &mut Report,
+) -> Result<()> {
+    let task = planned.task;
+    if !planned.is_known {
+        refuse_key(transaction, &task)?;
+        report.added += 1;
+        return transaction.insert(&task);
+    }
+    let before = require(transaction, task.id)?;
+    if before.updated_at > task.updated_at {
+        report.newer_here.add(|| task.id.to_string());
+        return Ok(());
+    }
+    let mut after = joined(&before, task, format);
+    let changed = std::mem::replace(&mut after.updated_at, before.updated_at.clone());
+    if after == before {
+        report.unchanged += 1;
+        return Ok(());
+    }
+    report.updated += 1;
+    let is_later = changed > before.updated_at;
+    after.updated_at = if is_later { changed } else { now.to_string() };
+    refuse_key(transaction, &after)?;
+    transaction.put(&after)
+}
+
+/// A key finds one task. Two tasks with one key would end the import in the database.
+fn refuse_key(transaction: &dyn Transaction, task: &Task) -> Result<()> {
+    let Some(key) = &task.key else { return Ok(()) };
+    match transaction.task_by_key(key)? {
+        Some(other) if other != task.id => {
+            let message = format!("{}: the key `{key}` is that of {other}", task.id);
+            Err(Error::new(Code::Exists, message).fix(format!("cleo show {other}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Joins what a task is here with what the file says now. What the other tool has no field for
+/// stays, and so does every note.
+fn joined(before: &Task, mut task: Task, format: Format) -> Task {
+    task.notes = notes(&before.notes, task.notes);
+    if format == Format::Cleo {
+        return task;
+    }
+    task.created_at.clone_from(&before.created_at);
+    task.key.clone_from(&before.key);
+    task.feature.clone_from(&before.feature);
+    task.estimate = task.estimate.or(before.estimate);
+    task.phase = task.phase.or_else(|| before.phase.clone());
+    task.size = task.size.or(before.size);
+    task.assigned_agent = task
+        .assigned_agent
+        .or_else(|| before.assigned_agent.clone());
+    task.started_at = task.started_at.or_else(|| before.started_at.clone());
+    if task.deliverables.is_empty() {
+        task.deliverables.clone_from(&before.deliverables);
+    }
+    for (name, value) in &before.extra {
+        // What waits for something that is not there is for a user to clear, not for a file.
+        if name != "danglingDepends" && name != "relations" && name != format.word() {
+            task.extra.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    task
+}
+
+fn notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
+    let mut notes = before.to_vec();
+    for note in after {
+        if !notes
+            .iter()
+            .any(|other| (&other.by, &other.text) == (&note.by, &note.text))
+        {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// Returns the error for what cannot be taken over.
+fn refusal(report: &Report, path: &Path) -> Option<Error> {
+    let path = quote(&path.to_string_lossy());
+    let go_on = format!(
+        "cleo import {path} --from {} --drop-faults",
+        report.format.word()
+    );
+    let error = match (report.faults.shown.first(), report.cycles.shown.first()) {
+        (Some(fault), _) => {
+            let place = match (&fault.place.file, fault.place.line) {
+                (Some(file), 0) => file.clone(),
+                (Some(file), line) => format!("{file} line {line}"),
+                (None, line) => format!("line {line}"),
+            };
+            let id = fault
+                .id
+                .as_ref()
+                .map_or(String::new(), |id| format!(" ({id})"));
+            let many = match report.faults.total {
+                1 => "1 fault".to_string(),
+                total => format!("{total} faults"),
+            };
+            let message = format!(
+                "nothing was imported: {many}; {place}{id}: {}",
+                fault.message
+            );
+            Error::new(Code::ImportInvalid, message)
+        }
+        (None, Some(circle)) => {
+            let message = format!(
+                "nothing was imported: {} wait for each other",
+                circle.members.join(", ")
+            );
+            Error::new(Code::Cycle, message)
+        }
+        (None, None) => return None,
+    };
+    let look = format!("{go_on} --dry-run");
+    Some(
+        error
+            .fix(look)
+            .or("import everything else and report what was dropped", go_on),
+    )
+}

@@ -1,0 +1,11 @@
+//! Tasks in and out: import from files of other tools, export, and merging with a copy in a file.
+
+mod export;
+mod import;
+mod known;
+mod source;
+mod sync;
+
+pub use export::{Exported, Target, export};
+pub use import::{Imported, Request, import};
+pub use sync::{Changes, Renumbered, Synced, sync};

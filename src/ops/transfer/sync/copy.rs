@@ -1,0 +1,166 @@
+//! The copy in the file: its lines, which task each is, and under which id.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::{Code, Error, Result, quote};
+use crate::id::TaskId;
+use crate::task::Task;
+use crate::transfer::formats::cleo;
+use crate::transfer::{Fault, Item, Record, Setting};
+
+/// Most faulty lines that one message names.
+const FAULTS_SHOWN: usize = 10;
+
+/// A line of the copy.
+pub(super) struct Row {
+    /// The id that stands on it.
+    pub(super) written: TaskId,
+    /// The id that its task has here.
+    pub(super) id: TaskId,
+    pub(super) created: Box<str>,
+    pub(super) title: Box<str>,
+    /// The id that it had in a copy that has merged it already.
+    pub(super) was: Option<TaskId>,
+    range: Range<usize>,
+}
+
+/// The copy.
+pub(super) struct Copy {
+    bytes: Vec<u8>,
+    pub(super) rows: Vec<Row>,
+    /// Which rows are about which task, by the id here.
+    pub(super) places: HashMap<TaskId, Vec<usize>>,
+    /// Ids that stand on lines of different tasks.
+    pub(super) shared: Vec<TaskId>,
+    /// Tasks of the copy that have another id here, by the id that stands there.
+    pub(super) renumbered: HashMap<TaskId, TaskId>,
+}
+
+impl Copy {
+    /// Reads the copy. Every faulty line is named; one is enough to refuse all.
+    pub(super) fn read(bytes: Vec<u8>, path: &Path) -> Result<Copy> {
+        let ends = memchr::memchr_iter(b'\n', &bytes).map(|at| at + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        cleo::read(Cursor::new(&bytes), &Setting::at(""), &mut |item| {
+            match item {
+                Item::Record(record) => rows.push(row(&record, &starts, bytes.len())),
+                Item::Fault(fault) => faults.push(fault),
+                Item::LeftOut { .. } => {}
+            }
+            Ok(())
+        })?;
+        refuse(&faults, path)?;
+        Ok(Copy {
+            bytes,
+            rows,
+            places: HashMap::new(),
+            shared: Vec::new(),
+            renumbered: HashMap::new(),
+        })
+    }
+
+    /// Returns the text of a row.
+    pub(super) fn text(&self, at: usize) -> &[u8] {
+        self.bytes[self.rows[at].range.clone()].trim_ascii()
+    }
+
+    /// Returns all of the copy.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Reads the task of a row, with the ids that are meant here. A reference to an id that has
+    /// changed its meaning follows, unless `stays` says that it means the task here.
+    pub(super) fn task(&self, at: usize, stays: impl Fn(TaskId) -> bool) -> Result<Task> {
+        let row = &self.rows[at];
+        let mut task = parse(self.text(at))?;
+        let follow = |id: TaskId| match self.renumbered.get(&id) {
+            Some(new) if !(self.shared.contains(&id) && stays(id)) => *new,
+            _ => id,
+        };
+        task.parent = task.parent.map(follow);
+        task.depends = task.depends.into_iter().map(follow).collect();
+        if row.id != row.written {
+            let was = row.written.to_string();
+            task.extra.insert("was".to_string(), was.into());
+        }
+        task.id = row.id;
+        Ok(task)
+    }
+}
+
+fn row(record: &Record, starts: &[usize], end: usize) -> Row {
+    let line = record.place.line;
+    let start = starts.get(line - 1).copied().unwrap_or(end);
+    let id = record.id.parse().unwrap_or(TaskId(0));
+    let was = record.task.extra.get("was").and_then(Value::as_str);
+    Row {
+        written: id,
+        id,
+        created: record.task.created_at.as_str().into(),
+        title: record.task.title.as_str().into(),
+        was: was.and_then(|was| was.parse().ok()),
+        range: start..starts.get(line).copied().unwrap_or(end),
+    }
+}
+
+/// Reads a task from its line.
+pub(super) fn parse(line: &[u8]) -> Result<Task> {
+    let mut found = None;
+    cleo::read(Cursor::new(line), &Setting::at(""), &mut |item| {
+        if let Item::Record(record) = item {
+            found = Some(*record);
+        }
+        Ok(())
+    })?;
+    let record = found.ok_or_else(|| {
+        Error::new(
+            Code::Internal,
+            "a line that was read before cannot be read any more",
+        )
+    })?;
+    let ids = |references: &[crate::transfer::Reference]| -> Vec<TaskId> {
+        references
+            .iter()
+            .filter_map(|reference| reference.given.parse().ok())
+            .collect()
+    };
+    let mut task = record.task;
+    task.id = record.id.parse().unwrap_or(TaskId(0));
+    task.parent = ids(&record.parents).first().copied();
+    task.depends = ids(&record.depends);
+    Ok(task)
+}
+
+fn refuse(faults: &[Fault], path: &Path) -> Result<()> {
+    let Some(first) = faults.first() else {
+        return Ok(());
+    };
+    let mut lines: Vec<String> = faults
+        .iter()
+        .take(FAULTS_SHOWN)
+        .map(|fault| format!("line {}: {}", fault.place.line, fault.message))
+        .collect();
+    if faults.len() > FAULTS_SHOWN {
+        lines.push(format!("and {} more", faults.len() - FAULTS_SHOWN));
+    }
+    let message = format!("{} cannot be merged: {}", path.display(), lines.join("; "));
+    let file = quote(&path.to_string_lossy());
+    let is_conflict = |fault: &Fault| fault.message.contains("git left a conflict");
+    let fix = if faults.iter().all(is_conflict) {
+        // Both versions of each line stay; merging them is what sync is for.
+        format!(
+            "sed -i.bak -e '/^<<<<<<< /d' -e '/^||||||| /d' -e '/^=======$/d' -e '/^>>>>>>> /d' \
+             {file} && cleo sync {file}"
+        )
+    } else {
+        format!("sed -n {}p {file}", first.place.line)
+    };
+    Err(Error::new(Code::ImportInvalid, message).fix(fix))
+}

@@ -1,0 +1,445 @@
+//! The merge itself: which task is which, what becomes of each, and writing that down.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::json;
+
+use super::copy::{Copy, Row, parse};
+use super::graph::mend;
+use super::{Changes, Ids, Renumbered};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::require;
+use crate::ops::transfer::export::each;
+use crate::store::Transaction;
+use crate::task::Task;
+use crate::transfer::formats::cleo::line;
+use crate::transfer::merge::{Conflict, Side, merge};
+
+/// A merge, from the first look to the report.
+pub(super) struct Merge {
+    pub(super) copy: Copy,
+    name: String,
+    /// What the file holds now, by id.
+    pub(super) lines: BTreeMap<TaskId, String>,
+    /// Tasks that are not the same as here before; none is one that goes.
+    changed: BTreeMap<TaskId, Option<Task>>,
+    pub(super) here: Changes,
+    pub(super) in_file: Changes,
+    pub(super) conflicts: Vec<Conflict>,
+    pub(super) renumbered: Vec<Renumbered>,
+}
+
+/// What a task looked like at the last merge.
+#[derive(PartialEq)]
+struct Base {
+    /// In the file, after the merge.
+    current: String,
+    /// In the last version that came from others, when that is another one.
+    common: Option<String>,
+}
+
+impl Base {
+    fn of(transaction: &dyn Transaction, name: &str, id: TaskId) -> Result<Option<Base>> {
+        let text = transaction.base(name, id)?;
+        Ok(text.map(|text| match text.split_once('\n') {
+            Some((current, common)) => Base {
+                current: current.to_string(),
+                common: Some(common.to_string()),
+            },
+            None => Base {
+                current: text,
+                common: None,
+            },
+        }))
+    }
+
+    /// Writes it as lines; a line of a task never has an end of line in it.
+    fn text(&self) -> String {
+        match &self.common {
+            Some(common) => format!("{}\n{common}", self.current),
+            None => self.current.clone(),
+        }
+    }
+}
+
+/// What tells a task from another one with the same id.
+type Marks = (Box<str>, Box<str>);
+
+impl Merge {
+    /// Merges, and writes the store; the file is for the caller.
+    pub(super) fn run(transaction: &mut dyn Transaction, copy: Copy, name: &str) -> Result<Merge> {
+        let mut merge = Merge {
+            copy,
+            name: name.to_string(),
+            lines: BTreeMap::new(),
+            changed: BTreeMap::new(),
+            here: Changes::default(),
+            in_file: Changes::default(),
+            conflicts: Vec::new(),
+            renumbered: Vec::new(),
+        };
+        merge.move_renumbered(transaction)?;
+        merge.number(transaction)?;
+        let here = merge.merge_here(transaction)?;
+        merge.merge_others(transaction, &here)?;
+        mend(
+            transaction,
+            &mut merge.changed,
+            &mut merge.lines,
+            &mut merge.conflicts,
+        )?;
+        merge.write(transaction)?;
+        Ok(merge)
+    }
+
+    fn marks(transaction: &dyn Transaction) -> Result<HashMap<TaskId, Marks>> {
+        let mut marks = HashMap::new();
+        each(transaction, |task| {
+            marks.insert(task.id, (task.created_at.into(), task.title.into()));
+            Ok(())
+        })?;
+        Ok(marks)
+    }
+
+    /// Another copy has met our task and a second one with its id, and has given ours a new one.
+    /// The task moves there, with everything that belongs to it.
+    fn move_renumbered(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        let marks = Merge::marks(transaction)?;
+        let mut moves: BTreeMap<TaskId, TaskId> = BTreeMap::new();
+        for row in &self.copy.rows {
+            let Some(was) = row.was.filter(|was| *was != row.written) else {
+                continue;
+            };
+            let is_ours = marks
+                .get(&was)
+                .is_some_and(|(created, title)| *created == row.created && *title == row.title);
+            let is_free =
+                !marks.contains_key(&row.written) && !moves.values().any(|to| *to == row.written);
+            // If the copy still has our task under the old id, it is another one that moved.
+            let stays = self.copy.rows.iter().any(|other| {
+                other.written == was && marks.get(&was).is_some_and(|marks| is_same(other, marks))
+            });
+            if is_ours && is_free && !stays {
+                moves.insert(was, row.written);
+            }
+        }
+        for (from, to) in &moves {
+            relocate(transaction, *from, *to)?;
+            if let Some(base) = Base::of(transaction, &self.name, *from)? {
+                transaction.put_base(&self.name, *from, None)?;
+                let mut task = parse(base.current.as_bytes())?;
+                task.id = *to;
+                transaction.put_base(&self.name, *to, Some(&line(&task)))?;
+            }
+            self.renumbered.push(Renumbered {
+                from: *from,
+                to: *to,
+                side: Side::Here,
+            });
+        }
+        if !moves.is_empty() {
+            follow(transaction, &moves)?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which row is which task. A row whose id is another task's gets a new id.
+    fn number(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        let marks = Merge::marks(transaction)?;
+        let highest = self
+            .copy
+            .rows
+            .iter()
+            .map(|row| row.written)
+            .filter(|id| id.0 < u32::MAX)
+            .max();
+        if let Some(highest) = highest {
+            transaction.reserve_id(highest)?;
+        }
+        let mut owners: HashMap<TaskId, Marks> = HashMap::new();
+        for at in 0..self.copy.rows.len() {
+            let row = &self.copy.rows[at];
+            let id = row.written;
+            let base = Base::of(transaction, &self.name, id)?;
+            let base = base
+                .map(|base| parse(base.current.as_bytes()))
+                .transpose()?;
+            let known = match (marks.get(&id), &base) {
+                // Merged before: the title may have changed since.
+                (Some((created, _)), Some(base)) if **created == *base.created_at => {
+                    row.created == *created
+                }
+                (Some(marks), _) => is_same(row, marks),
+                (None, Some(base)) => *row.created == *base.created_at,
+                (None, None) => owners.get(&id).is_none_or(|owner| is_same(row, owner)),
+            };
+            if known {
+                owners
+                    .entry(id)
+                    .or_insert_with(|| (row.created.clone(), row.title.clone()));
+                self.copy.places.entry(id).or_default().push(at);
+                continue;
+            }
+            let new = transaction.next_id()?;
+            self.copy.rows[at].id = new;
+            self.copy.places.entry(new).or_default().push(at);
+            self.copy.renumbered.insert(id, new);
+            self.renumbered.push(Renumbered {
+                from: id,
+                to: new,
+                side: Side::File,
+            });
+        }
+        let shared = self
+            .copy
+            .renumbered
+            .keys()
+            .filter(|id| owners.contains_key(id));
+        self.copy.shared = shared.copied().collect();
+        Ok(())
+    }
+
+    /// Merges every task that is here, and returns their ids.
+    fn merge_here(&mut self, transaction: &dyn Transaction) -> Result<Ids> {
+        let mut ids = Ids::new();
+        each(transaction, |task| {
+            ids.insert(task.id);
+            self.merge_one(transaction, task)
+        })?;
+        Ok(ids)
+    }
+
+    fn merge_one(&mut self, transaction: &dyn Transaction, here: Task) -> Result<()> {
+        let id = here.id;
+        let own = line(&here);
+        let base = Base::of(transaction, &self.name, id)?;
+        let rows = self.copy.places.get(&id).cloned().unwrap_or_default();
+        let Some(first) = rows.first() else {
+            return self.gone_from_file(here, own, base.map(|base| base.current));
+        };
+        if rows.len() == 1 && self.copy.text(*first) == own.as_bytes() {
+            self.lines.insert(id, own);
+            return Ok(());
+        }
+        // Two versions of one task come from one that both sides knew, before ours went out.
+        let base = base.map(|base| match base.common.filter(|_| rows.len() > 1) {
+            Some(common) => common,
+            None => base.current,
+        });
+        let base = base.map(|base| parse(base.as_bytes())).transpose()?;
+        let mut merged = here.clone();
+        for at in &rows {
+            let stays = |need: TaskId| here.depends.contains(&need) || here.parent == Some(need);
+            let file = self.copy.task(*at, stays)?;
+            let (joined, conflicts) = merge(base.as_ref(), &merged, &file);
+            merged = joined;
+            self.conflicts.extend(conflicts);
+        }
+        let text = line(&merged);
+        self.in_file.changed += usize::from(self.copy.text(*first) != text.as_bytes());
+        if text != own {
+            self.here.changed += 1;
+            self.changed.insert(id, Some(merged));
+        }
+        self.lines.insert(id, text);
+        Ok(())
+    }
+
+    /// The file lacks a task that is here: it is new here, or was deleted there.
+    fn gone_from_file(&mut self, here: Task, own: String, base: Option<String>) -> Result<()> {
+        let id = here.id;
+        // A row of another task in its place says nothing about this one.
+        let is_displaced = self.copy.renumbered.contains_key(&id);
+        match base {
+            Some(base) if base == own && !is_displaced => {
+                self.here.deleted += 1;
+                self.changed.insert(id, None);
+            }
+            Some(base) => {
+                if base != own && !is_displaced {
+                    self.conflicts.push(Conflict {
+                        id,
+                        field: "task".to_string(),
+                        here: json!(here),
+                        file: json!(null),
+                        taken: Side::Here,
+                    });
+                }
+                self.in_file.added += 1;
+                self.lines.insert(id, own);
+            }
+            None => {
+                self.in_file.added += 1;
+                self.lines.insert(id, own);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over the tasks that are in the file only: new there, or deleted here.
+    fn merge_others(&mut self, transaction: &dyn Transaction, here: &Ids) -> Result<()> {
+        let mut others: Vec<TaskId> = self.copy.places.keys().copied().collect();
+        others.retain(|id| !here.contains(id));
+        others.sort_unstable();
+        for id in others {
+            let rows = self.copy.places.get(&id).cloned().unwrap_or_default();
+            let Some((first, more)) = rows.split_first() else {
+                continue;
+            };
+            let base = Base::of(transaction, &self.name, id)?;
+            let is_base = |at: &usize| {
+                base.as_ref()
+                    .is_some_and(|base| self.copy.text(*at) == base.current.as_bytes())
+            };
+            if rows.iter().all(is_base) {
+                self.in_file.deleted += 1;
+                continue;
+            }
+            let mut task = self.copy.task(*first, |_| false)?;
+            for at in more {
+                let (joined, conflicts) = merge(None, &task, &self.copy.task(*at, |_| false)?);
+                task = joined;
+                self.conflicts.extend(conflicts);
+            }
+            if base.is_some() {
+                self.conflicts.push(Conflict {
+                    id,
+                    field: "task".to_string(),
+                    here: json!(null),
+                    file: json!(task),
+                    taken: Side::File,
+                });
+            }
+            self.here.added += 1;
+            self.lines.insert(id, line(&task));
+            self.changed.insert(id, Some(task));
+        }
+        Ok(())
+    }
+
+    /// Writes what changed, and what the file looks like now.
+    fn write(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        self.settle_keys(transaction)?;
+        for (id, task) in &self.changed {
+            if task.is_none() {
+                transaction.delete(*id)?;
+            }
+        }
+        for task in self.changed.values().flatten() {
+            transaction.put(task)?;
+        }
+        for id in transaction.base_ids(&self.name)? {
+            if !self.lines.contains_key(&id) {
+                transaction.put_base(&self.name, id, None)?;
+            }
+        }
+        for (id, line) in &self.lines {
+            let before = Base::of(transaction, &self.name, *id)?;
+            let after = Base {
+                current: line.clone(),
+                common: self.common(*id, line, before.as_ref()),
+            };
+            if before.as_ref() != Some(&after) {
+                transaction.put_base(&self.name, *id, Some(&after.text()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the version of a task that the others know: what they wrote last, and not what only
+    /// this copy has written since.
+    fn common(&self, id: TaskId, line: &str, before: Option<&Base>) -> Option<String> {
+        let [row] = self.copy.places.get(&id)?.as_slice() else {
+            return None;
+        };
+        let file = std::str::from_utf8(self.copy.text(*row)).ok()?;
+        let common = match before.filter(|before| before.current == file) {
+            Some(before) => before.common.as_ref().unwrap_or(&before.current).clone(),
+            None => file.to_string(),
+        };
+        Some(common).filter(|common| common != line)
+    }
+
+    /// A key finds one task: the one here keeps it.
+    fn settle_keys(&mut self, transaction: &dyn Transaction) -> Result<()> {
+        for (id, task) in &mut self.changed {
+            let Some((task, key)) = task.as_mut().and_then(|task| {
+                let key = task.key.clone()?;
+                Some((task, key))
+            }) else {
+                continue;
+            };
+            let holder = transaction.task_by_key(&key)?.filter(|holder| holder != id);
+            if holder.is_none() {
+                continue;
+            }
+            task.key = None;
+            self.lines.insert(*id, line(task));
+            self.conflicts.push(Conflict {
+                id: *id,
+                field: "key".to_string(),
+                here: json!(null),
+                file: json!(key),
+                taken: Side::Here,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn is_same(row: &Row, marks: &Marks) -> bool {
+    (&row.created, &row.title) == (&marks.0, &marks.1)
+}
+
+/// Moves a task to another id, with its spawns, links and gates.
+fn relocate(transaction: &mut dyn Transaction, from: TaskId, to: TaskId) -> Result<()> {
+    let mut task = require(transaction, from)?;
+    task.id = to;
+    task.extra
+        .insert("was".to_string(), from.to_string().into());
+    let (spawns, links) = (transaction.spawns(from)?, transaction.links(from)?);
+    let gates = transaction.gates(from)?;
+    let key = task.key.take();
+    transaction.reserve_id(to)?;
+    transaction.put(&task)?;
+    for mut spawn in spawns {
+        spawn.task = to;
+        transaction.put_spawn(&spawn)?;
+    }
+    for mut link in links {
+        link.task = to;
+        transaction.link(&link)?;
+    }
+    transaction.put_gates(to, &gates)?;
+    if key.is_some() {
+        let mut old = require(transaction, from)?;
+        old.key = None;
+        transaction.put(&old)?;
+        task.key = key;
+        transaction.put(&task)?;
+    }
+    Ok(())
+}
+
+/// Lets references follow tasks that have moved, and takes away the old ones.
+fn follow(transaction: &mut dyn Transaction, moves: &BTreeMap<TaskId, TaskId>) -> Result<()> {
+    let moved = |id: TaskId| moves.get(&id).copied().unwrap_or(id);
+    let mut changed = Vec::new();
+    each(transaction, |task| {
+        let mut after = task.clone();
+        after.parent = task.parent.map(moved);
+        after.depends = task.depends.iter().map(|id| moved(*id)).collect();
+        if after != task {
+            changed.push(after);
+        }
+        Ok(())
+    })?;
+    for task in changed {
+        transaction.put(&task)?;
+    }
+    for from in moves.keys() {
+        transaction.delete(*from)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Merging with a copy of the tasks in a file that others change, too. The file is written before
+//! the store commits: whatever ends the process in between, the next merge finds in the file what
+//! it would have made itself.
+
+mod copy;
+mod graph;
+mod merged;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use self::copy::Copy;
+use self::merged::Merge;
+use crate::error::{Code, Error, Result, quote};
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::store::Transaction;
+use crate::transfer::merge::{Conflict, Side};
+use crate::transfer::{FILE_MAX, formats::cleo};
+
+/// How many tasks came, changed and went on one side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Changes {
+    /// New there.
+    pub added: usize,
+    /// Changed there.
+    pub changed: usize,
+    /// Gone from there.
+    pub deleted: usize,
+}
+
+/// A task that has another id now, because two tasks had the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Renumbered {
+    /// Its id before.
+    pub from: TaskId,
+    /// Its id now.
+    pub to: TaskId,
+    /// On which side it had the other one.
+    pub side: Side,
+}
+
+/// What a merge did, or would do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Synced {
+    /// The file.
+    pub file: String,
+    /// How many tasks both have now.
+    pub total: usize,
+    /// What changed in the store.
+    pub here: Changes,
+    /// What changed in the file.
+    pub in_file: Changes,
+    /// What both sides had changed, with both values.
+    pub conflicts: Vec<Conflict>,
+    /// Tasks with another id.
+    pub renumbered: Vec<Renumbered>,
+    /// True when nothing was written.
+    pub dry_run: bool,
+}
+
+/// Merges the tasks with their copy in a file, both ways. A file that is not there is made.
+pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced> {
+    let full = context.surroundings.directory.join(path);
+    let name = name_of(&full, &context.workspace.root);
+    let shown = path.to_string_lossy().into_owned();
+    context.write_if(|transaction| {
+        let bytes = read(&full)?;
+        let is_new = bytes.is_none();
+        let copy = Copy::read(bytes.unwrap_or_default(), path)?;
+        if is_new {
+            forget(transaction, &name)?;
+        }
+        refuse_empty(transaction, &copy, &name, path)?;
+        let merge = Merge::run(transaction, copy, &name)?;
+        let text = merge.text();
+        if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
+            refuse_changed(&full, merge.copy.bytes(), is_new)?;
+            crate::file::write_whole(&full, &text)?;
+        }
+        Ok((merge.into_report(shown, dry_run), !dry_run))
+    })
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::metadata(path) {
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        _ => crate::file::read(path, FILE_MAX).map(Some),
+    }
+}
+
+/// Names the file in the same way wherever the workspace lies.
+fn name_of(path: &Path, root: &Path) -> String {
+    let real = |path: &Path| -> PathBuf {
+        let folder = path
+            .parent()
+            .and_then(|folder| fs::canonicalize(folder).ok());
+        let name = path.file_name().unwrap_or_default();
+        folder.map_or_else(|| path.to_path_buf(), |folder| folder.join(name))
+    };
+    let (path, root) = (
+        real(path),
+        fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf()),
+    );
+    let short = path.strip_prefix(&root).unwrap_or(&path);
+    short.to_string_lossy().into_owned()
+}
+
+/// A file that is made anew knows nothing of earlier merges.
+fn forget(transaction: &mut dyn Transaction, name: &str) -> Result<()> {
+    for id in transaction.base_ids(name)? {
+        transaction.put_base(name, id, None)?;
+    }
+    Ok(())
+}
+
+/// An emptied file would delete all tasks. One with its header says so on purpose.
+fn refuse_empty(transaction: &dyn Transaction, copy: &Copy, name: &str, path: &Path) -> Result<()> {
+    let before = transaction.base_ids(name)?.len();
+    let has_header = copy.bytes().starts_with(cleo::HEADER.as_bytes());
+    if !copy.rows.is_empty() || before == 0 || has_header {
+        return Ok(());
+    }
+    let message = format!(
+        "{} holds no task, and held {before} when it was last merged; all of them would be deleted",
+        path.display()
+    );
+    let file = quote(&path.to_string_lossy());
+    let fix = format!("rm {file} && cleo sync {file}");
+    Err(Error::new(Code::InputInvalid, message).fix(fix))
+}
+
+/// Somebody may have written the file while it was merged.
+fn refuse_changed(path: &Path, before: &[u8], is_new: bool) -> Result<()> {
+    let now = read(path)?;
+    let same = match &now {
+        None => is_new,
+        Some(now) => !is_new && now == before,
+    };
+    if same {
+        return Ok(());
+    }
+    let message = format!("{} was changed while it was merged", path.display());
+    let fix = format!("cleo sync {}", quote(&path.to_string_lossy()));
+    Err(Error::new(Code::FileChanged, message).fix(fix))
+}
+
+impl Merge {
+    /// Returns what the file holds now.
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", cleo::HEADER);
+        for line in self.lines.values() {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn into_report(self, file: String, dry_run: bool) -> Synced {
+        Synced {
+            file,
+            total: self.lines.len(),
+            here: self.here,
+            in_file: self.in_file,
+            conflicts: self.conflicts,
+            renumbered: self.renumbered,
+            dry_run,
+        }
+    }
+}
+
+/// Ids in order.
+type Ids = BTreeSet<TaskId>;

@@ -1,0 +1,162 @@
+//! Taking back an operation: its changes are undone, newest first, as an operation of its own,
+//! which can be taken back in turn. All of it or nothing.
+
+mod conflict;
+mod inverse;
+
+use serde::Serialize;
+
+use super::Context;
+use super::log::{Entry, describe, entry, require_operation};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::store::{Change, Operation, OperationFilter, Recorded, Transaction};
+
+/// How many operations are looked at at once, to find one that can be taken back.
+const PAGE: u32 = 50;
+/// How many changes an answer shows, and how many warnings it has of one kind.
+const SHOWN: usize = 100;
+
+/// What an undo did, or would do.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Undone {
+    /// The operation that was taken back.
+    pub operation: Entry,
+    /// Number of the operation that did it; none when nothing was done.
+    pub undo: Option<u64>,
+    /// The first changes that it made.
+    pub changes: Vec<Change>,
+    /// How many there are.
+    pub total: usize,
+    /// True when nothing was done.
+    pub dry_run: bool,
+    /// What could not be taken back.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Takes back an operation: the one named, else the latest that changed something that can be
+/// taken back, is not taken back yet and is no undo itself.
+pub fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
+    let (now, by) = (context.now(), context.surroundings.actor.clone());
+    let work = |transaction: &mut dyn Transaction| {
+        let (operation, mut warnings) = match number {
+            Some(number) => (named(transaction, number)?, Vec::new()),
+            None => latest(transaction)?,
+        };
+        if number.is_none() && operation.by != by {
+            let (number, by) = (operation.number, &operation.by);
+            warnings.push(format!("operation {number} was by {by}"));
+        }
+        let changes = transaction.changes_of(operation.number, u32::MAX)?;
+        let own = take_back(transaction, &operation, &changes, &now, &mut warnings)?;
+        let mut made = transaction.changes_of(own, u32::MAX)?;
+        let total = made.len();
+        made.truncate(SHOWN);
+        Ok(Undone {
+            operation: entry(transaction, operation)?,
+            undo: (!dry_run).then_some(own),
+            changes: made.into_iter().map(|each| each.change).collect(),
+            total,
+            dry_run,
+            warnings,
+        })
+    };
+    match dry_run {
+        true => context.rehearse(work).map_err(still_dry),
+        false => context.write(work),
+    }
+}
+
+/// Whoever wanted to look is told how to look.
+fn still_dry(mut error: Error) -> Error {
+    let undo = |fix: &String| fix.starts_with("cleo undo ");
+    let look = error.fix.as_ref().filter(|fix| undo(fix));
+    error.fix = look
+        .map(|fix| format!("{fix} --dry-run"))
+        .or(error.fix.take());
+    error
+}
+
+/// Reads the operation that is to be taken back and refuses one that cannot be.
+fn named(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
+    let operation = require_operation(transaction, number)?;
+    if let Some(undo) = operation.undone_by {
+        let message = format!("operation {number} is taken back already, by operation {undo}");
+        return Err(Error::new(Code::NothingToUndo, message)
+            .fix(format!("cleo log --operation {undo}"))
+            .or("bring back what it did", format!("cleo undo {undo}")));
+    }
+    let changes = transaction.changes_of(number, u32::MAX)?;
+    if let Some(event) = changes.iter().find(|_| !can_be_taken_back(&changes)) {
+        let what = describe(&event.change);
+        let message = format!("operation {number} cannot be taken back: {what}");
+        let error = Error::new(Code::NothingToUndo, message).fix("cleo log");
+        return Err(error);
+    }
+    Ok(operation)
+}
+
+fn can_be_taken_back(changes: &[Recorded]) -> bool {
+    let mut changes = changes.iter();
+    changes.any(|each| inverse::is_possible(&each.change))
+}
+
+/// Finds the operation that is taken back when none is named, and says what was passed over.
+fn latest(transaction: &dyn Transaction) -> Result<(Operation, Vec<String>)> {
+    let mut filter = OperationFilter {
+        limit: Some(PAGE),
+        ..OperationFilter::default()
+    };
+    let mut passed = Vec::new();
+    loop {
+        let (page, _) = transaction.operations(&filter)?;
+        let Some(last) = page.last() else {
+            let message = "nothing is there that can be taken back";
+            return Err(Error::new(Code::NothingToUndo, message).fix("cleo log"));
+        };
+        filter.before = Some(last.number);
+        for operation in page {
+            if operation.undoes.is_some() || operation.undone_by.is_some() {
+                continue;
+            }
+            let changes = transaction.changes_of(operation.number, u32::MAX)?;
+            if can_be_taken_back(&changes) {
+                passed.truncate(SHOWN);
+                return Ok((operation, passed));
+            }
+            let what = changes.first().map(|first| describe(&first.change));
+            let (number, what) = (operation.number, what.unwrap_or_default());
+            passed.push(format!(
+                "operation {number} was passed over, it cannot be taken back: {what}"
+            ));
+        }
+    }
+}
+
+/// Undoes the changes of an operation and returns the number of the operation that does.
+fn take_back(
+    transaction: &mut dyn Transaction,
+    operation: &Operation,
+    changes: &[Recorded],
+    now: &str,
+    warnings: &mut Vec<String>,
+) -> Result<u64> {
+    conflict::refuse(transaction, operation, changes, warnings)?;
+    let undo = transaction.undoing(operation.number)?;
+    for recorded in changes.iter().rev() {
+        if inverse::is_possible(&recorded.change) {
+            inverse::apply(transaction, &recorded.change, now)?;
+        } else if warnings.len() < SHOWN {
+            let what = describe(&recorded.change);
+            warnings.push(format!("this cannot be taken back and stays: {what}"));
+        }
+    }
+    let mut touched: Vec<TaskId> = changes.iter().filter_map(|each| each.change.task).collect();
+    touched.sort();
+    touched.dedup();
+    conflict::refuse_broken(transaction, operation, undo, &touched)?;
+    Ok(undo)
+}

@@ -1,0 +1,99 @@
+//! Phases of a project: in which order, and which one the project is in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::task::Status;
+
+/// How many tasks stand where.
+pub type Counts = BTreeMap<Status, u64>;
+
+/// A phase that was added, set or begun. Others come into being when a task names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Phase {
+    /// Its name in tasks: letters, digits, `.`, `_` and `-`.
+    pub slug: String,
+    /// Its place among the others, from 1.
+    pub position: u32,
+    /// Its name for people.
+    pub name: String,
+    /// What it is about; may be empty.
+    pub description: String,
+    /// Where it stands.
+    pub status: PhaseStatus,
+    /// When it was first begun, RFC 3339 in UTC.
+    pub started_at: Option<String>,
+    /// When it was completed, RFC 3339 in UTC.
+    pub completed_at: Option<String>,
+}
+
+impl Phase {
+    /// Makes a phase that nobody has begun.
+    pub fn new(slug: &str, position: u32) -> Phase {
+        Phase {
+            slug: slug.to_string(),
+            position,
+            name: slug.to_string(),
+            description: String::new(),
+            status: PhaseStatus::Pending,
+            started_at: None,
+            completed_at: None,
+        }
+    }
+
+    /// Moves it to `status` at `now` and keeps its times true.
+    pub fn move_to(&mut self, status: PhaseStatus, now: &str) {
+        self.status = status;
+        if status == PhaseStatus::Active && self.started_at.is_none() {
+            self.started_at = Some(now.to_string());
+        }
+        self.completed_at = (status == PhaseStatus::Completed).then(|| now.to_string());
+    }
+}
+
+/// Where a phase stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseStatus {
+    /// Not begun, or left again.
+    Pending,
+    /// The one that the project is in.
+    Active,
+    /// Over.
+    Completed,
+}
+
+impl PhaseStatus {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            PhaseStatus::Pending => "pending",
+            PhaseStatus::Active => "active",
+            PhaseStatus::Completed => "completed",
+        }
+    }
+}
+
+impl fmt::Display for PhaseStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+impl FromStr for PhaseStatus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PhaseStatus, String> {
+        let all = [
+            PhaseStatus::Pending,
+            PhaseStatus::Active,
+            PhaseStatus::Completed,
+        ];
+        let found = all.into_iter().find(|status| status.word() == text);
+        found.ok_or_else(|| format!("`{text}` is no status of a phase"))
+    }
+}

@@ -1,0 +1,124 @@
+//! Sessions: which part of the graph somebody works on, with focus and notes. Nobody needs one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::id::TaskId;
+use crate::task::Note;
+
+/// Id of a session, written `S1`, `S2`, …; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u32);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "S{}", self.0)
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SessionId, String> {
+        let digits = text.trim().strip_prefix(['S', 's']).unwrap_or("");
+        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse::<u32>() {
+            Ok(number) if all_digits && number > 0 => Ok(SessionId(number)),
+            _ => Err(format!("`{text}` is no session id; ids look like S1")),
+        }
+    }
+}
+
+impl Serialize for SessionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SessionId, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A stretch of work on a part of the graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Id, never reused.
+    pub id: SessionId,
+    /// One line that says what it is for; may be empty.
+    pub name: String,
+    /// Where it stands.
+    pub status: SessionStatus,
+    /// The task that it is about, with all below it; none means the whole workspace.
+    pub scope: Option<TaskId>,
+    /// The task that is worked on now.
+    pub focus: Option<TaskId>,
+    /// Who leads it.
+    pub holder: String,
+    /// Notes in order; only ever added to.
+    pub notes: Vec<Note>,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// When it ended; none while it is open.
+    pub ended_at: Option<String>,
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionStatus {
+    /// Somebody works in it.
+    Open,
+    /// It is over, and can be resumed.
+    Ended,
+}
+
+impl SessionStatus {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            SessionStatus::Open => "open",
+            SessionStatus::Ended => "ended",
+        }
+    }
+}
+
+impl fmt::Display for SessionStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+impl FromStr for SessionStatus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SessionStatus, String> {
+        match text.trim().to_lowercase().as_str() {
+            "open" | "active" => Ok(SessionStatus::Open),
+            "ended" | "closed" => Ok(SessionStatus::Ended),
+            _ => Err(format!(
+                "`{text}` is no status of a session; open and ended are"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_ids_are_read_in_any_usual_spelling_and_nothing_else() {
+        for (text, expected) in [("S1", Some(1)), ("s12", Some(12)), ("S007", Some(7))] {
+            assert_eq!(text.parse().ok(), expected.map(SessionId), "{text}");
+        }
+        for text in ["", "S", "S0", "1", "T1", "S-1", "S99999999999"] {
+            assert!(text.parse::<SessionId>().is_err(), "{text}");
+        }
+    }
+}

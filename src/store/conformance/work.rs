@@ -1,0 +1,160 @@
+//! Rules of what surrounds the work on tasks: claims, sessions, phases.
+
+use super::{NOW, put, stamp, task};
+use crate::claim::{Claim, Lease};
+use crate::id::TaskId;
+use crate::phase::{Counts, Phase, PhaseStatus};
+use crate::session::{Session, SessionId, SessionStatus};
+use crate::store::{Filter, Store};
+use crate::task::{Note, Priority, Status, Task};
+
+const LATER: &str = "2026-01-26T10:00:00.000Z";
+
+fn claim(number: u32, holder: &str) -> Claim {
+    let now = NOW.parse().unwrap();
+    Claim::after(None, TaskId(number), holder, now, Lease::default())
+}
+
+pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b"), task(3, "c")]);
+    let mut transaction = store.write(&stamp()).unwrap();
+    for claim in [claim(1, "ada"), claim(2, "bob"), claim(3, "ada")] {
+        transaction.put_claim(&claim).unwrap();
+    }
+    let freed = claim(3, "ada").freed(NOW);
+    transaction.put_claim(&freed).unwrap();
+    transaction.commit().unwrap();
+    let transaction = store.read().unwrap();
+    let read = |number| transaction.claim(TaskId(number)).unwrap();
+    assert_eq!(read(1), Some(claim(1, "ada")));
+    assert_eq!(read(3), Some(freed));
+    assert_eq!(read(4), None);
+    assert_eq!(transaction.claims_of("ada").unwrap(), [claim(1, "ada")]);
+    assert_eq!(transaction.claims_of("eve").unwrap(), []);
+    assert_eq!(transaction.expired_claims(NOW).unwrap(), []);
+    let over = [claim(1, "ada"), claim(2, "bob")];
+    assert_eq!(transaction.expired_claims(LATER).unwrap(), over);
+    let listed = |filter: Filter| {
+        let page = transaction.list(&filter).unwrap();
+        page.tasks.iter().map(|task| task.id.0).collect::<Vec<_>>()
+    };
+    let (claimed, holder) = (true, Some("bob".to_string()));
+    let all = Filter::default;
+    assert_eq!(listed(Filter { claimed, ..all() }), [1, 2]);
+    assert_eq!(listed(Filter { holder, ..all() }), [2]);
+}
+
+pub(super) fn a_deleted_task_takes_its_claim_along(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b")]);
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_claim(&claim(1, "ada")).unwrap();
+    let mut open = session(1);
+    (open.scope, open.focus) = (Some(TaskId(1)), Some(TaskId(1)));
+    transaction.put_session(&open).unwrap();
+    transaction.delete(TaskId(1)).unwrap();
+    transaction.commit().unwrap();
+    let transaction = store.read().unwrap();
+    assert_eq!(transaction.claims_of("ada").unwrap(), []);
+    let kept = transaction.session(SessionId(1)).unwrap();
+    assert_eq!(kept, Some(session(1)), "the session stays, without a scope");
+}
+
+pub(super) fn the_first_ready_task_is_the_most_urgent(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=8).map(|number| task(number, "x")).collect();
+    tasks[0].kind = "epic".parse().unwrap();
+    tasks[1].parent = Some(TaskId(1));
+    tasks[2].parent = Some(TaskId(1));
+    tasks[2].priority = Priority::Critical;
+    tasks[2].depends = vec![TaskId(2)];
+    tasks[3].parent = Some(TaskId(2));
+    tasks[4].priority = Priority::High;
+    tasks[5].status = Status::Active;
+    tasks[5].priority = Priority::Critical;
+    put(store, &tasks);
+    let first = |store: &mut dyn Store, scope: Option<u32>| {
+        let transaction = store.read().unwrap();
+        let first = transaction.first_ready(scope.map(TaskId)).unwrap();
+        first.map(|id| id.0)
+    };
+    assert_eq!(first(store, None), Some(5));
+    assert_eq!(first(store, Some(1)), Some(4), "to any depth");
+    assert_eq!(first(store, Some(5)), None, "only below the scope");
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_claim(&claim(5, "ada")).unwrap();
+    tasks[3].move_to(Status::Done, NOW);
+    tasks[1].move_to(Status::Done, NOW);
+    transaction.put(&tasks[3]).unwrap();
+    transaction.put(&tasks[1]).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(first(store, None), Some(3), "what waited is ready now");
+    assert_eq!(first(store, Some(1)), Some(3));
+}
+
+fn session(number: u32) -> Session {
+    Session {
+        id: SessionId(number),
+        name: "one".into(),
+        status: SessionStatus::Open,
+        scope: None,
+        focus: None,
+        holder: "ada".into(),
+        notes: Vec::new(),
+        started_at: NOW.into(),
+        ended_at: None,
+    }
+}
+
+pub(super) fn a_session_is_read_as_it_was_written(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let mut first = session(1);
+    (first.scope, first.focus) = (Some(TaskId(1)), Some(TaskId(1)));
+    let mut transaction = store.write(&stamp()).unwrap();
+    assert_eq!(transaction.next_session().unwrap(), SessionId(1));
+    transaction.put_session(&first).unwrap();
+    assert_eq!(transaction.next_session().unwrap(), SessionId(2));
+    transaction.put_session(&session(2)).unwrap();
+    first.status = SessionStatus::Ended;
+    first.ended_at = Some(NOW.into());
+    first.notes.push(Note {
+        at: NOW.into(),
+        by: "ada".into(),
+        text: "a\n\"b\"".into(),
+    });
+    transaction.put_session(&first).unwrap();
+    transaction.commit().unwrap();
+    let transaction = store.read().unwrap();
+    let read = |id| transaction.session(SessionId(id)).unwrap();
+    assert_eq!((read(1), read(3)), (Some(first.clone()), None));
+    let open = transaction.sessions(Some(SessionStatus::Open)).unwrap();
+    assert_eq!(open, [session(2)]);
+    let all = transaction.sessions(None).unwrap();
+    assert_eq!(all, [first, session(2)]);
+}
+
+pub(super) fn phases_have_an_order_and_counts(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=4).map(|number| task(number, "x")).collect();
+    for task in &mut tasks[1..] {
+        task.parent = Some(TaskId(1));
+        task.phase = Some("build".into());
+    }
+    tasks[3].status = Status::Done;
+    put(store, &tasks);
+    let mut build = Phase::new("build", 2);
+    let (design, also) = (Phase::new("design", 1), Phase::new("also", 2));
+    let mut transaction = store.write(&stamp()).unwrap();
+    for phase in [&build, &design, &also] {
+        transaction.put_phase(phase).unwrap();
+    }
+    build.move_to(PhaseStatus::Active, NOW);
+    transaction.put_phase(&build).unwrap();
+    transaction.commit().unwrap();
+    let transaction = store.read().unwrap();
+    assert_eq!(transaction.phases().unwrap(), [design, also, build]);
+    let counted = Counts::from([(Status::Pending, 2), (Status::Done, 1)]);
+    let phases = transaction.phase_counts().unwrap();
+    assert_eq!(phases, [("build".to_string(), counted.clone())].into());
+    assert_eq!(transaction.counts(Some(TaskId(1))).unwrap(), counted);
+    let all = Counts::from([(Status::Pending, 3), (Status::Done, 1)]);
+    assert_eq!(transaction.counts(None).unwrap(), all);
+    assert_eq!(transaction.counts(Some(TaskId(4))).unwrap(), Counts::new());
+}

@@ -1,0 +1,26 @@
+//! Questions about many tasks whose answers are small: nothing that they count is read whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::task::Status;
+
+/// How many tasks stand where.
+pub type Counts = BTreeMap<Status, u64>;
+
+/// Looks at many tasks at once.
+pub trait Overview {
+    /// Finds which of these ids are no tasks.
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
+
+    /// Counts the tasks below `root`, to any depth, by status; without root, all tasks. A status
+    /// that no task has is left out.
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
+
+    /// Reads the tasks of a status below `root`, or of all, the last changed first.
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
+
+    /// Reads the epics that are neither done nor cancelled, by id, and how many there are.
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
+}

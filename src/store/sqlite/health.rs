@@ -1,0 +1,124 @@
+//! What `doctor` asks of the database: whether it is whole, and whether what is kept beside the
+//! tasks still agrees with them.
+
+use rusqlite::Connection;
+
+use super::SqliteStore;
+use super::faults::Faults;
+use super::log_of;
+use crate::error::Result;
+use crate::id::TaskId;
+
+/// Most problems that one question names.
+const PROBLEMS_MAX: usize = 10;
+
+/// What must hold, each as a query for the things that do not: none is right.
+const AGREES: &[(&str, &str)] = &[
+    (
+        "a reference leads nowhere",
+        "SELECT \"table\" || ' ' || coalesce(rowid, '') FROM pragma_foreign_key_check",
+    ),
+    (
+        "the number of tasks with a status is kept wrongly",
+        "SELECT status FROM (
+             SELECT status, count(*) AS number FROM tasks GROUP BY status
+             UNION ALL SELECT status, -value FROM task_counts
+         ) GROUP BY status HAVING sum(number) <> 0",
+    ),
+    (
+        "the graph lacks a task or has one too many",
+        "SELECT 'T' || number FROM tasks WHERE number NOT IN (SELECT number FROM nodes)
+         UNION ALL SELECT 'T' || number FROM nodes WHERE number NOT IN (SELECT number FROM tasks)",
+    ),
+    (
+        "the graph has another parent or status than the task",
+        "SELECT 'T' || t.number FROM tasks t JOIN nodes n USING (number)
+         WHERE t.parent IS NOT n.parent OR t.status <> n.status
+             OR n.is_epic <> (t.type = 'epic')
+             OR n.rank <> CASE t.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1
+                 WHEN 'medium' THEN 2 ELSE 3 END",
+    ),
+    (
+        "the graph counts what a task waits for wrongly",
+        "SELECT 'T' || n.number FROM nodes n
+         WHERE n.open_needs <> (SELECT count(*) FROM task_depends d JOIN tasks t ON t.number = d.needs
+                 WHERE d.task = n.number AND t.status <> 'done')
+             OR n.open_children <> (SELECT count(*) FROM tasks c
+                 WHERE c.parent = n.number AND c.status NOT IN ('done', 'cancelled'))",
+    ),
+];
+
+/// A claim that nobody renewed in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleClaim {
+    /// The task.
+    pub task: TaskId,
+    /// Who holds it.
+    pub holder: String,
+    /// When it ran out, RFC 3339 in UTC.
+    pub expired: String,
+}
+
+impl SqliteStore {
+    /// Checks every page and index of the file. None is right.
+    pub fn broken_pages(&self) -> Result<Vec<String>> {
+        let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
+        let mut problems = texts(&self.connection, &sql).at(&self.path)?;
+        problems.retain(|problem| problem != "ok");
+        Ok(problems)
+    }
+
+    /// Checks that what is kept beside the tasks agrees with them. Each problem names what is wrong
+    /// and some of where.
+    pub fn disagreements(&self) -> Result<Vec<String>> {
+        let mut problems = Vec::new();
+        for (what, sql) in AGREES {
+            let sql = format!("SELECT * FROM ({sql}) LIMIT {PROBLEMS_MAX}");
+            let found = texts(&self.connection, &sql).at(&self.path)?;
+            if !found.is_empty() {
+                problems.push(format!("{what}: {}", found.join(", ")));
+            }
+        }
+        let words = "INSERT INTO task_text (task_text, rank) VALUES ('integrity-check', 1)";
+        let checked = self.connection.execute_batch(words);
+        let code = checked.err().and_then(|cause| cause.sqlite_error_code());
+        if code == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+            problems.push("the index of words differs from the tasks".to_string());
+        }
+        Ok(problems)
+    }
+
+    /// Returns how many bytes the write-ahead log has.
+    pub fn log_bytes(&self) -> u64 {
+        std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
+    }
+
+    /// Reads the claims that ran out before a moment and are still held, the oldest first.
+    pub fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<StaleClaim>> {
+        let sql = "SELECT task, holder, expires FROM claims
+                   WHERE holder IS NOT NULL AND expires < ?1 ORDER BY expires, task LIMIT ?2";
+        let mut statement = self.connection.prepare(sql).at(&self.path)?;
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(StaleClaim {
+                task: TaskId(row.get(0)?),
+                holder: row.get(1)?,
+                expired: row.get(2)?,
+            })
+        };
+        let rows = statement.query_map((now, limit), read).at(&self.path)?;
+        rows.collect::<rusqlite::Result<_>>().at(&self.path)
+    }
+
+    /// Reads when the last operation was recorded, RFC 3339 in UTC.
+    pub fn last_operation(&self) -> Result<Option<String>> {
+        let sql = "SELECT max(at) FROM operations";
+        let found = self.connection.query_row(sql, (), |row| row.get(0));
+        found.at(&self.path)
+    }
+}
+
+fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map((), |row| row.get(0))?;
+    rows.collect()
+}

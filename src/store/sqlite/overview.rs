@@ -1,0 +1,81 @@
+//! SQL of questions about many tasks.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Row;
+
+use super::SqliteTransaction;
+use super::tasks::{read_id, word};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::{Counts, Overview, Tasks};
+use crate::task::Status;
+
+/// From how many ids on all ids between the first and the last are read in one go.
+const MANY: usize = 500;
+
+/// The tasks below `?1`, to any depth.
+const BELOW: &str = "WITH RECURSIVE scope (number) AS (
+         SELECT number FROM nodes WHERE parent = ?1
+         UNION SELECT n.number FROM nodes n JOIN scope s ON n.parent = s.number)";
+
+const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND status NOT IN ('done', 'cancelled')";
+
+impl Overview for SqliteTransaction<'_> {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+        let mut missing = BTreeSet::new();
+        if ids.len() < MANY {
+            for id in ids {
+                if self.status(*id)?.is_none() {
+                    missing.insert(*id);
+                }
+            }
+            return Ok(missing);
+        }
+        let (first, last) = (ids.first().map(|id| id.0), ids.last().map(|id| id.0));
+        let sql = "SELECT number FROM nodes WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
+        let there = self.all(sql, (first, last), read_id)?;
+        missing.extend(ids.iter().filter(|id| there.binary_search(id).is_err()));
+        Ok(missing)
+    }
+
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+        let read = |row: &Row<'_>| Ok((word(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));
+        let rows = match root {
+            None => self.all(
+                "SELECT status, value FROM task_counts WHERE value > 0",
+                (),
+                read,
+            ),
+            Some(root) => {
+                let sql = format!(
+                    "{BELOW} SELECT n.status, count(*) FROM scope s
+                     JOIN nodes n ON n.number = s.number GROUP BY n.status"
+                );
+                self.all(&sql, [root.0], read)
+            }
+        };
+        Ok(rows?.into_iter().collect())
+    }
+
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
+        let (scope, join) = match root {
+            Some(_) => (BELOW, "JOIN scope s ON s.number = t.number"),
+            None => ("", ""),
+        };
+        let sql = format!(
+            "{scope} SELECT t.number FROM tasks t {join} WHERE t.status = ?2 AND ?1 IS ?1
+             ORDER BY t.updated_at DESC, t.number DESC LIMIT ?3"
+        );
+        self.all(&sql, (root.map(|id| id.0), status.word(), limit), read_id)
+    }
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+        let sql = format!("SELECT number {OPEN_EPICS} ORDER BY number LIMIT ?1");
+        let epics = self.all(&sql, [limit], read_id)?;
+        let total = self.first(&format!("SELECT count(*) {OPEN_EPICS}"), (), |row| {
+            row.get::<_, i64>(0)
+        })?;
+        Ok((epics, total.unwrap_or(0).unsigned_abs()))
+    }
+}

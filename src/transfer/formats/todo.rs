@@ -1,0 +1,232 @@
+//! CLEO `todo.json`, its archive, packages (`*.cleo-export.json`) and exports of 2026.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
+use crate::error::Result;
+use crate::task::{Note, Status, Task};
+use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines, moment};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    #[serde(borrow, default)]
+    tasks: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    archived_tasks: Vec<&'a RawValue>,
+}
+
+/// Reads a document.
+pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    let bytes = lines::unmarked(bytes);
+    let document: Document<'_> = match serde_json::from_slice(bytes) {
+        Ok(document) => document,
+        Err(cause) => return sink(lines::no_document(setting, &cause)),
+    };
+    let ids = ids(&document);
+    for (list, archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
+        let setting = Setting {
+            archived: archived || setting.archived,
+            ..*setting
+        };
+        for raw in list {
+            object(raw, lines::line_of(bytes, raw), &ids, &setting, sink)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the ids of the document: criteria that repeat a child are dropped only when it is here.
+fn ids(document: &Document<'_>) -> HashSet<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: String,
+    }
+    let all = document.tasks.iter().chain(&document.archived_tasks);
+    all.filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok())
+        .map(|named| named.id)
+        .collect()
+}
+
+fn object(
+    raw: &RawValue,
+    line: usize,
+    ids: &HashSet<String>,
+    setting: &Setting<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let mut fields = match lines::parse(raw.get().as_bytes()) {
+        Ok(fields) => fields,
+        Err(message) => {
+            return sink(Item::Fault(Fault {
+                place: setting.place(line),
+                id: None,
+                message,
+            }));
+        }
+    };
+    let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
+        return sink(no_id(setting, line, &fields));
+    };
+    let parents = fields
+        .text("parentId")
+        .iter()
+        .map(|id| Reference::to(id))
+        .collect();
+    let depends = fields.ids("depends");
+    let depends = depends.iter().map(|id| Reference::to(id)).collect();
+    let mut task = task(&mut fields, ids, setting);
+    keep_relations(&mut task, relations(&mut fields));
+    let faults = std::mem::take(&mut fields.faults);
+    keep_rest(&mut task, Format::Todo, fields.rest());
+    let record = Record {
+        place: setting.place(line),
+        key: id.clone(),
+        id,
+        alias: None,
+        repeats: false,
+        task,
+        parents,
+        depends,
+    };
+    emit(record, &faults, setting, sink)
+}
+
+fn task(fields: &mut Fields, ids: &HashSet<String>, setting: &Setting<'_>) -> Task {
+    let mut task = blank();
+    task.title = fields.text("title").unwrap_or_default();
+    task.description = fields.text("description").unwrap_or_default();
+    task.kind = match fields.text("type").as_deref() {
+        Some("saga") => {
+            fields.keep("type", "saga");
+            kind("epic")
+        }
+        word => kind(word.unwrap_or("task")),
+    };
+    task.labels = fields.set("labels");
+    task.files = fields.set("files");
+    task.phase = fields.slug("phase");
+    if let Some(Ok(size)) = fields.word("size").map(str::parse) {
+        task.size = Some(size);
+        fields.drop(&["size"]);
+    }
+    if let Some(Ok(priority)) = fields.word("priority").map(str::parse) {
+        task.priority = priority;
+        fields.drop(&["priority"]);
+    }
+    task.created_at = fields.time("createdAt").unwrap_or_default();
+    task.updated_at = fields
+        .time("updatedAt")
+        .unwrap_or_else(|| task.created_at.clone());
+    let acceptance = acceptance(fields, ids);
+    task.acceptance = acceptance;
+    stand(&mut task, fields, setting);
+    task.notes = notes(fields, &task);
+    task
+}
+
+/// Says where the work stands, with the times that belong to it.
+fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
+    let word = fields.text("status").unwrap_or_default();
+    let status = word.parse().unwrap_or(match word.as_str() {
+        "archived" => Status::Done,
+        _ => Status::Pending,
+    });
+    if status.word() != word {
+        fields.keep("status", word.as_str());
+    }
+    task.status = status;
+    let (completed, cancelled) = (fields.time("completedAt"), fields.time("cancelledAt"));
+    match status {
+        Status::Done => task.completed_at = completed,
+        Status::Cancelled => task.cancelled_at = cancelled.or(completed),
+        _ => {}
+    }
+    if word == "archived" || setting.archived || fields.get("_archive").is_some() {
+        let at = fields
+            .get("_archive")
+            .and_then(|archive| archive["archivedAt"].as_str());
+        let at = at.and_then(moment::read);
+        task.archived_at = at.or_else(|| Some(task.updated_at.clone()).filter(|at| !at.is_empty()));
+    }
+}
+
+/// Takes the criteria. An object gives its text; what the tool adds for each child by itself goes.
+fn acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
+    let Some(Value::Array(all)) = fields.take("acceptance") else {
+        return Vec::new();
+    };
+    if all.iter().any(Value::is_object) {
+        fields.keep("acceptance", all.clone());
+    }
+    let text = |criterion: &Value| match criterion {
+        Value::String(text) => Some(text.clone()),
+        other => ["text", "description", "criterion"]
+            .iter()
+            .find_map(|name| other[name].as_str().map(str::to_string)),
+    };
+    let derived = |text: &String| {
+        let child = text
+            .strip_prefix("Complete child ")
+            .and_then(|rest| rest.split_once(':'));
+        child.is_some_and(|(id, _)| ids.contains(id))
+    };
+    unique(
+        all.iter()
+            .filter_map(text)
+            .filter(|text| !derived(text))
+            .collect(),
+    )
+}
+
+fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(Value::Array(all)) = fields.take("notes") {
+        notes.extend(all.iter().filter_map(|each| a_note(each, &task.updated_at)));
+    }
+    let reasons = ["blockedBy", "cancellationReason", "cancelReason"];
+    for (name, head) in reasons
+        .into_iter()
+        .zip(["Blocked", "Cancelled", "Cancelled"])
+    {
+        let reason = fields.word(name).map(|reason| format!("{head}: {reason}"));
+        notes.extend(reason.and_then(|text| note(&task.updated_at, "todo", text)));
+    }
+    notes
+}
+
+fn a_note(each: &Value, at: &str) -> Option<Note> {
+    match each {
+        Value::String(text) => note(at, "todo", text.as_str()),
+        Value::Object(object) => {
+            let text = ["content", "note", "text"]
+                .iter()
+                .find_map(|name| object.get(*name)?.as_str());
+            let time = object
+                .get("timestamp")
+                .and_then(Value::as_str)
+                .and_then(moment::read);
+            note(time.as_deref().unwrap_or(at), "todo", text?)
+        }
+        _ => None,
+    }
+}
+
+fn relations(fields: &mut Fields) -> Vec<Value> {
+    let Some(Value::Array(all)) = fields.take("relates") else {
+        return Vec::new();
+    };
+    let relation = |each: &Value| {
+        let mut relation = json!({"type": each["type"], "id": each["taskId"]});
+        if let Some(reason) = each["reason"].as_str() {
+            relation["reason"] = reason.into();
+        }
+        relation
+    };
+    all.iter().map(relation).collect()
+}

@@ -1,0 +1,192 @@
+//! Tasks of other tools, and of other copies of cleo. [`formats`] reads each kind of file into
+//! [`Record`]s, [`plan`] decides which task each becomes, [`merge`] joins two versions of a task.
+//! Pure: bytes come in, and what was found goes out.
+
+pub mod circles;
+pub mod detect;
+mod fields;
+pub mod formats;
+mod lines;
+pub mod markdown;
+pub mod merge;
+mod moment;
+pub mod plan;
+pub mod report;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::task::Task;
+
+/// What a part of a reader gives: a value, or what is wrong with the text.
+type Read<T, E = String> = std::result::Result<T, E>;
+
+pub use lines::{FILE_MAX, LINE_MAX};
+
+/// A kind of file that tasks come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// cleo's own JSON lines
+    Cleo,
+    /// CLEO `todo.json`, its archive, packages and exports
+    Todo,
+    /// beads JSON lines (`issues.jsonl`)
+    Beads,
+    /// Task Master `tasks.json`
+    Taskmaster,
+    /// Backlog.md folder
+    Backlog,
+    /// Taskwarrior `task export`
+    Taskwarrior,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 6] = [
+        Format::Cleo,
+        Format::Todo,
+        Format::Beads,
+        Format::Taskmaster,
+        Format::Backlog,
+        Format::Taskwarrior,
+    ];
+
+    /// Finds the format that a word names.
+    pub fn named(word: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.word() == word)
+    }
+
+    /// Returns the word for it, as in `--from` and in `extra.origin.format`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Format::Cleo => "cleo",
+            Format::Todo => "todo",
+            Format::Beads => "beads",
+            Format::Taskmaster => "taskmaster",
+            Format::Backlog => "backlog",
+            Format::Taskwarrior => "taskwarrior",
+        }
+    }
+}
+
+/// Where something stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The file, below the folder that was named; none when there is only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its line, from 1; 0 when the fault is about the whole file.
+    pub line: usize,
+}
+
+impl Place {
+    /// A line of the only file.
+    pub fn line(line: usize) -> Place {
+        Place { file: None, line }
+    }
+}
+
+/// Something that cannot be taken over as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Id of the task in its file, where it could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A reference to another task as it stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// As it was written.
+    pub given: String,
+    /// The ids that it may mean; the first that is there counts.
+    pub readings: Vec<String>,
+}
+
+impl Reference {
+    /// A reference that can mean one id only.
+    pub fn to(id: &str) -> Reference {
+        Reference {
+            given: id.to_string(),
+            readings: vec![id.to_string()],
+        }
+    }
+}
+
+/// A task as it stands in a file. What of it refers to other tasks is not resolved yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Where it stands.
+    pub place: Place,
+    /// Its id there.
+    pub id: String,
+    /// The id as references are compared with it.
+    pub key: String,
+    /// Another name that references may use, if nothing else has it.
+    pub alias: Option<String>,
+    /// Whether a line with the same id and time of creation is the same task once more.
+    pub repeats: bool,
+    /// The task; id, parent and dependencies stand below. No time of creation is an empty text.
+    pub task: Task,
+    /// What it is a part of; the first that is there counts.
+    pub parents: Vec<Reference>,
+    /// What must be done first.
+    pub depends: Vec<Reference>,
+}
+
+/// What a reader finds.
+#[derive(Debug)]
+pub enum Item {
+    /// A task.
+    Record(Box<Record>),
+    /// A task that is not taken over.
+    LeftOut {
+        /// Its id.
+        id: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Something that cannot be read.
+    Fault(Fault),
+}
+
+/// Takes what a reader finds, in the order of the file. An error ends the reading.
+pub type Sink<'a> = dyn FnMut(Item) -> Result<()> + 'a;
+
+/// What a reader has to know beside the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The time of the import, RFC 3339 in UTC: what waits for a later one is blocked.
+    pub now: &'a str,
+    /// Name of the file in faults, when there are several.
+    pub file: Option<&'a str>,
+    /// Whether the tasks of this file are put away already.
+    pub archived: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// A single file that is read at `now`.
+    pub fn at(now: &'a str) -> Setting<'a> {
+        Setting {
+            now,
+            file: None,
+            archived: false,
+        }
+    }
+
+    /// Names a line of the file.
+    pub fn place(&self, line: usize) -> Place {
+        Place {
+            file: self.file.map(str::to_string),
+            line,
+        }
+    }
+}

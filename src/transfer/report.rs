@@ -1,0 +1,186 @@
+//! What an import took over, changed and left out.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Fault, Format, Place};
+use crate::id::TaskId;
+
+/// How many examples of one thing a report names.
+const SHOWN: usize = 100;
+
+/// Things of one kind: how many there are, and the first of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample<T> {
+    /// How many.
+    pub total: usize,
+    /// The first hundred.
+    pub shown: Vec<T>,
+}
+
+impl<T> Default for Sample<T> {
+    fn default() -> Sample<T> {
+        Sample {
+            total: 0,
+            shown: Vec::new(),
+        }
+    }
+}
+
+impl<T> Sample<T> {
+    /// Counts a thing; `make` is asked only when there is room for it.
+    pub fn add(&mut self, make: impl FnOnce() -> T) {
+        self.total += 1;
+        if self.shown.len() < SHOWN {
+            self.shown.push(make());
+        }
+    }
+}
+
+/// A task that was left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// Its id in the file.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// An edge that leads somewhere it cannot be followed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loose {
+    /// The task, by its id in the file.
+    pub id: String,
+    /// What it refers to.
+    pub on: String,
+}
+
+/// What became of references that hold tasks up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edges {
+    /// Taken over.
+    pub kept: usize,
+    /// Said twice.
+    pub repeated: usize,
+    /// Onto something done that was left out, so nothing waits for it.
+    pub satisfied: usize,
+    /// Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready.
+    pub dangling: Sample<Loose>,
+    /// Onto something deleted or given up that was left out: kept in the same place.
+    pub on_deleted: Sample<Loose>,
+    /// From a part onto its whole, which cannot be done before its parts: kept as a relation, and
+    /// for an open task also among those that are not there.
+    pub on_whole: Sample<Loose>,
+}
+
+/// What became of parents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parents {
+    /// Taken over.
+    pub kept: usize,
+    /// Not there: the task is no part of anything now.
+    pub dangling: Sample<Loose>,
+    /// A second parent, kept as a relation.
+    pub second: Sample<Loose>,
+    /// A task that named itself.
+    pub itself: Sample<String>,
+}
+
+/// Tasks that wait for each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Circle {
+    /// Their ids in the file.
+    pub members: Vec<String>,
+    /// The edges between them that can be read in another way, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<String>,
+}
+
+/// A task that has another id now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Renamed {
+    /// Its id in the file.
+    pub from: String,
+    /// Its id here.
+    pub to: TaskId,
+}
+
+/// An id that stands twice in the file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repeated {
+    /// The id.
+    pub id: String,
+    /// Where the later one stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What was done about it.
+    pub outcome: String,
+}
+
+/// What an import did, or would do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// What kind of file it was.
+    pub format: Format,
+    /// Tasks that were read.
+    pub read: usize,
+    /// Tasks that are new here.
+    pub added: usize,
+    /// Tasks that an earlier import had brought and that have changed since.
+    pub updated: usize,
+    /// Tasks that were here already and are the same.
+    pub unchanged: usize,
+    /// Tasks that were changed here later than in the file, and stay as they are here.
+    pub newer_here: Sample<String>,
+    /// Tasks that were left out.
+    pub left_out: Sample<LeftOut>,
+    /// Tasks that were taken over, by status.
+    pub by_status: BTreeMap<&'static str, usize>,
+    /// Dependencies.
+    pub edges: Edges,
+    /// Parents.
+    pub parents: Parents,
+    /// Tasks that wait for each other.
+    pub cycles: Sample<Circle>,
+    /// Tasks that could not keep their id.
+    pub renamed: Sample<Renamed>,
+    /// Ids that stand twice.
+    pub repeated_ids: Sample<Repeated>,
+    /// Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them.
+    pub extra_fields: BTreeMap<String, usize>,
+    /// Tasks without a time of creation, which have that of the import now.
+    pub without_created: usize,
+    /// What cannot be taken over as it stands.
+    pub faults: Sample<Fault>,
+    /// True when nothing was written.
+    pub dry_run: bool,
+}
+
+impl Report {
+    /// An empty report.
+    pub fn new(format: Format, dry_run: bool) -> Report {
+        Report {
+            format,
+            read: 0,
+            added: 0,
+            updated: 0,
+            unchanged: 0,
+            newer_here: Sample::default(),
+            left_out: Sample::default(),
+            by_status: BTreeMap::new(),
+            edges: Edges::default(),
+            parents: Parents::default(),
+            cycles: Sample::default(),
+            renamed: Sample::default(),
+            repeated_ids: Sample::default(),
+            extra_fields: BTreeMap::new(),
+            without_created: 0,
+            faults: Sample::default(),
+            dry_run,
+        }
+    }
+}

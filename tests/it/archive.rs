@@ -1,0 +1,160 @@
+//! Putting closed tasks away.
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+fn ids(reply: &Value) -> Vec<&str> {
+    let tasks = reply["result"]["tasks"].as_array().unwrap();
+    tasks
+        .iter()
+        .map(|task| task["id"].as_str().unwrap())
+        .collect()
+}
+
+#[track_caller]
+fn refused(workspace: &TestWorkspace, words: &[&str], code: &str) -> Value {
+    let before = workspace.state();
+    let reply = workspace.json(words);
+    assert_eq!(reply["error"]["code"], code, "{reply}");
+    assert_eq!(workspace.state(), before, "a refusal changes nothing");
+    reply["error"].clone()
+}
+
+#[test]
+fn what_is_archived_is_left_out_and_still_counts_as_done() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    let dry = workspace.json(&["archive", "T2", "--dry-run"]);
+    assert_eq!(
+        dry["result"],
+        json!({"tasks": ["T2"], "total": 1, "dryRun": true})
+    );
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    assert_eq!(workspace.ok("archive T2").stdout, "Archived 1 task: T2\n");
+    let listed = workspace.json(&["list"]);
+    assert_eq!(ids(&listed), ["T1", "T3", "T4", "T5"]);
+    assert_eq!(listed["result"]["total"], 4);
+    assert_eq!(
+        workspace.json(&["list", "--limit", "1"])["result"]["total"],
+        4
+    );
+    assert_eq!(ids(&workspace.json(&["list", "--archived"])), ["T2"]);
+    assert_eq!(workspace.json(&["list", "--all"])["result"]["total"], 5);
+    assert_eq!(
+        ids(&workspace.json(&["list", "--tree"])),
+        ["T1", "T3", "T4", "T5"]
+    );
+    assert_eq!(ids(&workspace.json(&["list", "--tree", "--all"])).len(), 5);
+    for find in [&["find", "research"][..], &["find", "--regex", "^research"]] {
+        assert_eq!(ids(&workspace.json(find)), [] as [&str; 0]);
+        assert_eq!(
+            ids(&workspace.json(&[find, &["--archived"]].concat())),
+            ["T2"]
+        );
+    }
+    let shown = workspace.json(&["show", "T2"]);
+    assert!(shown["result"]["task"]["archivedAt"].is_string());
+    let ready = workspace.json(&["orchestrator", "ready"]);
+    assert_eq!(ids(&ready), ["T3", "T5"], "what it was done for is ready");
+    assert_eq!(
+        workspace.json(&["show", "T3"])["result"]["waitingFor"],
+        json!([])
+    );
+    assert_eq!(workspace.json(&["archive", "T2"])["result"]["total"], 0);
+    workspace.ok("unarchive T2");
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    workspace.ok("undo");
+    assert_eq!(ids(&workspace.json(&["list", "--archived"])), ["T2"]);
+    workspace.ok("reopen T2");
+    assert_eq!(
+        ids(&workspace.json(&["list", "--archived"])),
+        [] as [&str; 0],
+        "what is open is not archived"
+    );
+}
+
+#[test]
+fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    let error = refused(&workspace, &["archive", "T2", "T3"], "E_STATUS_REFUSED");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("T3 is pending"),
+        "{error}"
+    );
+    workspace.ok("complete T1 --force");
+    for words in [&["archive", "T1"][..], &["archive", "--epic", "T1"]] {
+        let error = refused(&workspace, words, "E_HAS_CHILDREN");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .ends_with("open: T3, T4, T5"),
+            "{error}"
+        );
+        assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
+    }
+    refused(&workspace, &["archive", "T99"], "E_TASK_NOT_FOUND");
+    refused(&workspace, &["archive"], "E_USAGE");
+    refused(
+        &workspace,
+        &["archive", "--older-than", "long"],
+        "E_INPUT_INVALID",
+    );
+    for task in ["T3", "T4", "T5"] {
+        workspace.ok(&format!("cancel {task}"));
+    }
+    let archived = workspace.json(&["archive", "--epic", "T1"]);
+    assert_eq!(
+        archived["result"]["tasks"],
+        json!(["T1", "T2", "T3", "T4", "T5"])
+    );
+    assert_eq!(
+        workspace.cleo("list"),
+        "exit: 0\n--- stdout\nno tasks\n--- stderr\n"
+    );
+}
+
+#[test]
+fn by_age_goes_what_is_closed_as_a_whole() {
+    let workspace = TestWorkspace::new();
+    // T1 with T2, all closed; T3 is closed and T4 in it is not; T5 alone; T6 closed later.
+    for line in [
+        "add a",
+        "add b --parent T1",
+        "add c",
+        "add d --parent T3",
+        "add e",
+        "add f",
+    ] {
+        workspace.ok(line);
+    }
+    for line in [
+        "complete T2",
+        "complete T1",
+        "complete T3 --force",
+        "cancel T5",
+    ] {
+        workspace.ok(line);
+    }
+    let at = |moment: &str, words: &[&str]| {
+        let mut command = workspace.command(words);
+        command.env("CLEO_NOW", moment);
+        crate::world::document(&workspace.finish(command, ""))
+    };
+    at("2026-02-20T00:00:00Z", &["complete", "T6"]);
+    let aged = ["archive", "--older-than", "30d", "--dry-run"];
+    let found = at("2026-03-01T00:00:00Z", &aged);
+    assert_eq!(found["result"]["tasks"], json!(["T1", "T2", "T5"]));
+    let dated = ["archive", "--done-before", "2026-03-01", "--dry-run"];
+    let found = at("2026-03-01T00:00:00Z", &dated);
+    assert_eq!(found["result"]["tasks"], json!(["T1", "T2", "T5", "T6"]));
+    let within = ["archive", "--older-than", "1d", "--epic", "T1"];
+    let found = at("2026-03-01T00:00:00Z", &within);
+    assert_eq!(found["result"]["tasks"], json!(["T1", "T2"]));
+    assert_eq!(ids(&workspace.json(&["list"])), ["T3", "T4", "T5", "T6"]);
+}

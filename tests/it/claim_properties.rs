@@ -1,0 +1,189 @@
+//! Whatever several people do to the same tasks in whatever order: at any time at most one of them
+//! holds a task, and whoever was replaced changes nothing.
+
+use cleo::claim::{Claim, Lease};
+use cleo::clock::Clock;
+use cleo::error::Result;
+use cleo::id::TaskId;
+use cleo::ops::{Assignment, Context, Surroundings, claims, complete, tasks};
+use cleo::task::Status;
+use cleo::task::draft::Draft;
+use cleo::workspace::Workspace;
+use proptest::prelude::*;
+
+const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
+const TASKS: u32 = 2;
+
+/// What somebody does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    Claim,
+    Next,
+    Start,
+    Heartbeat,
+    Release,
+    Complete,
+    Review,
+    Reopen,
+}
+
+/// Who does what to which task, how long after the last, and under which epoch.
+#[derive(Clone, Debug)]
+struct Step {
+    who: usize,
+    deed: Deed,
+    task: TaskId,
+    minutes: i64,
+    epoch: Option<u32>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    use Deed::*;
+    let deeds = [
+        Claim, Next, Start, Heartbeat, Release, Complete, Review, Reopen,
+    ];
+    let deed = prop::sample::select(deeds.to_vec());
+    let epoch = prop::option::weighted(0.4, 1..5_u32);
+    (0..PEOPLE.len(), deed, 1..=TASKS, 0..25_i64, epoch).prop_map(
+        |(who, deed, task, minutes, epoch)| Step {
+            who,
+            deed,
+            task: TaskId(task),
+            minutes,
+            epoch,
+        },
+    )
+}
+
+fn open(folder: &std::path::Path) -> Context {
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        command: "test",
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
+        actor: "tester".to_string(),
+        assignment: Assignment::default(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
+}
+
+fn take(context: &mut Context, step: &Step) -> Result<()> {
+    let (task, epoch, lease) = (step.task, step.epoch, "30m".parse().unwrap());
+    // A status is set under the epoch of the environment.
+    context.surroundings.assignment = Assignment {
+        epoch: epoch.filter(|_| step.deed == Deed::Review),
+        ..Assignment::default()
+    };
+    match step.deed {
+        Deed::Claim => claims::claim(context, task, lease, false).map(drop),
+        Deed::Next => claims::claim_next(context, None, lease).map(drop),
+        Deed::Start => tasks::start(context, task, lease, epoch).map(drop),
+        Deed::Heartbeat => {
+            claims::heartbeat(context, task, Lease::default(), epoch, false).map(drop)
+        }
+        Deed::Release => claims::release(context, task, epoch, false).map(drop),
+        Deed::Complete => complete::complete(context, task, epoch, false).map(drop),
+        Deed::Review => {
+            let patch = tasks::Patch {
+                status: Some(Status::Review),
+                ..Default::default()
+            };
+            tasks::update(context, task, patch).map(drop)
+        }
+        Deed::Reopen => tasks::reopen(context, task).map(drop),
+    }
+}
+
+/// Claim and status of each task.
+fn look(context: &mut Context) -> Vec<(Option<Claim>, Status)> {
+    let look = |id| {
+        let claim = context.read(|transaction| transaction.claim(TaskId(id)));
+        let status = tasks::show(context, TaskId(id)).unwrap().task.status;
+        (claim.unwrap(), status)
+    };
+    (1..=TASKS).map(look).collect()
+}
+
+/// Says whether a deed is done under the epoch that a step names.
+fn is_bound(deed: Deed) -> bool {
+    !matches!(deed, Deed::Claim | Deed::Next | Deed::Reopen)
+}
+
+fn check_step(
+    step: &Step,
+    now: &str,
+    done: bool,
+    before: &(Option<Claim>, Status),
+    after: &(Option<Claim>, Status),
+) -> std::result::Result<(), TestCaseError> {
+    let who = PEOPLE[step.who];
+    let epoch = |claim: &Option<Claim>| claim.as_ref().map_or(0, |claim| claim.epoch);
+    let live = |claim: &Option<Claim>| -> Option<String> {
+        Some(claim.as_ref()?.live_holder(now)?.to_string())
+    };
+    if !done {
+        prop_assert_eq!(before, after, "what is refused changes nothing");
+    }
+    let (old, new) = (epoch(&before.0), epoch(&after.0));
+    prop_assert!(new == old || new == old + 1, "the epoch grows by one");
+    let (held, holds) = (live(&before.0), live(&after.0));
+    if let Some(held) = &held {
+        prop_assert!(new == old, "nobody claims what is held");
+        let under_it = is_bound(step.deed) && step.epoch == Some(old);
+        let is_changed = before != after;
+        prop_assert!(
+            !is_changed || held == who || under_it,
+            "only the holder, or who works under its epoch, changes what is held"
+        );
+        prop_assert!(holds.is_none() || holds.as_ref() == Some(held));
+    }
+    if let Some(late) = step.epoch.filter(|_| is_bound(step.deed)) {
+        prop_assert!(
+            late == old || before == after,
+            "a late writer changes nothing"
+        );
+    }
+    let is_closed = matches!(after.1, Status::Done | Status::Cancelled);
+    prop_assert!(!is_closed || holds.is_none(), "nobody holds what is over");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn at_most_one_holds_a_task_whatever_is_done(
+        steps in prop::collection::vec(step(), 1..40)
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut context = open(folder.path());
+        let draft = || Draft { title: "work".to_string(), ..Draft::default() };
+        let drafts = (0..TASKS).map(|_| draft()).collect();
+        tasks::add(&mut context, drafts).unwrap();
+        let mut now = context.surroundings.clock.now();
+        for step in &steps {
+            now += chrono::TimeDelta::minutes(step.minutes);
+            context.surroundings.clock = Clock::Fixed(now);
+            context.surroundings.actor = PEOPLE[step.who].to_string();
+            let before = look(&mut context);
+            let done = take(&mut context, step).is_ok();
+            let after = look(&mut context);
+            for (index, (before, after)) in before.iter().zip(&after).enumerate() {
+                let is_meant = TaskId(index as u32 + 1) == step.task || step.deed == Deed::Next;
+                if is_meant {
+                    check_step(step, &context.now(), done, before, after)?;
+                } else {
+                    prop_assert_eq!(before, after);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,575 @@
+//! Claims: exactly one works on a task, until the lease is over, and whoever was replaced is
+//! refused.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::world::{TestWorkspace, document};
+
+/// What an agent must send to have an entry taken.
+const ENTRY: &str = r#"{"id":"found-1","file":"2026-01-26_found.md","title":"Found",
+    "date":"2026-01-26","status":"complete","topics":["auth"],
+    "key_findings":["One.","Two.","Three."],"actionable":true,"needs_followup":[],
+    "linked_tasks":["T2"]}"#;
+
+/// Somebody who runs commands at times of their own.
+#[derive(Clone, Copy)]
+struct Person<'a> {
+    workspace: &'a TestWorkspace,
+    name: &'a str,
+    time: &'a str,
+    settings: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> Person<'a> {
+    fn new(workspace: &'a TestWorkspace, name: &'a str) -> Person<'a> {
+        Person {
+            workspace,
+            name,
+            time: "09:30:00",
+            settings: &[],
+        }
+    }
+
+    fn at(self, time: &'a str) -> Person<'a> {
+        Person { time, ..self }
+    }
+
+    fn with(self, settings: &'a [(&'a str, &'a str)]) -> Person<'a> {
+        Person { settings, ..self }
+    }
+
+    fn command(self, line: &str) -> Command {
+        let words = shlex::split(line).unwrap();
+        let mut command = self.workspace.command(&words);
+        command
+            .env("CLEO_AGENT", self.name)
+            .env("CLEO_NOW", format!("2026-01-26T{}Z", self.time))
+            .envs(self.settings.iter().copied());
+        command
+    }
+
+    fn run(self, line: &str) -> Value {
+        self.run_with(line, "")
+    }
+
+    fn run_with(self, line: &str, input: &str) -> Value {
+        document(&self.workspace.finish(self.command(line), input))
+    }
+
+    /// Runs a command that must succeed.
+    #[track_caller]
+    fn does(self, line: &str) -> Value {
+        let reply = self.run(line);
+        assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+        reply["result"].clone()
+    }
+
+    /// Runs a command that must be refused and must change nothing; returns the error.
+    #[track_caller]
+    fn refused(self, line: &str, code: &str) -> Value {
+        self.refused_with(line, "", code)
+    }
+
+    #[track_caller]
+    fn refused_with(self, line: &str, input: &str, code: &str) -> Value {
+        let before = self.workspace.state();
+        let reply = self.run_with(line, input);
+        assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+        assert_eq!(
+            self.workspace.state(),
+            before,
+            "cleo {line} changed something"
+        );
+        reply["error"].clone()
+    }
+}
+
+/// Kinds and details of what the log holds of claims.
+fn logged(workspace: &TestWorkspace) -> Vec<(String, Value)> {
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let sql = "SELECT kind, detail FROM changes
+               WHERE kind IN ('claimed', 'released', 'expired', 'extended') ORDER BY sequence";
+    let mut statement = database.prepare(sql).unwrap();
+    let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
+    let rows = rows.unwrap().map(Result::unwrap);
+    rows.map(|(kind, detail)| (kind, serde_json::from_str(&detail).unwrap()))
+        .collect()
+}
+
+fn kinds(workspace: &TestWorkspace) -> Vec<String> {
+    logged(workspace)
+        .into_iter()
+        .map(|(kind, _)| kind)
+        .collect()
+}
+
+#[test]
+fn a_claim_has_an_epoch_a_holder_and_a_lease() {
+    let workspace = TestWorkspace::planned();
+    let claimed = Person::new(&workspace, "ada").does("claim T2 --lease 30m");
+    let expected = json!({
+        "task": "T2", "epoch": 1, "holder": "ada",
+        "since": "2026-01-26T09:30:00.000Z", "expires": "2026-01-26T10:00:00.000Z",
+    });
+    assert_eq!(claimed["claim"], expected);
+    assert_eq!(claimed["task"]["status"], "active");
+    let mut shown = expected.clone();
+    shown["expired"] = false.into();
+    assert_eq!(workspace.json(&["show", "T2"])["result"]["claim"], shown);
+    insta::assert_snapshot!(workspace.cleo("show T2"));
+    let detail = json!({"holder": "ada", "epoch": 1, "expires": "2026-01-26T10:00:00.000Z"});
+    assert_eq!(logged(&workspace), [("claimed".to_string(), detail)]);
+}
+
+#[test]
+fn what_somebody_holds_is_refused_with_the_way_out() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    let error = Person::new(&workspace, "bob").refused("claim T2", "E_CLAIMED");
+    assert_eq!(error["exitCode"], 35);
+    assert_eq!(
+        error["message"],
+        "T2 is claimed by ada (epoch 1) until 2026-01-26T10:30:00.000Z"
+    );
+    assert_eq!(error["fix"], "cleo claim --next");
+    let own = ada.refused("claim T2", "E_CLAIMED");
+    assert_eq!(own["fix"], "cleo heartbeat T2 --epoch 1");
+}
+
+#[test]
+fn a_task_that_waits_is_claimed_only_by_force() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    let error = ada.refused("claim T4", "E_NOT_READY");
+    assert_eq!(error["message"], "T4 is not ready: it depends on T3");
+    let error = ada.refused("claim T1", "E_NOT_READY");
+    let message = "T1 is not ready: it has open children T2, T3, T4, T5";
+    assert_eq!(error["message"], message);
+    workspace.ok("update T2 --status blocked");
+    ada.refused("claim T2", "E_NOT_READY");
+    let forced = ada.run("claim T4 --force");
+    assert_eq!(
+        forced["warnings"],
+        json!(["claimed by force: T4 is not ready: it depends on T3"])
+    );
+    assert_eq!(logged(&workspace)[0].1["forced"], true);
+    workspace.ok("cancel T5");
+    ada.refused("claim T5", "E_STATUS_REFUSED");
+    ada.refused("claim T9", "E_TASK_NOT_FOUND");
+}
+
+#[test]
+fn a_lease_that_is_over_lets_anybody_take_the_task() {
+    let workspace = TestWorkspace::planned();
+    Person::new(&workspace, "ada").does("claim T2");
+    let bob = Person::new(&workspace, "bob");
+    bob.at("10:29:59").refused("claim T2", "E_CLAIMED");
+    let shown = bob.at("10:30:00").does("show T2");
+    assert_eq!(shown["claim"]["expired"], true);
+    let claimed = bob.at("10:30:00").does("claim T2");
+    assert_eq!(claimed["claim"]["epoch"], 2);
+    assert_eq!(claimed["claim"]["holder"], "bob");
+    assert_eq!(kinds(&workspace), ["claimed", "expired", "claimed"]);
+}
+
+#[test]
+fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    assert_eq!(ada.does("claim --next")["claim"]["task"], "T2");
+    let busy = bob.refused("claim --next", "E_NOTHING_READY");
+    assert_eq!(
+        (&busy["exitCode"], &busy["retryable"]),
+        (&json!(4), &json!(true))
+    );
+    assert_eq!(busy["fix"], "cleo claim --next");
+    let taken = bob.at("10:30:00").does("claim --next --epic T1");
+    assert_eq!(taken["claim"]["task"], "T2");
+    assert_eq!(taken["claim"]["epoch"], 2);
+    assert_eq!(kinds(&workspace), ["claimed", "expired", "claimed"]);
+    bob.at("10:31:00").does("complete T2");
+    let next = ada.at("10:32:00").does("claim --next");
+    assert_eq!(next["claim"]["task"], "T3", "the more urgent of T3 and T5");
+}
+
+#[test]
+fn next_says_whether_there_will_ever_be_more() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    workspace.ok("add 'Elsewhere'");
+    ada.refused("claim --next --epic T9", "E_TASK_NOT_FOUND");
+    let empty = ada.refused("claim --next --epic T6", "E_NOTHING_READY");
+    assert_eq!(empty["retryable"], false);
+    workspace.ok("cancel T2");
+    let stuck = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    assert_eq!(stuck["retryable"], false);
+    assert_eq!(stuck["fix"], "cleo orchestrator waves --epic T1");
+    ada.does("claim T6");
+    let outside = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    assert_eq!(
+        outside["retryable"], true,
+        "it may wait for the work elsewhere"
+    );
+    for task in ["T3", "T4", "T5"] {
+        workspace.ok(&format!("cancel {task}"));
+    }
+    let over = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    assert_eq!(over["retryable"], false);
+    assert_eq!(
+        over["message"],
+        "nothing is ready below T1: everything is done or cancelled"
+    );
+}
+
+#[test]
+fn expired_work_outside_the_scope_is_left_alone() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add Elsewhere --priority critical");
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T6");
+    assert_eq!(ada.does("claim --next --epic T1")["claim"]["task"], "T2");
+    let late = ada.at("11:00:00");
+    assert_eq!(late.does("claim --next --epic T1")["claim"]["task"], "T2");
+    let shown = late.does("show T6");
+    assert_eq!(
+        (&shown["task"]["status"], &shown["claim"]["epoch"]),
+        (&json!("active"), &json!(1))
+    );
+}
+
+#[test]
+fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    for (time, line, expires) in [
+        ("09:45:00", "heartbeat T2", "2026-01-26T10:45:00.000Z"),
+        (
+            "09:46:00",
+            "heartbeat T2 --lease 1s",
+            "2026-01-26T10:45:00.000Z",
+        ),
+        (
+            "09:47:00",
+            "heartbeat T2 --epoch 1 --lease 2d",
+            "2026-01-28T09:47:00.000Z",
+        ),
+    ] {
+        assert_eq!(
+            ada.at(time).does(line)["claim"]["expires"],
+            expires,
+            "{line}"
+        );
+    }
+    let bob = Person::new(&workspace, "bob");
+    bob.refused("heartbeat T2", "E_CLAIMED");
+    bob.refused("heartbeat T3", "E_CLAIM_LOST");
+    bob.does("heartbeat T2 --lease 3d --force");
+    assert_eq!(kinds(&workspace), ["claimed", "extended"]);
+    assert_eq!(logged(&workspace)[1].1["forced"], true);
+}
+
+#[test]
+fn a_heartbeat_after_the_lease_holds_what_nobody_took() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    let late = ada.at("11:00:00").does("heartbeat T2 --epoch 1");
+    assert_eq!(late["claim"]["expires"], "2026-01-26T12:00:00.000Z");
+    Person::new(&workspace, "bob")
+        .at("11:30:00")
+        .refused("claim T2", "E_CLAIMED");
+}
+
+#[test]
+fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    bob.refused("release T2", "E_CLAIMED");
+    let released = ada.does("release T2 --epoch 1");
+    assert_eq!(released["task"]["status"], "pending");
+    assert_eq!(released["claim"]["holder"], json!(null));
+    assert_eq!(ada.does("show T2")["claim"], json!(null));
+    assert_eq!(ada.does("release T2")["changed"], false);
+    assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
+    let forced = ada.run("release T2 --force");
+    assert_eq!(forced["success"], true);
+    assert!(
+        forced["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("by force: T2 is claimed by bob")
+    );
+    let told = logged(&workspace);
+    assert_eq!(told.last().unwrap().1["forced"], true);
+    assert_eq!(
+        kinds(&workspace),
+        ["claimed", "released", "claimed", "released"]
+    );
+    workspace.ok("claim T2");
+    workspace.ok("update T2 --status review");
+    let kept = workspace.json(&["release", "T2"]);
+    assert_eq!(kept["result"]["task"]["status"], "review");
+}
+
+#[test]
+fn start_claims_and_whoever_holds_it_only_renews() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    let started = ada.run("start T4");
+    assert_eq!(
+        started["warnings"],
+        json!(["T4 depends on T3, not done yet"])
+    );
+    assert_eq!(started["result"]["claim"]["epoch"], 1);
+    let again = ada.at("09:40:00").does("start T4");
+    assert_eq!(
+        (&again["changed"], &again["claim"]["epoch"]),
+        (&json!(false), &json!(1))
+    );
+    assert_eq!(again["claim"]["expires"], "2026-01-26T10:40:00.000Z");
+    bob.at("10:00:00").refused("start T4", "E_CLAIMED");
+    let taken = bob.at("10:40:00").does("start T4");
+    assert_eq!(
+        (&taken["changed"], &taken["claim"]["epoch"]),
+        (&json!(true), &json!(2))
+    );
+    // An agent that is given the epoch works under the claim of whoever started it.
+    let agent = Person::new(&workspace, "agent");
+    let given = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "2")];
+    let begun = agent.at("10:50:00").with(&given).does("start T4");
+    assert_eq!(
+        (&begun["changed"], &begun["claim"]["holder"]),
+        (&json!(false), &json!("bob"))
+    );
+    let late = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "1")];
+    ada.at("10:50:00")
+        .with(&late)
+        .refused("start T4", "E_CLAIM_LOST");
+}
+
+#[test]
+fn completing_and_cancelling_end_the_claim() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    bob.refused("complete T2", "E_CLAIMED");
+    bob.refused("update T2 --status paused", "E_CLAIMED");
+    bob.does("update T2 --priority low");
+    ada.does("complete T2 --epoch 1");
+    assert_eq!(ada.does("show T2")["claim"], json!(null));
+    // The answer may have been lost: asking again is no mistake.
+    assert_eq!(ada.does("complete T2 --epoch 1")["changed"], false);
+    ada.does("claim T3");
+    let forced = bob.run("complete T3 --force");
+    let warning = forced["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("by force: T3 is claimed by ada"),
+        "{warning}"
+    );
+    assert_eq!(logged(&workspace).last().unwrap().1["forced"], true);
+    ada.does("claim T5");
+    let cancelled = bob.run("cancel T5");
+    assert_eq!(cancelled["warnings"], json!(["it was claimed by ada"]));
+    bob.does("reopen T5");
+    assert_eq!(bob.does("show T5")["claim"], json!(null));
+    assert_eq!(bob.does("claim T5")["claim"]["epoch"], 2);
+}
+
+#[test]
+fn what_goes_back_to_pending_is_free() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    ada.does("update T2 --status pending");
+    assert_eq!(ada.does("show T2")["claim"], json!(null));
+    assert_eq!(
+        Person::new(&workspace, "bob").does("claim --next")["claim"]["task"],
+        "T2"
+    );
+}
+
+/// Everything that a late writer tries, with the epoch on the command line and in the environment.
+const LATE: [&str; 9] = [
+    "complete T2",
+    "complete T2 --force",
+    "verify T2 --gate implemented",
+    "verify T2 --gate implemented --run true",
+    "verify output T2",
+    "heartbeat T2",
+    "release T2",
+    "release T2 --force",
+    "manifest append",
+];
+
+#[track_caller]
+fn assert_late(late: Person<'_>, told: &str) {
+    let environments: [&[(&str, &str)]; 2] = [
+        &[("CLEO_EPOCH", "1")],
+        &[("CLEO_EPOCH", "1"), ("CLEO_TASK_ID", "T2")],
+    ];
+    for line in LATE {
+        let input = if line.contains("append") { ENTRY } else { "" };
+        let given = format!("{line} --epoch 1");
+        let mut errors = vec![late.refused_with(&given, input, "E_CLAIM_LOST")];
+        for environment in environments {
+            let late = late.with(environment);
+            errors.push(late.refused_with(line, input, "E_CLAIM_LOST"));
+        }
+        for error in errors {
+            assert_eq!(error["exitCode"], 35);
+            assert_eq!(error["message"], told, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    Person::new(&workspace, "bob")
+        .at("10:45:00")
+        .does("claim T2");
+    assert_late(
+        ada.at("10:50:00"),
+        "epoch 1 is not the claim of T2: bob took over with epoch 2 at 2026-01-26T10:45:00.000Z, \
+         until 2026-01-26T11:45:00.000Z",
+    );
+    let update = ada.at("10:50:00").with(&[("CLEO_EPOCH", "1")]);
+    update.refused("update T2 --status review", "E_CLAIM_LOST");
+}
+
+#[test]
+fn a_writer_whose_claim_was_taken_is_refused_also_while_nobody_has_it() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    Person::new(&workspace, "bob")
+        .at("10:00:00")
+        .does("release T2 --force");
+    assert_late(
+        ada.at("10:50:00"),
+        "epoch 1 is not the claim of T2: its last claim (epoch 1) ended at \
+         2026-01-26T10:00:00.000Z, and nobody holds it",
+    );
+}
+
+#[test]
+fn the_epoch_of_the_environment_is_that_of_its_task() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    let given = [("CLEO_TASK_ID", "T2"), ("CLEO_EPOCH", "1")];
+    let agent = Person::new(&workspace, "agent").with(&given);
+    let other = ENTRY
+        .replace("[\"T2\"]", "[\"T3\"]")
+        .replace("found-1", "found-2");
+    assert_eq!(agent.run_with("manifest append", &other)["success"], true);
+    assert_eq!(agent.run_with("manifest append", ENTRY)["success"], true);
+    agent.does("start T5");
+    agent.does("complete T5");
+    agent.does("complete T2");
+    let unsaid = [("CLEO_EPOCH", "1")];
+    let two = ENTRY
+        .replace("[\"T2\"]", "[\"T2\",\"T3\"]")
+        .replace("found-1", "found-3");
+    let error = agent
+        .with(&unsaid)
+        .refused_with("manifest append", &two, "E_INPUT_INVALID");
+    assert_eq!(error["fix"], "export CLEO_TASK_ID=T2");
+}
+
+#[test]
+fn an_epoch_that_never_was_is_refused() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    for line in [
+        "complete T2 --epoch 1",
+        "heartbeat T2 --epoch 7",
+        "start T2 --epoch 1",
+    ] {
+        let error = ada.refused(line, "E_CLAIM_LOST");
+        assert_eq!(error["fix"], "cleo claim T2", "{line}");
+    }
+    for line in [
+        "complete T2 --epoch 0",
+        "claim T2 --lease 0s",
+        "claim T2 --lease 31d",
+    ] {
+        ada.refused(line, "E_USAGE");
+    }
+    for (name, value) in [
+        ("CLEO_EPOCH", "0"),
+        ("CLEO_EPOCH", "x"),
+        ("CLEO_TASK_ID", "2"),
+        ("CLEO_SESSION", "T1"),
+    ] {
+        let error = ada
+            .with(&[(name, value)])
+            .refused("list", "E_CONFIG_INVALID");
+        assert_eq!(error["fix"], format!("unset {name}"));
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    for (person, line) in [
+        (bob, "claim T2"),
+        (bob, "start T2"),
+        (ada, "claim T2"),
+        (ada, "start T2"),
+        (ada, "heartbeat T2"),
+        (ada, "heartbeat T2 --epoch 1"),
+    ] {
+        let error = person.at("09:28:00").refused(line, "E_CLOCK");
+        assert_eq!(error["fix"], "unset CLEO_NOW", "{line}");
+    }
+    // Clocks of two machines are never quite the same.
+    let near = ada.at("09:29:30").does("heartbeat T2");
+    assert_eq!(near["claim"]["expires"], "2026-01-26T10:30:00.000Z");
+    bob.at("09:28:00").refused("complete T2", "E_CLAIMED");
+    bob.at("09:28:00").does("release T2 --force");
+    assert_eq!(bob.at("09:28:00").does("claim T2")["claim"]["epoch"], 2);
+}
+
+#[test]
+fn lists_show_what_is_claimed_and_by_whom() {
+    let workspace = TestWorkspace::planned();
+    Person::new(&workspace, "ada").does("claim T2");
+    workspace.ok("add more");
+    Person::new(&workspace, "bob").does("claim T6");
+    let ids = |line: &str| -> Vec<String> {
+        let words = shlex::split(line).unwrap();
+        let tasks = workspace.json(&words)["result"]["tasks"].clone();
+        let tasks = tasks.as_array().unwrap().iter();
+        tasks
+            .map(|task| task["id"].as_str().unwrap().to_string())
+            .collect()
+    };
+    assert_eq!(ids("list --claimed"), ["T2", "T6"]);
+    assert_eq!(ids("list --holder bob"), ["T6"]);
+    assert_eq!(ids("list --holder bob --status done"), [] as [&str; 0]);
+}

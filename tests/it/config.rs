@@ -1,0 +1,199 @@
+//! `cleo config`: which layer counts, who says so, and files that stay as they are.
+
+use crate::world::TestWorkspace;
+
+const MINE: &str = "# mine\nlist: # lists\n  limit: 2   # few\n";
+
+fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String) {
+    let listed = workspace.json(&["config", "list", "--show-origin"]);
+    let settings = listed["result"]["settings"].as_array().unwrap().clone();
+    let found = settings
+        .into_iter()
+        .find(|setting| setting["key"] == key)
+        .unwrap();
+    let origin = found["origin"].as_str().unwrap();
+    let root = workspace.root().to_string_lossy().into_owned();
+    (found["value"].clone(), origin.replace(&root, "[WORKSPACE]"))
+}
+
+#[test]
+fn options_count_before_variables_then_the_project_then_the_user_then_defaults() {
+    let workspace = TestWorkspace::planned();
+    let home = workspace.root().with_file_name("home");
+    let is = |value: u64, origin: &str| {
+        let (found, from) = origin_of(&workspace, "list.limit");
+        assert_eq!(found, value);
+        assert!(from.ends_with(origin), "{from}");
+    };
+    assert_eq!(
+        origin_of(&workspace, "list.limit").0,
+        serde_json::Value::Null
+    );
+    workspace.ok("config set list.limit 4 --user");
+    assert!(home.join(".config/cleo/config.yaml").is_file());
+    is(4, "home/.config/cleo/config.yaml:1");
+    workspace.write(".cleo/config.yaml", MINE);
+    is(2, "[WORKSPACE]/.cleo/config.yaml:3");
+    let count = |workspace: &TestWorkspace, words: &[&str]| {
+        workspace.json(words)["result"]["tasks"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(count(&workspace, &["list"]), 2);
+    assert_eq!(count(&workspace, &["list", "--limit", "3"]), 3);
+    let workspace = workspace.env("CLEO_LIST_LIMIT", "1");
+    assert_eq!(count(&workspace, &["list"]), 1);
+    assert_eq!(origin_of(&workspace, "list.limit").1, "CLEO_LIST_LIMIT");
+    let listed = workspace.json(&["config", "list", "--color", "never"]);
+    assert_eq!(listed["result"]["settings"][1]["origin"], "--color");
+    assert_eq!(
+        origin_of(&workspace, "claims.lease"),
+        (3600.into(), "default".into())
+    );
+}
+
+#[test]
+fn settings_do_what_their_options_do() {
+    let workspace = TestWorkspace::planned();
+    let piped = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;
+    assert!(piped(&["list"]).starts_with('{'));
+    workspace.ok("config set format text");
+    assert!(piped(&["list"]).starts_with("ID"));
+    assert!(piped(&["list", "--json"]).starts_with('{'));
+    workspace.ok("config set color always");
+    assert!(piped(&["list"]).contains("\u{1b}["));
+    workspace.ok("config unset format");
+    workspace.ok("config set agent coder-7");
+    let mut command = workspace.command(&["show", "T2", "--json"]);
+    command.env_remove("CLEO_AGENT");
+    assert_eq!(workspace.finish(command, "").exit, 0);
+    let skill = "---\nname: own-skill\ndescription: Does it. Use when asked.\n---\nDo it.\n";
+    workspace.write("more/own-skill/SKILL.md", skill);
+    workspace.ok("config set skills.dirs more");
+    assert_eq!(
+        workspace.json(&["skills", "show", "own-skill"])["success"],
+        true
+    );
+    workspace.ok("config set gates.timeLimit 1s");
+    let words = ["verify", "T2", "--gate", "implemented", "--run", "sleep 30"];
+    let failed = workspace.json(&words);
+    assert!(
+        failed["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("took too long")
+    );
+}
+
+#[test]
+fn a_file_keeps_its_comments_and_everything_else() {
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
+    workspace.ok("config set list.limit 9");
+    assert_eq!(workspace.read(".cleo/config.yaml"), MINE.replace('2', "9"));
+    workspace.ok("config set gates.timeLimit 20m");
+    let both = MINE.replace('2', "9") + "gates.timeLimit: 1200\n";
+    assert_eq!(workspace.read(".cleo/config.yaml"), both);
+    let again = workspace.json(&["config", "set", "list.limit", "9"]);
+    assert_eq!(again["result"]["changed"], false);
+    workspace.ok("config unset gates.timeLimit");
+    assert_eq!(workspace.read(".cleo/config.yaml"), MINE.replace('2', "9"));
+    let one = workspace.ok("config get list.limit");
+    assert_eq!(one.stdout, "9\n");
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_nothing_is_written() {
+    let workspace = TestWorkspace::new();
+    let before = workspace.state();
+    for (line, code, fix) in [
+        (
+            "config get list.limti",
+            "E_CONFIG_INVALID",
+            "cleo config get list.limit",
+        ),
+        (
+            "config set color blue",
+            "E_CONFIG_INVALID",
+            "cleo config get color",
+        ),
+        (
+            "config set list.limit -- -1",
+            "E_CONFIG_INVALID",
+            "cleo config get list.limit",
+        ),
+        (
+            "config set skills.dirs ../other",
+            "E_CONFIG_INVALID",
+            "cleo config unset skills.dirs",
+        ),
+        ("config unset nothing.like", "E_CONFIG_INVALID", ""),
+    ] {
+        let words: Vec<String> = line.split(' ').map(String::from).collect();
+        let refused = workspace.json(&words);
+        assert_eq!(refused["error"]["code"], code, "{line} {refused}");
+        let found = refused["error"]["fix"].as_str().unwrap();
+        assert!(found.starts_with(fix), "{line}: {found}");
+    }
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
+    let file = "color: auto\nlist:\n  limti: 3\n";
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", file);
+    let refused = workspace.json(&["list"]);
+    assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
+    assert_eq!(refused["error"]["exitCode"], 8);
+    let message = refused["error"]["message"].as_str().unwrap();
+    let place = "[WORKSPACE]/.cleo/config.yaml:3: ";
+    assert!(message.starts_with(place), "{message}");
+    assert!(message.contains("did you mean `list.limit`?"), "{message}");
+    assert_eq!(
+        workspace.json(&["explain", "E_CONFIG_INVALID"])["success"],
+        true
+    );
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(workspace.json(&["list"])["success"], true);
+}
+
+#[test]
+fn a_project_names_no_folders_outside_and_its_file_is_no_way_out() {
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", "skills.dirs: [/etc]\n");
+    let refused = workspace.json(&["list"]);
+    assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("leads out")
+    );
+    let workspace = TestWorkspace::new();
+    let outside = workspace.root().with_file_name("home").join("mine.yaml");
+    std::fs::write(&outside, "").unwrap();
+    std::os::unix::fs::symlink(&outside, workspace.path(".cleo/config.yaml")).unwrap();
+    let refused = workspace.json(&["config", "set", "color", "never"]);
+    assert_eq!(refused["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE");
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "");
+}
+
+#[test]
+fn what_is_no_settings_file_is_refused_quickly() {
+    for (what, text) in [
+        (
+            "a bomb",
+            "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b]\n".to_string(),
+        ),
+        ("deep", "[".repeat(20_000)),
+        ("large", "#".repeat(70_000)),
+        ("bytes", "\u{0}".to_string()),
+    ] {
+        let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
+        let refused = workspace.json(&["list"]);
+        assert_eq!(
+            refused["error"]["code"], "E_CONFIG_INVALID",
+            "{what} {refused}"
+        );
+    }
+}

@@ -1,0 +1,369 @@
+//! `cleo doctor`: one test for each thing that can be wrong, and the proof by killed writers.
+
+use std::fs::{File, Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::world::{CLEO, TestWorkspace};
+
+/// Returns what was found amiss: check, status, message and fix.
+fn amiss(workspace: &TestWorkspace) -> Vec<(String, String, String, String)> {
+    let reply = workspace.json(&["doctor"]);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let findings = reply["result"]["findings"].as_array().unwrap().iter();
+    let found = findings
+        .filter(|finding| finding["status"] != "ok")
+        .map(|finding| {
+            let [check, status, message, fix] =
+                ["check", "status", "message", "fix"].map(|part| text(&finding[part]));
+            assert!(!fix.is_empty(), "{finding}");
+            (check, status, message, fix)
+        });
+    let found: Vec<_> = found.collect();
+    let failed = found
+        .iter()
+        .filter(|(_, status, _, _)| status == "fail")
+        .count();
+    assert_eq!(reply["result"]["failed"], failed);
+    if failed > 0 {
+        assert_eq!(reply["error"]["code"], "E_DOCTOR_FOUND");
+        assert_eq!(reply["error"]["exitCode"], 6);
+    }
+    found
+}
+
+/// Checks that exactly one thing is amiss and returns its fix.
+#[track_caller]
+fn only(workspace: &TestWorkspace, check: &str, status: &str, what: &str) -> String {
+    let found = amiss(workspace);
+    let [(found_check, found_status, message, fix)] = &found[..] else {
+        panic!("{found:#?}");
+    };
+    assert_eq!(
+        (found_check.as_str(), found_status.as_str()),
+        (check, status),
+        "{message}"
+    );
+    assert!(message.contains(what), "{message}");
+    fix.clone()
+}
+
+/// A workspace with some work in it, and no agent programs on the PATH.
+fn workspace() -> TestWorkspace {
+    TestWorkspace::planned().env("PATH", &plain_path())
+}
+
+/// Returns a PATH with cleo and the system's programs.
+fn plain_path() -> String {
+    let folder = std::path::Path::new(CLEO).parent().unwrap();
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+fn sql(workspace: &TestWorkspace, statements: &str) {
+    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    connection.execute_batch(statements).unwrap();
+}
+
+#[test]
+fn a_sound_workspace_has_nothing_amiss_and_is_not_changed() {
+    let workspace = workspace();
+    let before = workspace.state();
+    assert_eq!(amiss(&workspace), []);
+    assert_eq!(workspace.state(), before);
+    let shown = workspace.ok("doctor");
+    assert!(shown.stdout.contains("ok    database.integrity"), "{shown}");
+}
+
+#[test]
+fn without_a_workspace_it_says_how_to_make_one() {
+    let workspace = TestWorkspace::bare().env("PATH", &plain_path());
+    assert_eq!(
+        only(&workspace, "workspace", "fail", "no .cleo"),
+        "cleo init"
+    );
+}
+
+#[test]
+fn faulty_settings_are_found() {
+    let workspace = workspace().with(".cleo/config.yaml", "color: blue\n");
+    let fix = only(
+        &workspace,
+        "settings",
+        "fail",
+        "config.yaml:1: `color` is `blue`",
+    );
+    assert_eq!(fix, "cleo config unset color");
+}
+
+#[test]
+fn a_folder_that_is_missing_is_found_and_the_fix_makes_it() {
+    let workspace = workspace();
+    std::fs::remove_dir_all(workspace.path("claudedocs")).unwrap();
+    let fix = only(&workspace, "workspace.folders", "fail", "is missing");
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(amiss(&workspace), []);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_found() {
+    let workspace = workspace();
+    let folder = workspace.path("claudedocs/agent-outputs");
+    set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
+    if File::create(folder.join("x")).is_ok() {
+        crate::world::left_out("folders without permission: this user may write everywhere");
+        return;
+    }
+    only(&workspace, "workspace.folders", "fail", "cannot be written");
+    set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn drafts_that_a_killed_process_left_are_found_and_young_ones_are_not() {
+    let workspace = workspace()
+        .with(".cleo/.new-young", "")
+        .with(".cleo/.new-old", "");
+    let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
+    let old = File::options()
+        .write(true)
+        .open(workspace.path(".cleo/.new-old"))
+        .unwrap();
+    old.set_modified(hours_ago).unwrap();
+    let fix = only(&workspace, "workspace.leftovers", "warn", "1 drafts");
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(amiss(&workspace), []);
+    assert!(workspace.path(".cleo/.new-young").exists());
+}
+
+#[test]
+fn a_database_that_version_control_would_take_is_found() {
+    let workspace = workspace();
+    std::fs::remove_file(workspace.path(".cleo/.gitignore")).unwrap();
+    let fix = only(&workspace, "workspace.ignore", "warn", "version control");
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(amiss(&workspace), []);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_found() {
+    let workspace = workspace();
+    std::fs::remove_file(workspace.path(".cleo/cleo.db-wal")).ok();
+    std::fs::write(workspace.path(".cleo/cleo.db"), "no database ".repeat(900)).unwrap();
+    let found = amiss(&workspace);
+    assert_eq!(
+        (found[0].0.as_str(), found[0].1.as_str()),
+        ("database", "fail"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_newer_database_is_found() {
+    let workspace = workspace();
+    sql(&workspace, "PRAGMA user_version = 99");
+    let found = amiss(&workspace);
+    assert!(found[0].2.contains("schema version 99"), "{found:?}");
+}
+
+#[test]
+fn broken_pages_are_found() {
+    let workspace = workspace();
+    sql(&workspace, "PRAGMA wal_checkpoint(TRUNCATE)");
+    sql(
+        &workspace,
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'tasks_by_parent')
+         WHERE name = 'tasks_by_status';",
+    );
+    let found = amiss(&workspace);
+    assert!(
+        found
+            .iter()
+            .any(|(check, status, _, _)| check == "database.integrity" && status == "fail"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
+    for (statement, what) in [
+        (
+            "UPDATE task_counts SET value = value + 1 WHERE status = 'pending'",
+            "number of tasks",
+        ),
+        (
+            "UPDATE nodes SET open_needs = 7 WHERE number = 3",
+            "waits for wrongly: T3",
+        ),
+        (
+            "UPDATE nodes SET status = 'done' WHERE number = 4",
+            "another parent or status than the task: T4",
+        ),
+        (
+            "DELETE FROM nodes WHERE number = 5",
+            "lacks a task or has one too many: T5",
+        ),
+        (
+            "PRAGMA foreign_keys = OFF; UPDATE task_depends SET needs = 99 WHERE task = 4",
+            "leads nowhere: task_depends",
+        ),
+        (
+            "DELETE FROM task_text WHERE rowid = 2; INSERT INTO task_text (rowid, title, description) VALUES (2, 'other', 'words')",
+            "index of words",
+        ),
+    ] {
+        let workspace = workspace();
+        sql(&workspace, statement);
+        let found = amiss(&workspace);
+        let is_found = found.iter().any(|(check, status, message, _)| {
+            check == "database.counts" && status == "fail" && message.contains(what)
+        });
+        assert!(is_found, "{statement}\n{found:?}");
+    }
+}
+
+#[test]
+fn a_claim_that_ran_out_is_found() {
+    let workspace = workspace();
+    sql(
+        &workspace,
+        "INSERT INTO claims VALUES (2, 3, 'coder-1', '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z'),
+             (3, 1, 'coder-2', '2026-01-26T07:00:00Z', '2026-01-27T08:00:00Z'),
+             (4, 1, NULL, '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z')",
+    );
+    let fix = only(&workspace, "claims", "warn", "T2 is held by coder-1");
+    assert_eq!(fix, "cleo claim T2");
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_found() {
+    let workspace = workspace().env("CLEO_NOW", "2025-12-31T09:00:00Z");
+    let fix = only(&workspace, "clock", "fail", "the clock says 2025-12-31");
+    assert_eq!(fix, "timedatectl");
+}
+
+#[test]
+fn faulty_and_hidden_skills_are_found() {
+    let workspace = workspace().with("skills/own/SKILL.md", "---\nname: own\n---\nx\n");
+    assert!(amiss(&workspace).iter().any(|(check, status, message, _)| {
+        check == "skills" && status == "warn" && message.contains("skills/own/SKILL.md")
+    }));
+    let workspace = TestWorkspace::planned().env("PATH", &plain_path());
+    let skill = "---\nname: ct-validator\ndescription: Mine. Use when asked.\n---\nx\n";
+    workspace.write("skills/ct-validator/SKILL.md", skill);
+    let fix = only(
+        &workspace,
+        "skills.shadowed",
+        "warn",
+        "skills/ct-validator/SKILL.md stands before it",
+    );
+    assert_eq!(fix, "cleo skills show ct-validator");
+    assert_eq!(workspace.shell(&fix).exit, 0);
+}
+
+#[test]
+fn torn_foreign_and_repeated_lines_of_the_manifest_are_found() {
+    let workspace = workspace();
+    workspace.ok("manifest append --id one --file a.md --title A --topic x --finding A. --finding B. --finding C.");
+    let whole = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
+    for (text, what) in [
+        (format!("{whole}{}", &whole[..40]), "line 2"),
+        (format!("{whole}hello\n"), "line 2"),
+        (whole.repeat(2), "line 2"),
+    ] {
+        workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", text);
+        let fix = only(&workspace, "manifest", "fail", what);
+        assert_eq!(fix, "cleo manifest validate");
+    }
+}
+
+#[test]
+fn agent_files_that_somebody_changed_are_found() {
+    let workspace = workspace();
+    workspace.ok("init --agents claude");
+    assert_eq!(amiss(&workspace), []);
+    let path = ".claude/agents/cleo-subagent.md";
+    let text = workspace.read(path);
+    workspace.write(path, format!("{text}more\n"));
+    let fix = only(&workspace, "agents", "warn", path);
+    assert_eq!(fix, "cleo init --agents claude --dry-run");
+    workspace.write(path, text);
+    std::fs::remove_file(workspace.path("AGENTS.md")).unwrap();
+    let fix = only(
+        &workspace,
+        "agents",
+        "warn",
+        "missing or outdated: AGENTS.md",
+    );
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(amiss(&workspace), []);
+}
+
+/// Puts a program on the PATH that plays an agent program.
+fn with_program(name: &str, script: &str) -> TestWorkspace {
+    let workspace =
+        TestWorkspace::planned().with(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
+    let program = workspace.path(&format!("bin/{name}"));
+    set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", workspace.path("bin").display());
+    workspace.env("PATH", &path)
+}
+
+#[test]
+fn agent_programs_are_asked_whether_they_know_the_options_that_runs_need() {
+    let script = "echo \"$1 $2 $HOME $CLEO_AGENT\" >> \"$(dirname \"$0\")/asked\"\n\
+                  case $1 in --version) echo 9.9;; *) echo '--json, --ephemeral --cd, --sandbox';; esac";
+    let workspace = with_program("codex", script);
+    let fix = only(
+        &workspace,
+        "clients",
+        "warn",
+        "codex (9.9) does not know --skip-git-repo-check, --output-last-message",
+    );
+    assert_eq!(fix, "codex exec --help");
+    let asked = workspace.read("bin/asked");
+    assert!(
+        asked.starts_with("--version ") && asked.contains("\nexec --help "),
+        "{asked}"
+    );
+    assert!(
+        !asked.contains("tester") && !asked.contains("/home"),
+        "its environment is its own: {asked}"
+    );
+}
+
+#[test]
+fn an_agent_program_that_knows_everything_is_well() {
+    let all = "--prompt --output-format --approval-mode --skip-trust";
+    let workspace = with_program("gemini", &format!("echo '1.0 {all}'"));
+    assert_eq!(amiss(&workspace), []);
+    let shown = workspace.ok("doctor");
+    assert!(shown.stdout.contains("gemini (1.0 "), "{shown}");
+}
+
+#[test]
+fn an_agent_program_that_fails_is_found() {
+    let workspace = with_program("opencode", "exit 3");
+    only(&workspace, "clients", "warn", "opencode failed");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_writers_are_killed() {
+    let workspace = TestWorkspace::bare();
+    let before = workspace.state();
+    let reply = workspace.json(&["doctor", "--stress", "--writers", "6", "--seconds", "3"]);
+    assert_eq!(reply["success"], true, "{reply:#}");
+    let result = &reply["result"];
+    let number = |name: &str| result[name].as_u64().unwrap();
+    assert!(
+        number("acknowledged") > 0 && number("killed") > 0,
+        "{result:#}"
+    );
+    assert_eq!(number("refused"), 0);
+    assert_eq!(number("begun"), number("acknowledged") + number("killed"));
+    assert!(number("tasks") + number("entries") >= number("acknowledged"));
+    assert_eq!(result["lost"], serde_json::json!([]));
+    assert_eq!(workspace.state(), before);
+}

@@ -1,0 +1,348 @@
+//! The log, and taking back what stands in it.
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+/// Returns number, command and summary of each operation, newest first.
+fn log(workspace: &TestWorkspace) -> Vec<String> {
+    let reply = workspace.json(&["log"]);
+    let operations = reply["result"]["operations"].as_array().unwrap().iter();
+    let line = |each: &Value| {
+        let text = |name: &str| each[name].as_str().unwrap().to_string();
+        format!(
+            "{} {}: {}",
+            each["number"],
+            text("command"),
+            text("summary")
+        )
+    };
+    operations.map(line).collect()
+}
+
+fn task(workspace: &TestWorkspace, id: &str) -> Value {
+    let mut task = workspace.json(&["show", id])["result"]["task"].clone();
+    task.as_object_mut().unwrap().remove("updatedAt");
+    task
+}
+
+/// Returns all tasks as they are, but for when they were last changed.
+fn all(workspace: &TestWorkspace) -> Vec<Value> {
+    let reply = workspace.json(&["list", "--all"]);
+    let mut tasks = reply["result"]["tasks"].as_array().unwrap().clone();
+    for task in &mut tasks {
+        task.as_object_mut().unwrap().remove("updatedAt");
+    }
+    tasks
+}
+
+#[track_caller]
+fn refused(workspace: &TestWorkspace, words: &[&str], code: &str) -> Value {
+    let before = workspace.state();
+    let reply = workspace.json(words);
+    assert_eq!(reply["error"]["code"], code, "{reply}");
+    assert_eq!(workspace.state(), before, "a refusal changes nothing");
+    reply["error"].clone()
+}
+
+#[test]
+fn the_log_tells_each_operation_newest_first() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --priority critical --label urgent --title 'Research it'");
+    workspace.ok("start T2");
+    workspace.ok("delete T3 --force");
+    insta::assert_snapshot!(workspace.cleo("log"));
+    insta::assert_snapshot!(workspace.cleo("log --operation 2"));
+    let of_task = workspace.json(&["log", "--task", "T2"]);
+    assert_eq!(of_task["result"]["total"], 3);
+    let newest = workspace.json(&["log", "--limit", "1"]);
+    assert_eq!(newest["result"]["total"], 4);
+    assert_eq!(
+        newest["result"]["operations"][0]["tasks"],
+        json!(["T4", "T3"])
+    );
+    let since = workspace.json(&["log", "--since", "2026-01-26T09:00:03Z"]);
+    assert_eq!(since["result"]["total"], 2, "{since}");
+    let aged = workspace.json(&["log", "--since", "1w"]);
+    assert_eq!(aged["result"]["total"], 4);
+    let deleted = workspace.json(&["log", "--task", "T3"]);
+    assert_eq!(deleted["result"]["total"], 2, "a deleted task has its log");
+    refused(&workspace, &["log", "--task", "T99"], "E_TASK_NOT_FOUND");
+    refused(
+        &workspace,
+        &["log", "--operation", "99"],
+        "E_OPERATION_NOT_FOUND",
+    );
+    refused(&workspace, &["log", "--since", "soon"], "E_INPUT_INVALID");
+}
+
+#[test]
+fn every_kind_of_change_can_be_taken_back_and_brought_back() {
+    for line in [
+        "add 'one more' --parent T1 --depends T2",
+        "update T2 --title new --label x --note 'a note' --priority low --clear phase",
+        "update T4 --remove-depends T3 --depends T2 --parent none",
+        "start T2",
+        "cancel T5 --reason 'no need'",
+        "delete T3 --force",
+        "delete T1 --cascade",
+        "add --batch more.jsonl",
+        "research link T2 found",
+    ] {
+        let more = "{\"title\":\"a\",\"depends\":[\"@k\"],\"parent\":\"@p\"}\n\
+                    {\"title\":\"b\",\"key\":\"k\"}\n{\"title\":\"c\",\"key\":\"p\"}\n";
+        let workspace = TestWorkspace::planned().with("more.jsonl", more);
+        let entry = json!({
+            "id": "found", "file": "f.md", "title": "x", "date": "2026-01-26",
+            "status": "complete", "topics": ["a"], "key_findings": ["1", "2", "3"],
+            "actionable": true, "needs_followup": [], "linked_tasks": ["T4"],
+        });
+        workspace.json_with(&["manifest", "append"], &entry.to_string());
+        let links = || workspace.json(&["research", "links", "T2"]);
+        let (before, links_before) = (all(&workspace), workspace.cleo("research links T2"));
+        workspace.ok(line);
+        let after = all(&workspace);
+        let links_after = links();
+        let dry = workspace.json(&["undo", "--dry-run"]);
+        assert_eq!(dry["result"]["dryRun"], true, "{line}: {dry}");
+        assert_eq!(all(&workspace), after, "{line}: a dry run changes nothing");
+        let undone = workspace.json(&["undo"]);
+        assert_eq!(
+            undone["result"]["operation"]["number"], 2,
+            "{line}: {undone}"
+        );
+        assert_eq!(
+            undone["result"]["changes"], dry["result"]["changes"],
+            "{line}"
+        );
+        assert_eq!(all(&workspace), before, "{line}: as it was");
+        assert_eq!(workspace.cleo("research links T2"), links_before, "{line}");
+        let redone = workspace.json(&["undo", "3"]);
+        assert_eq!(redone["success"], true, "{line}: {redone}");
+        assert_eq!(all(&workspace), after, "{line}: as it was made");
+        assert_eq!(links()["result"], links_after["result"], "{line}");
+        assert_eq!(workspace.json(&["undo", "2"])["success"], true, "{line}");
+        assert_eq!(all(&workspace), before, "{line}: and once more");
+    }
+}
+
+#[test]
+fn undo_after_undo_walks_back_to_the_beginning() {
+    let workspace = TestWorkspace::new();
+    let mut states = vec![all(&workspace)];
+    for line in [
+        "add one",
+        "add two --depends T1",
+        "update T1 --label a",
+        "update T1 --label b",
+        "start T1",
+        "complete T1",
+        "update T2 --title 'too'",
+        "delete T1 --force",
+    ] {
+        workspace.ok(line);
+        states.push(all(&workspace));
+    }
+    for wanted in states.iter().rev().skip(1) {
+        workspace.ok("undo");
+        assert_eq!(all(&workspace), *wanted);
+    }
+    let error = refused(&workspace, &["undo"], "E_NOTHING_TO_UNDO");
+    assert_eq!(error["exitCode"], 6);
+}
+
+#[test]
+fn lists_that_only_grew_lose_what_was_added_and_keep_the_rest() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one --label a");
+    workspace.ok("update T1 --label b --note first");
+    workspace.ok("update T1 --label c --note second");
+    workspace.ok("undo 2");
+    let task = task(&workspace, "T1");
+    assert_eq!(task["labels"], json!(["a", "c"]));
+    assert_eq!(task["notes"].as_array().unwrap().len(), 1);
+    assert_eq!(task["notes"][0]["text"], "second");
+}
+
+#[test]
+fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("update T1 --title two --priority high");
+    workspace.ok("update T1 --title three");
+    workspace.ok("update T1 --size small");
+    let error = refused(&workspace, &["undo", "2"], "E_UNDO_CONFLICT");
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(
+        message,
+        "operation 2 cannot be taken back: operation 3 (update, by tester) changed title of T1"
+    );
+    assert_eq!(error["fix"], "cleo undo 3");
+    let dry = refused(&workspace, &["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
+    assert_eq!(dry["fix"], "cleo undo 3 --dry-run");
+    assert_eq!(workspace.shell("cleo undo 3 && cleo undo 2").exit, 0);
+    let now = task(&workspace, "T1");
+    assert_eq!(
+        (&now["title"], &now["size"]),
+        (&json!("one"), &json!("small"))
+    );
+    assert_eq!(now["priority"], "medium");
+    // The undo of 3 was itself changed again by the undo of 2.
+    let error = refused(&workspace, &["undo", "5"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo undo 6");
+}
+
+#[test]
+fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
+    for later in [
+        "add two --depends T1",
+        "add two --parent T1",
+        "research link T1 x",
+    ] {
+        let workspace = TestWorkspace::new();
+        workspace.ok("add one");
+        let reply = workspace.text(later, "");
+        if reply.exit != 0 {
+            continue;
+        }
+        let error = refused(&workspace, &["undo", "1"], "E_UNDO_CONFLICT");
+        assert_eq!(error["fix"], "cleo undo 2", "{later}");
+    }
+}
+
+#[test]
+fn what_stands_beside_an_operation_is_in_nobodys_way() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("add two --depends T1");
+    workspace.ok("delete T1 --force");
+    workspace.ok("undo");
+    workspace.ok("add three");
+    workspace.ok("update T2 --title 'another title' --depends T3");
+    workspace.ok("undo 4");
+    assert_eq!(task(&workspace, "T2")["depends"], json!(["T3"]));
+    workspace.ok("undo 7");
+    workspace.ok("update T2 --title 'and another'");
+    let error = refused(&workspace, &["undo", "1"], "E_UNDO_CONFLICT");
+    assert_eq!(
+        error["fix"], "cleo undo 6",
+        "the last one that moved it: {error}"
+    );
+}
+
+#[test]
+fn what_was_taken_back_is_not_taken_back_twice() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("undo 1");
+    let error = refused(&workspace, &["undo", "1"], "E_NOTHING_TO_UNDO");
+    assert_eq!(
+        error["message"],
+        "operation 1 is taken back already, by operation 2"
+    );
+    assert_eq!(error["alternatives"][0]["command"], "cleo undo 2");
+    refused(&workspace, &["undo", "9"], "E_OPERATION_NOT_FOUND");
+}
+
+#[test]
+fn the_rules_that_always_hold_hold_after_an_undo_too() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add a");
+    workspace.ok("add b --depends T1");
+    workspace.ok("update T2 --remove-depends T1");
+    workspace.ok("update T1 --depends T2");
+    let error = refused(&workspace, &["undo", "3"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo undo 4", "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("circle"),
+        "{error}"
+    );
+
+    let workspace = TestWorkspace::new();
+    workspace.ok("add a");
+    workspace.ok("add b --parent T1");
+    workspace.ok("update T2 --parent none");
+    workspace.ok("delete T1");
+    let error = refused(&workspace, &["undo", "3"], "E_UNDO_CONFLICT");
+    assert_eq!(
+        error["fix"], "cleo undo 4",
+        "a parent that is gone: {error}"
+    );
+
+    let workspace = TestWorkspace::new();
+    workspace.ok("add top --key k");
+    workspace.ok("delete T1");
+    workspace.ok("add another --key k");
+    let error = refused(&workspace, &["undo", "2"], "E_UNDO_CONFLICT");
+    assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
+    workspace.ok("undo 2");
+
+    let workspace = TestWorkspace::new();
+    workspace.ok("add root");
+    for parent in 1..=6 {
+        workspace.ok(&format!("add below --parent T{parent}"));
+    }
+    workspace.ok("add leaf --parent T7");
+    workspace.ok("update T8 --parent none");
+    workspace.ok("add 'below the leaf' --parent T8");
+    let error = refused(&workspace, &["undo", "9"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo undo 10", "too deep: {error}");
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_named() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("spawn T1");
+    let error = refused(&workspace, &["undo", "2"], "E_NOTHING_TO_UNDO");
+    assert!(
+        error["message"].as_str().unwrap().contains("spawned T1"),
+        "{error}"
+    );
+    workspace.ok("verify T1 --gate implemented --run 'true'");
+    let undone = workspace.json(&["undo"]);
+    assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");
+    let warnings = serde_json::to_string_pretty(&undone["warnings"]);
+    insta::assert_snapshot!(warnings.unwrap());
+    workspace.ok("undo 4");
+    let gates = workspace.json(&["verify", "T1"]);
+    assert_eq!(gates["result"]["gates"]["implemented"]["passed"], true);
+    assert_eq!(
+        workspace.json(&["why", "T1"])["success"],
+        true,
+        "the spawn is back"
+    );
+}
+
+#[test]
+fn an_operation_of_somebody_else_is_named_as_such() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    let mut command = workspace.command(&["undo"]);
+    command
+        .env("CLEO_AGENT", "another")
+        .env("CLEO_FORMAT", "text");
+    let reply = workspace.finish(command, "");
+    assert_eq!(
+        (reply.exit, reply.stderr.as_str()),
+        (0, "warning: operation 1 was by tester\n")
+    );
+}
+
+#[test]
+fn an_undo_is_told_in_the_log_with_what_it_took_back() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("update T1 --title two");
+    insta::assert_snapshot!(workspace.cleo("undo --dry-run"));
+    insta::assert_snapshot!(workspace.cleo("undo"));
+    insta::assert_snapshot!(workspace.cleo("log"));
+    assert_eq!(
+        log(&workspace),
+        [
+            "3 undo: changed T1 title",
+            "2 update: changed T1 title",
+            "1 add: added T1 one"
+        ]
+    );
+}

@@ -1,0 +1,104 @@
+//! Phases: their order, the one that the project is in, and their tasks.
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+fn run(workspace: &TestWorkspace, line: &str) -> Value {
+    workspace.json(&shlex::split(line).unwrap())
+}
+
+#[track_caller]
+fn does(workspace: &TestWorkspace, line: &str) -> Value {
+    let reply = run(workspace, line);
+    assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+    reply["result"].clone()
+}
+
+#[track_caller]
+fn refused(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
+    let before = workspace.state();
+    let reply = run(workspace, line);
+    assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+    assert_eq!(workspace.state(), before, "cleo {line} changed something");
+    reply["error"].clone()
+}
+
+#[test]
+fn phases_that_tasks_name_stand_behind_those_that_were_added() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add x --phase build");
+    workspace.ok("add y --phase build");
+    workspace.ok("complete T6");
+    workspace.ok("phase add build --name 'Build it' --description 'No new ideas.'");
+    workspace.ok("phase add design --position 1");
+    insta::assert_snapshot!(workspace.cleo("phase"));
+    insta::assert_snapshot!(workspace.cleo("phase show build"));
+    let listed = does(&workspace, "phase list");
+    assert_eq!(
+        (&listed["total"], &listed["current"]),
+        (&json!(3), &json!(null))
+    );
+    let counts = json!({"pending": 1, "done": 1});
+    let build = listed["phases"].as_array().unwrap().iter();
+    let build = build
+        .clone()
+        .find(|phase| phase["slug"] == "build")
+        .unwrap();
+    assert_eq!((&build["counts"], &build["total"]), (&counts, &json!(2)));
+    let error = refused(&workspace, "phase add build", "E_EXISTS");
+    assert_eq!(error["exitCode"], 101);
+    refused(&workspace, "phase add 'a b'", "E_TASK_INVALID");
+}
+
+#[test]
+fn the_project_is_in_one_phase_at_a_time() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("phase add build");
+    refused(&workspace, "phase show", "E_PHASE_NOT_FOUND");
+    assert_eq!(does(&workspace, "phase start discovery")["changed"], true);
+    assert_eq!(does(&workspace, "phase start discovery")["changed"], false);
+    let other = refused(&workspace, "phase start build", "E_STATUS_REFUSED");
+    assert_eq!(other["fix"], "cleo phase complete -- discovery");
+    does(&workspace, "phase set build");
+    let listed = does(&workspace, "phase list");
+    assert_eq!(listed["current"], "build");
+    let active = listed["phases"].as_array().unwrap().iter();
+    let active = active.filter(|phase| phase["status"] == "active").count();
+    assert_eq!(active, 1);
+    assert_eq!(does(&workspace, "phase show")["phase"]["slug"], "build");
+}
+
+#[test]
+fn a_phase_is_complete_when_its_tasks_are_or_by_force() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("phase start discovery");
+    let open = refused(&workspace, "phase complete", "E_STATUS_REFUSED");
+    assert_eq!(open["message"], "discovery has open tasks: 1");
+    let forced = run(&workspace, "phase complete --force");
+    assert_eq!(forced["warnings"], json!(["discovery has open tasks: 1"]));
+    assert_eq!(
+        does(&workspace, "phase complete discovery")["changed"],
+        false
+    );
+    let over = refused(&workspace, "phase start discovery", "E_STATUS_REFUSED");
+    assert_eq!(over["fix"], "cleo phase set -- discovery");
+    let again = does(&workspace, "phase set discovery");
+    assert_eq!(again["phase"]["completedAt"], json!(null));
+    workspace.ok("complete T2");
+    let done = does(&workspace, "phase complete");
+    assert_eq!(done["phase"]["status"], "completed");
+    refused(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
+}
+
+#[test]
+fn an_unknown_phase_comes_with_the_nearest_known_one() {
+    let workspace = TestWorkspace::planned();
+    for line in ["phase show discovrey", "phase set discovrey"] {
+        let error = refused(&workspace, line, "E_PHASE_NOT_FOUND");
+        let fix = format!("cleo {}", line.replace("discovrey", "discovery"));
+        assert_eq!(error["fix"], fix);
+    }
+    let error = refused(&workspace, "phase start zzz", "E_PHASE_NOT_FOUND");
+    assert_eq!(error["fix"], "cleo phase list");
+}

@@ -1,0 +1,422 @@
+//! What must hold whatever happens: sixty-four writers, readers beside a writer that does not end,
+//! three hundred kills, no room on the disk.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior};
+use serde_json::{Value, json};
+
+use crate::processes::assert_sound;
+#[cfg(target_os = "linux")]
+use crate::world::left_out;
+use crate::world::{Reply, TestWorkspace};
+
+const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+
+fn entry(id: &str) -> String {
+    let entry = json!({
+        "id": id, "file": format!("{id}.md"), "title": "Token refresh", "date": "2026-01-26",
+        "status": "complete", "topics": ["auth"],
+        "key_findings": ["Tokens live an hour.", "It works.", "It is documented."],
+        "actionable": true, "needs_followup": [], "linked_tasks": ["T1"],
+    });
+    entry.to_string()
+}
+
+/// Opens the database of a workspace to look at it; the log stays where it is.
+fn look(workspace: &TestWorkspace) -> Connection {
+    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(keep_log, true).unwrap();
+    connection
+}
+
+#[test]
+fn sixty_four_processes_write_fifty_times_each_and_none_is_lost_or_refused() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'the shared one'");
+    let write = |process: u32| {
+        let mut ids = Vec::new();
+        for number in 0..50 {
+            let text = format!("{number} of {process}");
+            // All of them write to the shared task too: a change that is built on an old state
+            // would lose a note.
+            let words = match number % 10 {
+                9 => vec!["update", "T1", "--note", &text],
+                _ => vec!["add", &text],
+            };
+            let reply = workspace.json(&words);
+            assert_eq!(reply["success"], true, "{reply}");
+            let task = &reply["result"]["task"];
+            if task["id"] != "T1" {
+                ids.push(task["id"].as_str().unwrap().to_string());
+            }
+        }
+        ids
+    };
+    let given: Vec<String> = thread::scope(|scope| {
+        let writing: Vec<_> = (0..64)
+            .map(|process| scope.spawn(move || write(process)))
+            .collect();
+        let ids = writing.into_iter().map(|thread| thread.join().unwrap());
+        ids.flatten().collect()
+    });
+    let unique: BTreeSet<&String> = given.iter().collect();
+    assert_eq!(
+        (given.len(), unique.len()),
+        (2_880, 2_880),
+        "no id is given twice"
+    );
+    let listed = workspace.json(&["list"]);
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    let titles: BTreeSet<&str> = tasks
+        .iter()
+        .map(|task| task["title"].as_str().unwrap())
+        .collect();
+    assert_eq!((tasks.len(), titles.len()), (2_881, 2_881));
+    assert_eq!(tasks[0]["notes"].as_array().unwrap().len(), 320);
+    let log = workspace.json(&["log", "--limit", "1"]);
+    assert_eq!(
+        log["result"]["total"], 3_201,
+        "one operation for each write"
+    );
+    assert_sound(&workspace);
+}
+
+#[test]
+fn fifty_readers_beside_eight_writers_wait_for_none_of_them() {
+    let workspace = TestWorkspace::planned();
+    // This writer does not end while the readers read: had one to wait for it, it would wait for
+    // ever, or be refused after its patience.
+    let mut first = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let held = first
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .unwrap();
+    held.execute("UPDATE tasks SET title = 'half done'", ())
+        .unwrap();
+    let mut writers: Vec<Child> = (0..8)
+        .map(|writer| {
+            let title = format!("by {writer}");
+            let mut command = workspace.command(&["add", &title]);
+            command.stdout(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    let reads: [&[&str]; 5] = [
+        &["list"],
+        &["show", "T2"],
+        &["orchestrator", "ready"],
+        &["find", "token"],
+        &["log"],
+    ];
+    thread::scope(|scope| {
+        for reader in 0..50 {
+            let workspace = &workspace;
+            scope.spawn(move || {
+                for words in [reads[reader % 5], reads[(reader + 1) % 5]] {
+                    let reply = workspace.json(words);
+                    assert_eq!(reply["success"], true, "{reply}");
+                    let text = reply.to_string();
+                    assert!(
+                        !text.contains("half done"),
+                        "only what is committed: {text}"
+                    );
+                }
+            });
+        }
+    });
+    let waiting = |writer: &mut Child| writer.try_wait().unwrap().is_none();
+    assert!(writers.iter_mut().all(waiting), "the other writers wait");
+    held.rollback().unwrap();
+    for writer in &mut writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 13);
+    assert_sound(&workspace);
+}
+
+/// Random numbers that a seed decides (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+/// A process that will be killed, and what it must have left if it acknowledged its work.
+struct Doomed {
+    child: Child,
+    at: Instant,
+    proof: fn(&Value, &Connection, &str) -> bool,
+}
+
+/// Says whether the log holds what an acknowledged change of a task did.
+fn is_logged(reply: &Value, store: &Connection, _manifest: &str) -> bool {
+    let task = match &reply["result"] {
+        result if result["task"]["id"].is_string() => result["task"]["id"].clone(),
+        result if result["tasks"].is_array() => result["tasks"][0]["task"]["id"].clone(),
+        result => result["deleted"][0].clone(),
+    };
+    let Some(task) = task.as_str() else {
+        // An undo says which operation it was.
+        let undo = &reply["result"]["undo"];
+        let number = undo.as_u64().unwrap_or_else(|| panic!("{reply}"));
+        let sql = "SELECT count(*) > 0 FROM operations WHERE number = ?1";
+        return store
+            .query_row(sql, [i64::try_from(number).unwrap()], |row| row.get(0))
+            .unwrap();
+    };
+    let kind = match reply["command"].as_str().unwrap() {
+        "add" => "added",
+        "delete" => "deleted",
+        _ => "changed",
+    };
+    let title = reply["result"]["task"]["title"].as_str();
+    let sql = "SELECT count(*) > 0 FROM changes WHERE task = ?1 AND kind = ?2 AND
+               (?3 IS NULL OR kind <> 'changed' OR json_extract(detail, '$.title.to') = ?3
+                   OR json_extract(detail, '$.status.to') IS NOT NULL)";
+    let number: u32 = task[1..].parse().unwrap();
+    let found = store.query_row(sql, (number, kind, title), |row| row.get(0));
+    found.unwrap()
+}
+
+fn is_in_manifest(reply: &Value, _store: &Connection, manifest: &str) -> bool {
+    let id = &reply["result"]["entry"]["id"];
+    manifest.lines().any(|line| {
+        let line: Value = serde_json::from_str(line).unwrap_or_default();
+        line["id"] == *id
+    })
+}
+
+/// Starts a command that will be killed after `delay`.
+fn doom(workspace: &TestWorkspace, words: &[&str], delay: Duration) -> Doomed {
+    let mut command = workspace.command(words);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let is_append = words[0] == "manifest";
+    Doomed {
+        child: command.spawn().unwrap(),
+        at: Instant::now() + delay,
+        proof: if is_append { is_in_manifest } else { is_logged },
+    }
+}
+
+/// Kills a process at its moment and returns what it had acknowledged by then.
+fn kill(doomed: &mut Doomed) -> Option<Value> {
+    thread::sleep(doomed.at.saturating_duration_since(Instant::now()));
+    doomed.child.kill().unwrap();
+    doomed.child.wait().unwrap();
+    let mut text = String::new();
+    let mut stdout = doomed.child.stdout.take().unwrap();
+    stdout.read_to_string(&mut text).unwrap();
+    let reply: Option<Value> = serde_json::from_str(&text).ok();
+    reply.filter(|reply| reply["success"] == true)
+}
+
+#[test]
+fn three_hundred_rounds_of_kills_lose_nothing_that_was_acknowledged() {
+    let given = std::env::var("CLEO_TEST_SEED").ok();
+    let seed = given.and_then(|seed| seed.parse().ok()).unwrap_or_else(|| {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        u64::try_from(since.unwrap().as_micros()).unwrap() | 1
+    });
+    let say = format!("CLEO_TEST_SEED={seed}");
+    let mut random = Random(seed);
+    let lines = "{\"title\":\"a\",\"key\":\"K\"}\n{\"title\":\"b\",\"depends\":[\"@K\"]}\n\
+                 {\"title\":\"c\",\"parent\":\"@K\"}\n";
+    let workspace = TestWorkspace::planned();
+    // How long a command takes here decides only how far apart the kills lie.
+    let start = Instant::now();
+    workspace.ok("add 'to see how long it takes'");
+    let span = u64::try_from(start.elapsed().as_micros()).unwrap() * 3 / 2;
+    let (mut acknowledged, mut n_acknowledged) = (Vec::new(), [0, 0]);
+    for round in 0..300 {
+        workspace.write("batch.jsonl", lines.replace('K', &format!("k{round}")));
+        let task = format!("T{}", 1 + random.below(20 + round));
+        let title = format!("of round {round}");
+        let words: Vec<&str> = match random.below(7) {
+            0 | 1 => vec!["add", &title, "--depends", "T2"],
+            2 => vec!["add", "--batch", "batch.jsonl"],
+            3 => vec!["update", &task, "--title", &title],
+            4 => vec!["complete", &task, "--force"],
+            5 => vec!["delete", &task, "--cascade", "--force"],
+            _ => vec!["undo"],
+        };
+        let id = format!("entry-{round}");
+        let append = append_words(&id);
+        let mut moment = || Duration::from_micros(random.below(span));
+        let mut both = [
+            doom(&workspace, &words, moment()),
+            doom(&workspace, &append, moment()),
+        ];
+        both.sort_by_key(|doomed| doomed.at);
+        for doomed in &mut both {
+            if let Some(reply) = kill(doomed) {
+                n_acknowledged[usize::from(reply["command"] == "manifest.append")] += 1;
+                acknowledged.push((reply, doomed.proof));
+            }
+        }
+        let manifest = std::fs::read_to_string(workspace.path(MANIFEST)).unwrap_or_default();
+        let store = look(&workspace);
+        for (reply, proof) in acknowledged.drain(..) {
+            assert!(
+                proof(&reply, &store, &manifest),
+                "lost in round {round}, {say}: {reply}"
+            );
+        }
+        let sound: String = store
+            .query_row("PRAGMA integrity_check", (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(sound, "ok", "round {round}, {say}");
+        let torn = manifest
+            .lines()
+            .find(|line| serde_json::from_str::<Value>(line).is_err());
+        assert_eq!(torn, None, "round {round}, {say}");
+        if round % 10 == 9 {
+            drop(store);
+            assert_sound(&workspace);
+        }
+    }
+    // Kills that all came too late, or all too early, would have shown nothing.
+    for count in n_acknowledged {
+        assert!(
+            (1..300).contains(&count),
+            "{n_acknowledged:?} of 300, {say}"
+        );
+    }
+    let faults = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
+    assert_eq!(faults, json!([]), "{say}");
+    workspace.ok("add 'life goes on'");
+    let appended = workspace.json(&append_words("life-goes-on"));
+    assert_eq!(appended["success"], true, "{say}: {appended}");
+}
+
+/// Returns a command that appends an entry.
+fn append_words(id: &str) -> Vec<&str> {
+    let words =
+        "manifest append --file x.md --title x --topic a --finding 1 --finding 2 --finding 3";
+    words.split(' ').chain(["--id", id]).collect()
+}
+
+/// Runs a command in which no file may become longer than so many blocks of 512 bytes, as if the
+/// disk were full there.
+fn with_room(workspace: &TestWorkspace, blocks: u64, line: &str) -> Reply {
+    workspace.shell(&format!("trap '' XFSZ; ulimit -f {blocks}; exec {line}"))
+}
+
+#[test]
+fn where_the_database_finds_no_room_a_write_is_refused_and_nothing_is_half_done() {
+    let batch = (0..40).map(|number| {
+        format!(
+            "{{\"title\":\"task {number}\",\"description\":\"{}\"}}\n",
+            "x".repeat(3_000)
+        )
+    });
+    let workspace = TestWorkspace::planned().with("batch.jsonl", batch.collect::<String>());
+    let mut refused = 0;
+    for blocks in (64..640).step_by(24) {
+        let before = workspace.state();
+        let reply = with_room(&workspace, blocks, "cleo add --batch batch.jsonl");
+        if reply.exit == 0 {
+            workspace.ok("undo");
+            continue;
+        }
+        refused += 1;
+        assert_eq!(reply.exit, 3, "{blocks} blocks: {reply}");
+        let codes = ["error[E_STORE_READ_ONLY]", "error[E_DISK_FULL]"];
+        assert!(
+            codes.iter().any(|code| reply.stderr.starts_with(code)),
+            "{blocks} blocks: {reply}"
+        );
+        assert_eq!(workspace.state(), before, "{blocks} blocks");
+        assert_sound(&workspace);
+    }
+    assert!(refused > 3, "{refused}");
+    workspace.ok("add --batch batch.jsonl");
+    assert_sound(&workspace);
+}
+
+#[test]
+fn where_the_manifest_finds_no_room_an_entry_is_refused_and_leaves_no_torn_line() {
+    let workspace = TestWorkspace::planned();
+    let first = entry("first").replace("It works.", &"x".repeat(40_000));
+    assert_eq!(
+        workspace.json_with(&["manifest", "append"], &first)["success"],
+        true
+    );
+    workspace.write("entry.json", entry("second"));
+    let before = workspace.read(MANIFEST);
+    let (end, mut refused) = (before.len() as u64 / 512, 0);
+    for blocks in end..end + 3 {
+        let reply = with_room(
+            &workspace,
+            blocks,
+            "sh -c 'cleo manifest append < entry.json'",
+        );
+        if reply.exit == 0 {
+            continue;
+        }
+        refused += 1;
+        assert_eq!(reply.exit, 3, "{reply}");
+        assert!(reply.stderr.starts_with("error[E_DISK_FULL]"), "{reply}");
+        assert!(reply.stderr.contains("try: df -h"), "{reply}");
+        assert_eq!(workspace.read(MANIFEST), before, "{blocks} blocks");
+    }
+    assert!(refused > 0);
+    workspace.write("entry.json", entry("third"));
+    assert_eq!(workspace.shell("cleo manifest append < entry.json").exit, 0);
+    assert_eq!(
+        workspace.json(&["manifest", "validate"])["result"]["faults"],
+        json!([])
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_full_disk_nothing_is_half_done_and_all_works_once_there_is_room() {
+    let workspace = TestWorkspace::planned().with("entry.json", entry("e"));
+    workspace.write(
+        "long.jsonl",
+        format!(
+            "{{\"title\":\"x\",\"description\":\"{}\"}}\n",
+            "x".repeat(30_000)
+        )
+        .repeat(9),
+    );
+    let script = "mkdir disk && mount -t tmpfs -o size=2m none disk && cp -r .cleo disk && cd disk || exit 99
+        cleo list --json > ../before.txt
+        cat /dev/zero > filler 2>/dev/null
+        cleo add --batch ../long.jsonl && exit 98
+        cleo manifest append < ../entry.json && exit 97
+        cleo list --json > ../full.txt
+        rm filler
+        cleo add --batch ../long.jsonl && cleo manifest append < ../entry.json && cleo manifest validate";
+    workspace.write("script", script);
+    for unshare in ["unshare -m", "unshare -rm"] {
+        if workspace
+            .shell(&format!(
+                "{unshare} sh -c 'mkdir -p d && mount -t tmpfs none d' 2>/dev/null"
+            ))
+            .exit
+            == 0
+        {
+            let reply = workspace.shell(&format!("{unshare} sh script"));
+            assert_eq!(reply.exit, 0, "{reply}");
+            assert_eq!(
+                reply.stderr.matches("error[E_DISK_FULL]").count(),
+                2,
+                "{reply}"
+            );
+            assert_eq!(workspace.read("before.txt"), workspace.read("full.txt"));
+            return;
+        }
+    }
+    left_out("a full disk: this machine allows no mount to make one");
+}

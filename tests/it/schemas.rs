@@ -1,0 +1,139 @@
+//! What commands really answer is what their schemas say.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::world::{TestWorkspace, document};
+
+/// Command lines in an order in which they make sense, with something on standard input for some.
+const LINES: &[(&str, &str)] = &[
+    ("init --agents all --dry-run", ""),
+    ("add 'one more' --label auth --due 2026-02-01", ""),
+    ("add 'with a key' --key once", ""),
+    (
+        "add --batch -",
+        "{\"title\":\"a\",\"key\":\"a\"}\n{\"title\":\"b\",\"depends\":[\"@a\"]}\n",
+    ),
+    ("update T6 --priority high --note 'seen'", ""),
+    ("show T2", ""),
+    ("show T99", ""),
+    ("list", ""),
+    ("list --tree", ""),
+    ("find token", ""),
+    ("deps T3", ""),
+    ("orchestrator ready", ""),
+    ("orchestrator next", ""),
+    ("orchestrator waves --epic T1", ""),
+    ("orchestrator waves", ""),
+    ("spawn T2 --dry-run", ""),
+    ("orchestrator spawn T2", ""),
+    ("why T2", ""),
+    ("start T2", ""),
+    ("verify output T2", ""),
+    ("verify manifest", ""),
+    ("verify message 'All done!'", ""),
+    ("verify prompt -", "do it"),
+    ("verify T2 --gate implemented --run true", ""),
+    ("verify T2", ""),
+    (
+        "manifest append --id one --file one.md --title One --topic x --finding 'A.' --finding 'B.' --finding 'C.' --task T2",
+        "",
+    ),
+    ("manifest list", ""),
+    ("manifest show one", ""),
+    ("manifest validate", ""),
+    ("research list", ""),
+    ("research show one", ""),
+    ("research link T3 one", ""),
+    ("research links T3", ""),
+    ("research inject", ""),
+    ("complete T2", ""),
+    ("complete T2 --force", ""),
+    ("reopen T2", ""),
+    ("cancel T6", ""),
+    ("delete T7", ""),
+    ("skills list", ""),
+    ("skills show research-agent", ""),
+    ("skills validate", ""),
+    ("skills dispatch T3 --explain", ""),
+    ("skills export --to exported", ""),
+    ("config list --show-origin", ""),
+    ("config get agent", ""),
+    ("config set skills.dirs a,b", ""),
+    ("config list", ""),
+    ("config unset skills.dirs", ""),
+    ("doctor", ""),
+    ("doctor --stress --writers 2 --seconds 1", ""),
+    ("explain E_CYCLE", ""),
+    ("explain", ""),
+    ("help add", ""),
+    ("help exit-codes", ""),
+    ("man --output pages", ""),
+    ("schema --list", ""),
+    ("demo", ""),
+    ("--version", ""),
+];
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas"))
+}
+
+fn schema(command: &str) -> Value {
+    let file = folder().join(format!("{command}.json"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{command} has no schema"));
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn every_reply_is_as_its_schema_says_and_every_schema_has_a_reply() {
+    let workspace = TestWorkspace::planned();
+    let mut answered = BTreeSet::new();
+    for (line, input) in LINES {
+        let mut words = shlex::split(line).unwrap();
+        words.push("--json".to_string());
+        let reply = workspace.finish(workspace.command(&words), input);
+        let reply = document(&reply);
+        let command = reply["command"].as_str().unwrap();
+        let validator = jsonschema::validator_for(&schema(command)).unwrap();
+        let faults: Vec<String> = validator
+            .iter_errors(&reply)
+            .map(|fault| format!("{}: {fault}", fault.instance_path()))
+            .collect();
+        assert!(
+            faults.is_empty(),
+            "cleo {line}\n{}\n{reply:#}",
+            faults.join("\n")
+        );
+        if reply.get("result").is_some() {
+            answered.insert(command.to_string());
+        }
+    }
+    let files = std::fs::read_dir(folder()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names: BTreeSet<String> = names.map(|name| name.replace(".json", "")).collect();
+    let missing: Vec<&String> = names.difference(&answered).collect();
+    assert!(
+        missing.is_empty(),
+        "no line above makes a result of these: {missing:?}"
+    );
+}
+
+#[test]
+fn a_schema_is_printed_by_the_name_of_its_command() {
+    let workspace = TestWorkspace::bare();
+    let printed = workspace.ok("schema orchestrator ready");
+    let file = std::fs::read_to_string(folder().join("orchestrator.ready.json")).unwrap();
+    assert_eq!(printed.stdout, file);
+    assert_eq!(workspace.ok("schema orchestrator.ready").stdout, file);
+    let title = workspace.ok("schema list --jq .title");
+    assert_eq!(title.stdout, "cleo list\n");
+    let refused = workspace.json(&["schema", "lits"]);
+    assert_eq!(refused["error"]["fix"], "cleo schema list");
+    let names = workspace.ok("schema --list");
+    assert!(
+        names.stdout.lines().any(|name| name == "config.get"),
+        "{names}"
+    );
+}

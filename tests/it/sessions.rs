@@ -1,0 +1,259 @@
+//! Sessions: who works on which part of the graph. Nobody needs one.
+
+use serde_json::{Value, json};
+
+use crate::world::{TestWorkspace, document};
+
+/// Runs a command as somebody.
+fn run(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
+    let words = shlex::split(line).unwrap();
+    let mut command = workspace.command(&words);
+    command.env("CLEO_AGENT", name);
+    document(&workspace.finish(command, ""))
+}
+
+#[track_caller]
+fn does(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
+    let reply = run(workspace, name, line);
+    assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+    reply["result"].clone()
+}
+
+#[track_caller]
+fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str, exit: u8) -> Value {
+    let before = workspace.state();
+    let reply = run(workspace, name, line);
+    assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+    assert_eq!(reply["error"]["exitCode"], exit);
+    assert_eq!(workspace.state(), before, "cleo {line} changed something");
+    reply["error"].clone()
+}
+
+#[test]
+fn a_session_is_started_looked_at_ended_and_resumed() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("session start --scope T1 --name 'Build the login'"));
+    insta::assert_snapshot!(workspace.cleo("focus T2"));
+    workspace.ok("session note 'chose rotation'");
+    workspace.ok("claim T2");
+    insta::assert_snapshot!(workspace.cleo("session status"));
+    insta::assert_snapshot!(workspace.cleo("session end"));
+    workspace.ok("complete T2");
+    workspace.ok("session end --note 'T3 is next'");
+    insta::assert_snapshot!(workspace.cleo("session show S1"));
+    assert_eq!(
+        workspace.json(&["session", "end", "S1"])["result"]["changed"],
+        false
+    );
+    let resumed = workspace.json(&["session", "resume", "S1"]);
+    let session = &resumed["result"]["session"];
+    assert_eq!(session["status"], "open");
+    assert_eq!(session["endedAt"], json!(null));
+    assert_eq!(session["notes"][1]["text"], "T3 is next");
+    insta::assert_snapshot!(workspace.cleo("session list"));
+}
+
+#[test]
+fn nobody_leads_two_sessions_and_scopes_do_not_overlap_unnoticed() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T1");
+    let second = refused(&workspace, "ada", "session start", "E_SESSION_EXISTS", 30);
+    assert_eq!(second["fix"], "cleo session end S1");
+    for scope in ["T1", "T2"] {
+        let line = format!("session start --scope {scope}");
+        let error = refused(&workspace, "bob", &line, "E_SCOPE_CONFLICT", 32);
+        assert_eq!(
+            error["fix"],
+            format!("cleo session start --scope {scope} --force")
+        );
+    }
+    does(&workspace, "bob", "session start --scope T2 --force");
+    does(&workspace, "eve", "session start");
+    does(&workspace, "bob", "session end");
+    does(&workspace, "bob", "session start --scope T2 --force");
+    refused(
+        &workspace,
+        "bob",
+        "session resume S2",
+        "E_SESSION_EXISTS",
+        30,
+    );
+    refused(
+        &workspace,
+        "bob",
+        "session resume S1",
+        "E_SESSION_EXISTS",
+        30,
+    );
+    workspace.ok("cancel T5");
+    refused(
+        &workspace,
+        "me",
+        "session start --scope T5",
+        "E_SCOPE_INVALID",
+        33,
+    );
+    refused(
+        &workspace,
+        "me",
+        "session start --scope T9",
+        "E_TASK_NOT_FOUND",
+        4,
+    );
+    let open = does(&workspace, "me", "session list --status open");
+    assert_eq!(open["total"], 3);
+}
+
+#[test]
+fn what_needs_a_session_says_so_and_nothing_else_does() {
+    let workspace = TestWorkspace::planned();
+    for line in [
+        "session note x",
+        "session end",
+        "session show",
+        "session status",
+        "focus",
+        "focus T2",
+    ] {
+        let error = refused(&workspace, "ada", line, "E_SESSION_REQUIRED", 36);
+        assert_eq!(error["fix"], "cleo session start", "{line}");
+    }
+    refused(
+        &workspace,
+        "ada",
+        "session show S9",
+        "E_SESSION_NOT_FOUND",
+        31,
+    );
+    refused(
+        &workspace,
+        "ada",
+        "session note x --session S9",
+        "E_SESSION_NOT_FOUND",
+        31,
+    );
+    for line in [
+        "add x",
+        "list",
+        "claim T2",
+        "complete T2",
+        "session list",
+        "phase",
+    ] {
+        does(&workspace, "ada", line);
+    }
+    does(&workspace, "ada", "session start");
+    does(&workspace, "ada", "session end");
+    let ended = refused(
+        &workspace,
+        "ada",
+        "focus T3 --session S1",
+        "E_SESSION_REQUIRED",
+        36,
+    );
+    assert_eq!(ended["fix"], "cleo session resume S1");
+}
+
+#[test]
+fn the_focus_is_an_open_task_of_the_scope() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "add Elsewhere");
+    does(&workspace, "ada", "session start --scope T1");
+    let outside = refused(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
+    assert_eq!(outside["fix"], "cleo list --parent T1 --tree");
+    refused(&workspace, "ada", "focus T9", "E_TASK_NOT_FOUND", 4);
+    let focused = does(&workspace, "ada", "focus T2");
+    assert_eq!(focused["focus"]["id"], "T2");
+    assert_eq!(does(&workspace, "ada", "focus")["focus"]["id"], "T2");
+    assert_eq!(
+        does(&workspace, "ada", "focus --clear")["focus"],
+        json!(null)
+    );
+    does(&workspace, "ada", "complete T2");
+    refused(&workspace, "ada", "focus T2", "E_STATUS_REFUSED", 6);
+    does(&workspace, "ada", "focus T3");
+    does(&workspace, "ada", "delete T3 --force");
+    assert_eq!(does(&workspace, "ada", "focus")["focus"], json!(null));
+}
+
+#[test]
+fn a_session_of_another_is_used_when_it_is_named() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T1");
+    does(&workspace, "bob", "session note --session s1 'from bob'");
+    let mut command = workspace.command(&["focus", "T2"]);
+    command.env("CLEO_AGENT", "bob").env("CLEO_SESSION", "S1");
+    assert_eq!(workspace.finish(command, "").exit, 0);
+    let session = does(&workspace, "ada", "session show")["session"].clone();
+    assert_eq!(session["notes"][0]["by"], "bob");
+    assert_eq!(session["focus"], "T2");
+}
+
+#[test]
+fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T1");
+    does(&workspace, "ada", "claim T2");
+    let held = refused(
+        &workspace,
+        "ada",
+        "session end",
+        "E_SESSION_CLOSE_BLOCKED",
+        37,
+    );
+    assert_eq!(held["message"], "ada still holds T2 in S1");
+    assert_eq!(held["fix"], "cleo release T2 --epoch 1");
+    does(&workspace, "ada", "session end --force");
+}
+
+#[test]
+fn a_name_and_a_note_are_clean_text() {
+    let workspace = TestWorkspace::new();
+    refused(
+        &workspace,
+        "ada",
+        "session start --name ' '",
+        "E_TASK_INVALID",
+        6,
+    );
+    refused(
+        &workspace,
+        "ada",
+        "session start --name $'a\u{1b}b'",
+        "E_TEXT_CONTROL",
+        6,
+    );
+    does(&workspace, "ada", "session start");
+    refused(&workspace, "ada", "session note ' '", "E_TASK_INVALID", 6);
+    refused(
+        &workspace,
+        "ada",
+        "session note 'a\u{1b}[2Jb'",
+        "E_TEXT_CONTROL",
+        6,
+    );
+}
+
+#[test]
+fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
+    let workspace = TestWorkspace::planned();
+    let session_of = |task: &str| {
+        let words = ["spawn", task, "--dry-run"];
+        let prompt = workspace.json(&words)["result"]["prompt"].clone();
+        let prompt = prompt.as_str().unwrap().to_string();
+        let told = prompt.split("You work inside session ").nth(1)?;
+        Some(told.split('.').next().unwrap().to_string())
+    };
+    assert_eq!(session_of("T2"), None);
+    does(&workspace, "ada", "session start");
+    assert_eq!(session_of("T2").as_deref(), Some("S1"));
+    does(&workspace, "bob", "session start --scope T1");
+    assert_eq!(session_of("T2").as_deref(), Some("S2"), "the nearest scope");
+    does(&workspace, "eve", "session start --scope T3 --force");
+    assert_eq!(session_of("T2").as_deref(), Some("S2"));
+    assert_eq!(session_of("T3").as_deref(), Some("S3"));
+    for (name, task, left) in [("bob", "T2", Some("S1")), ("ada", "T2", None)] {
+        does(&workspace, name, "session end");
+        assert_eq!(session_of(task).as_deref(), left);
+    }
+}

@@ -1,0 +1,320 @@
+//! Prompts for many tasks in one process: one that fails does not lose the others.
+
+use std::collections::BTreeSet;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::spawn::{FORGED, add};
+use crate::world::{Reply, TestWorkspace, document};
+
+fn texts<'a>(rows: &'a Value, name: &str) -> Vec<&'a str> {
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| row[name].as_str().unwrap()).collect()
+}
+
+fn recorded(workspace: &TestWorkspace) -> i64 {
+    let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let counted = connection.query_row("SELECT count(*) FROM spawns", (), |row| row.get(0));
+    counted.unwrap()
+}
+
+fn lines(reply: &Reply) -> Vec<Value> {
+    let lines = reply.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn ndjson(workspace: &TestWorkspace, arguments: &[&str]) -> Reply {
+    let arguments = [arguments, &["--format", "ndjson"]].concat();
+    workspace.finish(workspace.command(&arguments), "")
+}
+
+#[test]
+fn several_tasks_give_one_document_with_a_prompt_for_each() {
+    let workspace = TestWorkspace::planned();
+    let batch = workspace.json(&["orchestrator", "spawn", "T2", "T3", "T2"]);
+    assert_eq!(batch["command"], "orchestrator.spawn");
+    let result = &batch["result"];
+    assert_eq!(
+        texts(&result["spawns"], "taskId"),
+        ["T2", "T3"],
+        "each counts once"
+    );
+    assert_eq!(
+        (&result["total"], &result["failed"]),
+        (&json!(2), &json!([]))
+    );
+    assert_eq!(batch["warnings"], json!(["T3 depends on T2, not done yet"]));
+    for (row, task) in [(0, "T2"), (1, "T3")] {
+        let alone = workspace.json(&["spawn", task]);
+        assert_eq!(
+            result["spawns"][row], alone["result"],
+            "as when it is spawned alone"
+        );
+        assert_eq!(workspace.json(&["why", task])["result"]["reproduced"], true);
+    }
+    assert_eq!(recorded(&workspace), 2, "the same prompt is kept once");
+}
+
+#[test]
+fn one_bad_task_is_named_and_the_others_are_kept() {
+    let workspace = TestWorkspace::planned();
+    let batch = workspace.json(&[
+        "spawn",
+        "T2",
+        "T9",
+        "T3",
+        "T8",
+        "--strict",
+        "--date",
+        "2026-02-01",
+    ]);
+    let (result, error) = (&batch["result"], &batch["error"]);
+    assert_eq!(
+        (&error["code"], &error["exitCode"]),
+        (&json!("E_STEPS_FAILED"), &json!(81))
+    );
+    assert_eq!(
+        error["message"],
+        "2 of 4 prompts could not be prepared: there is no task T9; there is no task T8"
+    );
+    let fix = "cleo orchestrator spawn T9 T8 --strict --date 2026-02-01";
+    assert_eq!(error["fix"], fix, "it tries only what failed");
+    assert_eq!(texts(&result["spawns"], "taskId"), ["T2", "T3"]);
+    assert_eq!(result["total"], 2);
+    assert_eq!(texts(&result["failed"], "taskId"), ["T9", "T8"]);
+    assert_eq!(result["failed"][0]["error"]["code"], "E_TASK_NOT_FOUND");
+    assert_eq!(result["failed"][0]["error"]["exitCode"], 4);
+    assert_eq!(recorded(&workspace), 2);
+    let text = workspace.text("spawn T2 T9", "");
+    assert_eq!(text.exit, 81);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_batch_in_which_all_fail_is_still_one_whose_steps_failed() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.state();
+    let batch = workspace.json(&["spawn", "T8", "T9"]);
+    assert_eq!(batch["error"]["exitCode"], 81);
+    assert_eq!(batch["result"]["spawns"], json!([]));
+    assert_eq!(workspace.state(), before);
+    let alone = workspace.json(&["spawn", "T9"]);
+    assert_eq!(
+        alone["error"]["code"], "E_TASK_NOT_FOUND",
+        "a single task keeps its own code"
+    );
+    assert!(alone.get("result").is_none());
+}
+
+#[test]
+fn what_is_wrong_for_all_tasks_is_one_error() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.state();
+    for (arguments, code) in [
+        (vec!["--template", "no-such-skill"], "E_SKILL_NOT_FOUND"),
+        (vec!["--date", "2026-02-30"], "E_TOKEN_INVALID"),
+    ] {
+        let command = [&["spawn", "T2", "T3"], arguments.as_slice()].concat();
+        let batch = workspace.json(&command);
+        assert_eq!(batch["error"]["code"], code);
+        assert!(batch.get("result").is_none());
+    }
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn a_prompt_without_its_protocol_fails_alone() {
+    let workspace = TestWorkspace::planned().with(
+        "skills/bare/SKILL.md",
+        "---\nname: bare\ndescription: Brings a protocol of its own.\nmetadata:\n  cleo-tags: bare\n  cleo-protocol: own\n---\nNothing.\n",
+    );
+    workspace.ok("update T3 --label bare");
+    let batch = workspace.json(&["spawn", "T2", "T3"]);
+    assert_eq!(texts(&batch["result"]["spawns"], "taskId"), ["T2"]);
+    let failed = &batch["result"]["failed"][0]["error"];
+    assert_eq!(failed["exitCode"], 60);
+    let fixed = workspace.shell(failed["fix"].as_str().unwrap());
+    assert_eq!(fixed.exit, 0, "{fixed}");
+}
+
+#[test]
+fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
+    let workspace = TestWorkspace::planned();
+    let ids = |arguments: &[&str]| {
+        let command = [&["orchestrator", "spawn", "--dry-run"], arguments].concat();
+        let batch = workspace.json(&command);
+        let ids = texts(&batch["result"]["spawns"], "taskId");
+        ids.iter().map(|id| id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--epic", "T1", "--wave"]), ["T2"]);
+    assert_eq!(ids(&["--epic", "T1"]), ["T2"]);
+    assert_eq!(ids(&["--epic", "T1", "--wave", "0"]), ["T2"]);
+    assert_eq!(ids(&["--epic", "T1", "--wave", "1"]), ["T3", "T5"]);
+    assert_eq!(
+        ids(&["--epic", "T1", "--wave", "1", "--limit", "1"]),
+        ["T3"]
+    );
+    workspace.ok("complete T2");
+    assert_eq!(
+        ids(&["--epic", "T1", "--wave"]),
+        ["T3", "T5"],
+        "most urgent first"
+    );
+    workspace.ok("start T3");
+    assert_eq!(
+        ids(&["--epic", "T1", "--wave"]),
+        ["T5"],
+        "T3 is in somebody's hands"
+    );
+    workspace.ok("start T5");
+    assert_eq!(ids(&["--epic", "T1", "--wave"]), [] as [&str; 0]);
+    assert_eq!(recorded(&workspace), 0, "a dry run records nothing");
+    let none = workspace.json(&["orchestrator", "spawn", "--epic", "T1", "--wave", "7"]);
+    assert_eq!(none["error"]["message"], "T1 has no wave 7; its last is 1");
+    let none = workspace.json(&["orchestrator", "spawn", "--epic", "T77", "--wave"]);
+    assert_eq!(none["error"]["code"], "E_TASK_NOT_FOUND");
+    for wrong in [
+        &["spawn"][..],
+        &["spawn", "--wave"],
+        &["spawn", "T1", "--epic", "T1"],
+    ] {
+        assert_eq!(workspace.json(wrong)["error"]["exitCode"], 2);
+    }
+}
+
+#[test]
+fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
+    let workspace = TestWorkspace::planned();
+    let reply = ndjson(&workspace, &["spawn", "T2", "T9", "T3"]);
+    assert_eq!(reply.exit, 81, "{reply}");
+    let lines = lines(&reply);
+    assert_eq!(lines.len(), 3);
+    for (line, task) in lines.iter().zip(["T2", "T3"]) {
+        assert_eq!(line["success"], true);
+        assert_eq!(line["result"]["taskId"], task);
+        assert!(
+            line["result"]["prompt"]
+                .as_str()
+                .unwrap()
+                .contains("SUBAGENT PROTOCOL")
+        );
+    }
+    let last = &lines[2];
+    assert_eq!(last["result"]["total"], 2);
+    assert_eq!(texts(&last["result"]["failed"], "taskId"), ["T9"]);
+    assert_eq!(last["error"]["fix"], "cleo orchestrator spawn T9");
+    let alone = ndjson(&workspace, &["spawn", "T2"]);
+    assert_eq!(
+        document(&alone)["result"]["taskId"],
+        "T2",
+        "one task is one document"
+    );
+    let good = ndjson(&workspace, &["spawn", "--epic", "T1", "--wave"]);
+    assert_eq!((good.exit, good.stdout.lines().count()), (0, 2), "{good}");
+}
+
+#[test]
+fn tasks_with_one_title_get_files_of_their_own_also_when_nothing_is_recorded() {
+    let workspace = TestWorkspace::new();
+    let same = json!({"title": "Look into it", "labels": ["research"]});
+    add(&workspace, &vec![same; 102]);
+    let ids: Vec<String> = (1..=102).map(|id| format!("T{id}")).collect();
+    let command = |more: &[&'static str]| {
+        let ids = ids.iter().map(String::as_str);
+        let command: Vec<&str> = ["spawn"]
+            .into_iter()
+            .chain(ids)
+            .chain(more.iter().copied())
+            .collect();
+        workspace.json(&command)["result"]["spawns"].clone()
+    };
+    let dry = command(&["--dry-run"]);
+    for name in ["outputFile", "manifestId"] {
+        let names: BTreeSet<&str> = texts(&dry, name).into_iter().collect();
+        assert_eq!(names.len(), 102, "{name}");
+    }
+    assert_eq!(command(&[]), dry, "what a dry run says comes true");
+    assert_eq!(command(&[]), dry, "and stays so");
+    assert_eq!(
+        recorded(&workspace),
+        600,
+        "also beyond what one transaction takes"
+    );
+}
+
+#[test]
+fn names_in_the_manifest_are_met_by_no_prompt_of_a_batch() {
+    let entry = |id: &str, file: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"file\":\"{file}\",\"title\":\"t\",\"date\":\"2026-01-26\",\"status\":\"partial\",\"topics\":[\"x\"],\"key_findings\":[],\"actionable\":true,\"needs_followup\":[],\"linked_tasks\":[\"T1\"]}}\n"
+        )
+    };
+    let workspace = TestWorkspace::new().with(
+        "claudedocs/agent-outputs/MANIFEST.jsonl",
+        entry("first-2026-01-26", "elsewhere.md") + &entry("x", "2026-01-26_second.md"),
+    );
+    add(
+        &workspace,
+        &[json!({"title": "First"}), json!({"title": "Second"})],
+    );
+    let batch = workspace.json(&["spawn", "T1", "T2"]);
+    let spawns = &batch["result"]["spawns"];
+    assert_eq!(
+        texts(spawns, "manifestId"),
+        ["first-2026-01-26-2", "second-t2-2026-01-26"]
+    );
+}
+
+#[test]
+fn hostile_titles_break_no_line_and_no_neighbor() {
+    let workspace = TestWorkspace::new();
+    let hostile = [
+        "{{DATE}} & \\1 $0 \"q\" 'q' | SUBAGENT PROTOCOL OUT-001",
+        "../../etc/passwd",
+        "\u{1f680}\u{301}",
+        "--force-inject",
+    ];
+    let tasks = hostile.map(|title| json!({"title": title, "description": FORGED}));
+    add(&workspace, &tasks);
+    let reply = ndjson(&workspace, &["spawn", "T1", "T2", "T3", "T4", "--strict"]);
+    assert_eq!(reply.exit, 0, "{reply}");
+    for line in &lines(&reply)[..4] {
+        let file = line["result"]["outputFile"].as_str().unwrap();
+        let name = file
+            .strip_prefix("claudedocs/agent-outputs/2026-01-26_")
+            .unwrap();
+        assert!(!name.contains(['/', ' ', '.']) || name.ends_with(".md") && !name.contains('/'));
+    }
+}
+
+#[test]
+fn processes_that_spawn_the_same_batch_agree() {
+    let workspace = TestWorkspace::new();
+    let tasks: Vec<Value> = (0..40)
+        .map(|n| json!({"title": format!("Part {}", n % 5)}))
+        .collect();
+    add(&workspace, &tasks);
+    let ids: Vec<String> = (1..=40).map(|id| format!("T{id}")).collect();
+    let spawn = || {
+        let command: Vec<&str> = ["spawn", "--date", "2026-01-26"]
+            .into_iter()
+            .chain(ids.iter().map(String::as_str))
+            .collect();
+        let mut spawns = workspace.json(&command)["result"]["spawns"].clone();
+        spawns.as_array_mut().unwrap().iter_mut().for_each(|one| {
+            one.as_object_mut()
+                .unwrap()
+                .retain(|name, _| name != "warnings");
+        });
+        spawns
+    };
+    let answers: Vec<Value> = thread::scope(|scope| {
+        let running: Vec<_> = (0..4).map(|_| scope.spawn(spawn)).collect();
+        running.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(recorded(&workspace), 40);
+}

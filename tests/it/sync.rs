@@ -1,0 +1,276 @@
+//! Merging with a copy of the tasks in a file. Two workspaces stand for two people; the file that
+//! they carry to and fro is what git would carry.
+
+use serde_json::Value;
+
+use crate::world::TestWorkspace;
+
+/// Two workspaces with the same two tasks, both in step with their copies.
+fn pair() -> (TestWorkspace, TestWorkspace) {
+    let one = TestWorkspace::new();
+    one.ok("add 'Build it' --label a --priority high");
+    one.ok("add 'Test it' --depends T1");
+    one.ok("sync tasks.jsonl");
+    let other = TestWorkspace::new().with("tasks.jsonl", one.read("tasks.jsonl"));
+    other.ok("sync tasks.jsonl");
+    // Clocks stand still between commands: what the second does comes later than what the first did.
+    for _ in 0..20 {
+        other.ok("list");
+    }
+    (one, other)
+}
+
+fn carry(from: &TestWorkspace, to: &TestWorkspace) {
+    to.write("tasks.jsonl", from.read("tasks.jsonl"));
+}
+
+fn sync(workspace: &TestWorkspace) -> Value {
+    workspace.json(&["sync", "tasks.jsonl"])["result"].clone()
+}
+
+fn task(workspace: &TestWorkspace, id: &str) -> Value {
+    workspace.json(&["show", id])["result"]["task"].clone()
+}
+
+/// Syncs the second, then the first, and checks that both have the same tasks then.
+fn settle(one: &TestWorkspace, other: &TestWorkspace) -> [Value; 2] {
+    sync(one);
+    carry(one, other);
+    let first = sync(other);
+    carry(other, one);
+    let second = sync(one);
+    assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
+    assert_eq!(one.read("tasks.jsonl"), one.ok("export").stdout);
+    for workspace in [one, other] {
+        carry(one, workspace);
+        let before = workspace.state();
+        let idle = sync(workspace);
+        assert_eq!(idle["here"], idle["inFile"], "{idle}");
+        assert_eq!(idle["here"]["changed"], 0, "{idle}");
+        assert_eq!(workspace.state(), before, "a second merge changes nothing");
+    }
+    [first, second]
+}
+
+#[test]
+fn changes_of_different_fields_meet() {
+    let (one, other) = pair();
+    one.ok("update T1 --title 'Build it well' --label b");
+    one.ok("update T1 --note 'from one'");
+    other.ok("update T1 --priority low --label c");
+    other.ok("update T1 --note 'from other'");
+    other.ok("start T1");
+    let [first, second] = settle(&one, &other);
+    assert_eq!(
+        (&first["conflicts"], &second["conflicts"]),
+        (
+            &Value::from([(); 0].map(|()| 0).to_vec()),
+            &first["conflicts"]
+        )
+    );
+    let task = task(&one, "T1");
+    assert_eq!(
+        (&task["title"], &task["priority"]),
+        (&"Build it well".into(), &"low".into())
+    );
+    assert_eq!(task["labels"].to_string(), r#"["a","c","b"]"#);
+    assert_eq!(task["status"], "active");
+    let notes: Vec<&str> = task["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| note["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(notes, ["from one", "from other"]);
+}
+
+#[test]
+fn the_later_change_of_a_field_counts_and_both_values_are_listed() {
+    let (one, other) = pair();
+    one.ok("update T1 --title earlier");
+    other.ok("update T1 --title later");
+    let [first, _] = settle(&one, &other);
+    let conflict = &first["conflicts"][0];
+    assert_eq!(
+        (&conflict["field"], &conflict["taken"]),
+        (&"title".into(), &"here".into())
+    );
+    assert_eq!(
+        (&conflict["here"], &conflict["file"]),
+        (&"later".into(), &"earlier".into())
+    );
+    assert_eq!(task(&one, "T1")["title"], "later");
+}
+
+#[test]
+fn a_deleted_task_goes_on_both_sides_unless_it_was_changed() {
+    let (one, other) = pair();
+    one.ok("delete T2");
+    settle(&one, &other);
+    assert_eq!(other.json(&["list"])["result"]["total"], 1);
+
+    let (one, other) = pair();
+    one.ok("delete T2");
+    other.ok("update T2 --title 'still needed'");
+    let [first, _] = settle(&one, &other);
+    assert_eq!(first["conflicts"][0]["field"], "task");
+    assert_eq!(task(&one, "T2")["title"], "still needed");
+
+    let (one, other) = pair();
+    one.ok("update T2 --title 'still needed'");
+    other.ok("delete T2");
+    settle(&one, &other);
+    assert_eq!(task(&other, "T2")["title"], "still needed");
+}
+
+#[test]
+fn two_new_tasks_with_the_same_id_both_stay_and_references_follow() {
+    let (one, other) = pair();
+    one.ok("add 'From one'");
+    one.ok("add 'After one' --depends T3");
+    other.ok("add 'From other'");
+    other.ok("add 'After other' --depends T3");
+    other.ok("add 'Part of other' --parent T3");
+    let [first, second] = settle(&one, &other);
+    assert_eq!(first["renumbered"].as_array().unwrap().len(), 2, "{first}");
+    assert_eq!(second["renumbered"][0]["side"], "here", "{second}");
+    let listed = one.json(&["list"]);
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    assert_eq!(tasks.len(), 7);
+    let by_title = |title: &str| tasks.iter().find(|task| task["title"] == title).unwrap();
+    for (title, before) in [("After one", "From one"), ("After other", "From other")] {
+        assert_eq!(
+            by_title(title)["depends"][0],
+            by_title(before)["id"],
+            "{title}"
+        );
+    }
+    assert_eq!(
+        by_title("Part of other")["parent"],
+        by_title("From other")["id"]
+    );
+}
+
+#[test]
+fn conflict_markers_are_refused_with_a_way_out_that_works() {
+    let (one, other) = pair();
+    one.ok("update T1 --title 'mine'");
+    one.ok("add 'From one'");
+    sync(&one);
+    other.ok("update T1 --priority low");
+    other.ok("add 'From other'");
+    sync(&other);
+    let body = |text: String| text.lines().skip(1).collect::<Vec<_>>().join("\n");
+    let head = one.read("tasks.jsonl").lines().next().unwrap().to_string();
+    let (mine, theirs) = (
+        body(one.read("tasks.jsonl")),
+        body(other.read("tasks.jsonl")),
+    );
+    let merged = format!("{head}\n<<<<<<< HEAD\n{mine}\n=======\n{theirs}\n>>>>>>> branch\n");
+    one.write("tasks.jsonl", merged);
+    let before = one.state();
+    let refused = one.json(&["sync", "tasks.jsonl"]);
+    assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("line 2: git left a conflict here"),
+        "{message}"
+    );
+    assert_eq!(one.state(), before);
+    let pasted = one.shell(refused["error"]["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    let task = task(&one, "T1");
+    assert_eq!(
+        (&task["title"], &task["priority"]),
+        (&"mine".into(), &"low".into())
+    );
+    assert_eq!(one.json(&["list"])["result"]["total"], 4);
+    carry(&one, &other);
+    sync(&other);
+    assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
+}
+
+#[test]
+fn a_half_written_line_is_refused_and_nothing_is_touched() {
+    let (one, _) = pair();
+    let whole = one.read("tasks.jsonl");
+    one.write("tasks.jsonl", &whole[..whole.len() - 20]);
+    let before = one.state();
+    let refused = one.json(&["sync", "tasks.jsonl"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("line 3: the JSON object ends in the middle"),
+        "{message}"
+    );
+    assert_eq!(one.state(), before);
+}
+
+#[test]
+fn an_empty_file_does_not_delete_everything() {
+    let (one, _) = pair();
+    one.write("tasks.jsonl", "");
+    let refused = one.json(&["sync", "tasks.jsonl"]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+    let pasted = one.shell(refused["error"]["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_eq!(one.read("tasks.jsonl"), one.ok("export").stdout);
+}
+
+#[test]
+fn a_merge_that_ended_between_file_and_store_is_made_up_for() {
+    let (one, other) = pair();
+    one.ok("update T1 --title earlier");
+    one.ok("add 'From one'");
+    sync(&one);
+    other.ok("update T1 --title later");
+    other.ok("add 'From other'");
+    carry(&one, &other);
+    // What the file would hold when the process ends before the store commits.
+    let copy = TestWorkspace::new();
+    for name in ["cleo.db", "cleo.db-wal", "cleo.db-shm"] {
+        let from = other.path(&format!(".cleo/{name}"));
+        let to = copy.path(&format!(".cleo/{name}"));
+        match from.exists() {
+            true => drop(std::fs::copy(from, to).unwrap()),
+            false => drop(std::fs::remove_file(to)),
+        }
+    }
+    carry(&one, &copy);
+    sync(&copy);
+    carry(&copy, &other);
+    sync(&other);
+    assert_eq!(other.ok("export").stdout, copy.ok("export").stdout);
+    assert_eq!(other.read("tasks.jsonl"), other.ok("export").stdout);
+    assert_eq!(task(&other, "T1")["title"], "later");
+}
+
+#[test]
+fn edges_that_close_a_circle_only_together_are_cut_and_listed() {
+    let (one, other) = pair();
+    one.ok("add 'Third'");
+    settle(&one, &other);
+    one.ok("update T1 --depends T3");
+    other.ok("update T3 --depends T2");
+    sync(&one);
+    carry(&one, &other);
+    let merged = sync(&other);
+    assert_eq!(merged["conflicts"][0]["field"], "depends", "{merged}");
+    carry(&other, &one);
+    sync(&one);
+    assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
+    assert_eq!(task(&one, "T1")["extra"]["danglingDepends"][0], "T3");
+}
+
+#[test]
+fn a_dry_run_changes_nothing_on_either_side() {
+    let (one, _) = pair();
+    one.ok("update T1 --title changed");
+    one.ok("add 'Third'");
+    let before = one.state();
+    let rehearsed = one.json(&["sync", "tasks.jsonl", "--dry-run"]);
+    assert_eq!(one.state(), before);
+    assert_eq!(
+        rehearsed["result"]["inFile"].to_string(),
+        r#"{"added":1,"changed":1,"deleted":0}"#
+    );
+}

@@ -1,0 +1,431 @@
+//! Taking over tasks from other tools, and writing them out. The samples are files that those tools
+//! wrote; those in `traps` are written by hand from their parsing rules.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::world::TestWorkspace;
+
+/// Returns where a sample is.
+fn sample(name: &str) -> String {
+    format!("{}/tests/data/transfer/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn import(workspace: &TestWorkspace, name: &str, more: &[&str]) -> Value {
+    let file = sample(name);
+    let mut arguments = vec!["import", &file];
+    arguments.extend(more);
+    workspace.json(&arguments)
+}
+
+/// Runs a command and shows its answer without the folder of the samples.
+fn shown(workspace: &TestWorkspace, line: &str) -> String {
+    workspace.cleo(line).replace(&sample(""), "[SAMPLES]/")
+}
+
+/// Tasks read, dependencies kept, parents kept, dangling dependencies.
+fn counts(report: &Value) -> [u64; 4] {
+    let result = &report["result"];
+    let numbers = [
+        &result["read"],
+        &result["edges"]["kept"],
+        &result["parents"]["kept"],
+        &result["edges"]["dangling"]["total"],
+    ];
+    numbers.map(|number| number.as_u64().unwrap())
+}
+
+/// Finds the task with a title.
+fn titled(workspace: &TestWorkspace, title: &str) -> Value {
+    let listed = workspace.json(&["list"]);
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    tasks
+        .iter()
+        .find(|task| task["title"] == title)
+        .unwrap_or_else(|| panic!("no {title}"))
+        .clone()
+}
+
+macro_rules! samples_are_taken_over_whole {
+    ($($name:ident: $file:literal,)+) => {$(
+        #[test]
+        fn $name() {
+            let workspace = TestWorkspace::new();
+            let report = shown(&workspace, &format!("import '{}'", sample($file)));
+            let lines = workspace.ok("export").stdout;
+            insta::assert_snapshot!(format!("{report}{lines}"));
+            let again = import(&workspace, $file, &[]);
+            assert_eq!(again["result"]["unchanged"], again["result"]["read"]);
+            assert_eq!(workspace.ok("export").stdout, lines);
+        }
+    )+};
+}
+
+samples_are_taken_over_whole! {
+    cleo_todo_and_its_archive: "small-todo.json",
+    a_cleo_export_of_2026: "small-2026-export.json",
+    beads: "beads.jsonl",
+    task_master: "taskmaster.json",
+    a_backlog_folder: "backlog",
+    taskwarrior: "taskwarrior.json",
+}
+
+#[test]
+fn traps_are_refused_and_taken_over_without_their_faults() {
+    for (name, code, expected) in [
+        ("traps/beads.jsonl", Some("E_IMPORT_INVALID"), [26, 3, 3, 1]),
+        (
+            "traps/beads-torn.jsonl",
+            Some("E_IMPORT_INVALID"),
+            [2, 0, 1, 0],
+        ),
+        (
+            "traps/beads-conflict.jsonl",
+            Some("E_IMPORT_INVALID"),
+            [3, 0, 1, 0],
+        ),
+        ("traps/cleo-todo.json", Some("E_CYCLE"), [15, 3, 2, 1]),
+        (
+            "traps/taskmaster-tagged.json",
+            Some("E_IMPORT_INVALID"),
+            [20, 8, 7, 3],
+        ),
+        ("traps/taskmaster-legacy.json", None, [2, 1, 0, 0]),
+        ("traps/backlog", Some("E_IMPORT_INVALID"), [9, 2, 1, 1]),
+        ("traps/taskwarrior.json", Some("E_CYCLE"), [12, 4, 0, 1]),
+    ] {
+        let workspace = TestWorkspace::new();
+        let before = workspace.state();
+        let refused = import(&workspace, name, &[]);
+        assert_eq!(refused["error"]["code"].as_str(), code, "{name}");
+        if code.is_some() {
+            assert_eq!(workspace.state(), before, "{name} left something behind");
+            assert!(refused["error"]["fix"].is_string(), "{name}");
+        }
+        let rehearsed = import(&workspace, name, &["--drop-faults", "--dry-run"]);
+        let taken = import(&workspace, name, &["--drop-faults"]);
+        assert_eq!(counts(&taken), expected, "{name}");
+        if code.is_some() {
+            let mut report = rehearsed["result"].clone();
+            report["dryRun"] = false.into();
+            assert_eq!(
+                report, taken["result"],
+                "{name}: a dry run gives the same report"
+            );
+        }
+        let ready = workspace.json(&["orchestrator", "ready"]);
+        assert_eq!(ready["success"], true, "{name}");
+    }
+}
+
+#[test]
+fn the_refusal_names_every_fault() {
+    let workspace = TestWorkspace::new();
+    let mut told = String::new();
+    for name in [
+        "traps/beads.jsonl",
+        "traps/taskmaster-tagged.json",
+        "traps/backlog",
+    ] {
+        told += &shown(&workspace, &format!("import '{}'", sample(name)));
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn an_old_id_finds_its_task() {
+    let workspace = TestWorkspace::new();
+    import(&workspace, "beads.jsonl", &[]);
+    let found = workspace.json(&["find", "rs-17u"]);
+    assert_eq!(
+        found["result"]["tasks"][0]["title"],
+        "Publish the change log"
+    );
+}
+
+#[test]
+fn ids_are_kept_when_they_are_free_and_never_handed_out_again() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'was here before'");
+    let report = import(&workspace, "small-todo.json", &[]);
+    let renamed = &report["result"]["renamed"];
+    assert_eq!(renamed["total"], 1);
+    assert_eq!(renamed["shown"][0]["from"], "T001");
+    let added = workspace.json(&["add", "afterwards"]);
+    let number = |id: &Value| id.as_str().unwrap()[1..].parse::<u32>().unwrap();
+    assert_eq!(
+        number(&added["result"]["task"]["id"]),
+        number(&renamed["shown"][0]["to"]) + 1
+    );
+}
+
+#[test]
+fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
+    let line =
+        "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
+    let workspace = TestWorkspace::new().with("far.jsonl", line);
+    workspace.ok("import far.jsonl");
+    assert_eq!(titled(&workspace, "far out")["id"], "T1");
+    workspace.ok("add next");
+}
+
+#[test]
+fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
+    let workspace = TestWorkspace::new();
+    import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
+    for (title, on) in [
+        ("Depends on a missing id", "tr-gone"),
+        ("Depends on a deleted issue", "tr-t1"),
+        ("Cycle one", "tr-b2"),
+    ] {
+        let task = titled(&workspace, title);
+        assert_eq!(task["extra"]["danglingDepends"][0], on, "{title}");
+        assert_eq!(task["depends"].as_array().unwrap().len(), 0, "{title}");
+    }
+}
+
+#[test]
+fn text_is_taken_over_byte_for_byte() {
+    let workspace = TestWorkspace::new();
+    import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
+    let task = titled(&workspace, "CRLF\r\nin text");
+    let text = task["description"].as_str().unwrap();
+    assert!(
+        text.starts_with("a\r\nb\r\n\u{0}-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
+        "{text:?}"
+    );
+    assert!(
+        text.contains("\u{1b}[31mred\u{1b}[0m, {{TASK_ID}} & <b>"),
+        "{text:?}"
+    );
+    let id = task["id"].as_str().unwrap();
+    assert!(!workspace.cleo(&format!("show {id}")).contains('\u{1b}'));
+    let exported = workspace.ok("export").stdout;
+    let again = TestWorkspace::new().with("tasks.jsonl", &exported);
+    again.ok("import tasks.jsonl");
+    assert_eq!(again.ok("export").stdout, exported);
+}
+
+#[test]
+fn unknown_fields_and_words_of_the_other_tool_are_kept() {
+    let workspace = TestWorkspace::new();
+    import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
+    let task = titled(&workspace, "Unknown fields are kept");
+    assert_eq!(task["extra"]["beads"]["future_field"]["a"][1], 2);
+    assert_eq!(task["files"][0], "a.rs");
+    let task = titled(&workspace, "Custom status and type");
+    assert_eq!(task["extra"]["beads"]["status"], "verified");
+    assert_eq!(task["labels"][0], "release");
+}
+
+#[test]
+fn a_changed_file_updates_and_never_takes_back_what_was_done_here() {
+    let issue = |title: &str, at: &str| {
+        format!(
+            "{{\"id\":\"x-1\",\"title\":\"{title}\",\"issue_type\":\"task\",\"created_at\":\"2026-01-01T00:00:00Z\",\
+             \"updated_at\":\"{at}\"}}\n"
+        )
+    };
+    let workspace = TestWorkspace::new().with("i.jsonl", issue("first", "2026-01-01T00:00:00Z"));
+    workspace.ok("import i.jsonl");
+    workspace.write("i.jsonl", issue("second", "2026-01-02T00:00:00Z"));
+    let report = workspace.json(&["import", "i.jsonl"]);
+    assert_eq!(
+        (&report["result"]["updated"], &report["result"]["added"]),
+        (&1.into(), &0.into())
+    );
+    workspace.ok("start T1");
+    let report = workspace.json(&["import", "i.jsonl"]);
+    assert_eq!(report["result"]["newerHere"]["shown"][0], "T1");
+    assert_eq!(
+        workspace.json(&["show", "T1"])["result"]["task"]["status"],
+        "active"
+    );
+}
+
+#[test]
+fn what_is_over_can_be_left_out() {
+    let workspace = TestWorkspace::new();
+    let report = import(
+        &workspace,
+        "small-todo.json",
+        &["--open-only", "--no-archive"],
+    );
+    assert_eq!(report["result"]["read"], 11);
+    let report = import(&TestWorkspace::new(), "taskwarrior.json", &["--open-only"]);
+    assert_eq!(report["result"]["leftOut"]["total"], 3);
+    assert_eq!(report["result"]["byStatus"]["done"], Value::Null);
+}
+
+#[test]
+fn a_file_that_fits_two_formats_is_not_guessed_at() {
+    let both =
+        "{\"id\":\"T1\",\"title\":\"x\",\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}\n";
+    let workspace = TestWorkspace::new()
+        .with("both.jsonl", both)
+        .with("none.txt", "hello\n");
+    let refused = workspace.json(&["import", "both.jsonl"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("can be read as cleo and as taskwarrior"),
+        "{message}"
+    );
+    assert_eq!(
+        refused["error"]["fix"]
+            .as_str()
+            .unwrap()
+            .split(" --from ")
+            .last(),
+        Some("cleo")
+    );
+    let refused = workspace.json(&["import", "none.txt"]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+}
+
+#[test]
+fn hostile_files_are_refused_without_a_trace() {
+    let deep = format!(
+        "{{\"id\":\"x-1\",\"issue_type\":\"task\",\"title\":{}{}}}\n",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    let deep_document = format!(
+        "{{\"tasks\":[{}{}],\"metadata\":{{}}}}",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    let long = format!(
+        "{{\"id\":\"x-1\",\"issue_type\":\"{}\"}}\n",
+        "x".repeat(40 << 20)
+    );
+    for (from, bytes) in [
+        ("beads", deep.into_bytes()),
+        ("taskmaster", deep_document.clone().into_bytes()),
+        ("todo", deep_document.into_bytes()),
+        ("beads", long.into_bytes()),
+        (
+            "beads",
+            b"{\"id\":\"x\",\"title\":\"\xff\xfe\",\"issue_type\":\"task\"}\n".to_vec(),
+        ),
+        ("cleo", vec![0; 100_000]),
+        (
+            "taskwarrior",
+            b"[{\"uuid\":\"x\",\"description\":\"a\"".to_vec(),
+        ),
+        ("todo", b"{\"tasks\":{}}".to_vec()),
+        (
+            "taskmaster",
+            b"{\"master\":{\"tasks\":[{\"id\":1,\"title\":\"x\",\"dependencies\":[5.10]}]}}"
+                .to_vec(),
+        ),
+        ("cleo", b"{\"cleo\":\"tasks\",\"version\":99}\n".to_vec()),
+        (
+            "cleo",
+            b"{\"id\":\"T1\",\"title\":\"x\",\"status\":\"odd\"}\n".to_vec(),
+        ),
+        (
+            "beads",
+            b"{\"id\":\"x-1\",\"title\":\" \",\"issue_type\":\"task\"}\n".to_vec(),
+        ),
+    ] {
+        let workspace = TestWorkspace::new().with("file", &bytes);
+        let before = workspace.state();
+        let refused = workspace.json(&["import", "file", "--from", from]);
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        assert_eq!(
+            refused["error"]["code"], "E_IMPORT_INVALID",
+            "{from} {head}"
+        );
+        assert!(
+            refused["error"]["message"].as_str().unwrap().len() < 2_000,
+            "{from} {head}"
+        );
+        assert_eq!(workspace.state(), before, "{from} {head}");
+    }
+}
+
+#[test]
+fn a_backlog_folder_is_read_within_its_bounds() {
+    let workspace = TestWorkspace::new();
+    let bomb =
+        "---\nid: TASK-3\ntitle: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\n---\n";
+    workspace.write("outside.md", "---\nid: TASK-9\ntitle: Outside\n---\n");
+    workspace.write(
+        "backlog/tasks/task-1 - a.md",
+        "---\nid: TASK-1\ntitle: Inside\n---\n",
+    );
+    workspace.write(
+        "backlog/tasks/task-2 - nul.md",
+        "---\nid: TASK-2\ntitle: \"a\0b\"\n---\n",
+    );
+    workspace.write("backlog/tasks/task-3 - bomb.md", bomb);
+    let link = workspace.path("backlog/tasks/task-9 - link.md");
+    std::os::unix::fs::symlink(workspace.path("outside.md"), link).unwrap();
+    let refused = workspace.json(&["import", "backlog"]);
+    let faults = refused["result"]["faults"]["shown"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let files: Vec<&str> = faults
+        .iter()
+        .map(|fault| fault["file"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        files,
+        [
+            "tasks/task-9 - link.md",
+            "tasks/task-2 - nul.md",
+            "tasks/task-3 - bomb.md"
+        ],
+        "{faults:?}"
+    );
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+}
+
+#[test]
+fn a_part_that_depends_on_its_whole_is_taken_over_and_reported() {
+    let workspace = TestWorkspace::new();
+    let report = import(&workspace, "traps/backlog", &["--drop-faults"]);
+    let on_whole = &report["result"]["edges"]["onWhole"];
+    assert_eq!(on_whole["shown"][0]["id"], "TR-1.1");
+    let task = titled(&workspace, "Child by id only");
+    assert_eq!(task["extra"]["relations"][0]["type"], "depends");
+    assert_eq!(task["extra"]["danglingDepends"][0], "task-1");
+}
+
+#[test]
+fn standard_input_is_read_too() {
+    let workspace = TestWorkspace::new();
+    let text = fs::read_to_string(sample("taskwarrior.json")).unwrap();
+    let report = workspace.json_with(&["import", "-"], &text);
+    assert_eq!(report["result"]["added"], 19);
+}
+
+#[test]
+fn tasks_are_written_as_a_page() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    workspace.ok("cancel T5 --reason 'not *now*'");
+    workspace.ok("add 'Alone <b>_x_</b>' --depends T1");
+    workspace.ok("export --to markdown --output TASKS.md");
+    insta::assert_snapshot!(workspace.read("TASKS.md"));
+}
+
+#[test]
+fn one_changed_task_is_one_changed_line() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.ok("export").stdout;
+    workspace.ok("update T3 --title 'Implement it – 日本語'");
+    let after = workspace.ok("export").stdout;
+    let changed = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(one, other)| one != other)
+        .count();
+    assert_eq!(
+        (changed, before.lines().count()),
+        (1, after.lines().count())
+    );
+    assert!(after.contains("日本語") && after.ends_with('\n'));
+}

@@ -1,0 +1,243 @@
+//! Whatever was done, in whatever order: all of it can be taken back, step by step, and brought
+//! back again; and an undo that is not refused is exactly what its own undo takes away.
+
+use cleo::claim::Lease;
+use cleo::clock::Clock;
+use cleo::error::{Code, Result};
+use cleo::id::TaskId;
+use cleo::ops::tasks::{self, Patch, Selection};
+use cleo::ops::undo::undo;
+use cleo::ops::{Context, Surroundings, complete};
+use cleo::store::{Archived, Filter};
+use cleo::task::Task;
+use cleo::task::draft::{Draft, Reference};
+use cleo::workspace::Workspace;
+use proptest::prelude::*;
+
+/// One thing that somebody does; much of it is refused.
+#[derive(Clone, Debug)]
+enum Step {
+    Add(Vec<u32>, Option<u32>),
+    Title(u32, u8),
+    Label(u32, u8),
+    Unlabel(u32, u8),
+    Depend(u32, u32),
+    Release(u32, u32),
+    Nest(u32, Option<u32>),
+    Start(u32),
+    Complete(u32),
+    Cancel(u32),
+    Reopen(u32),
+    Archive(u32),
+    Delete(u32),
+    Undo(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let task = || 1..9u32;
+    let word = || 0..3u8;
+    prop_oneof![
+        6 => (prop::collection::vec(task(), 0..2), prop::option::weighted(0.4, task()))
+            .prop_map(|(depends, parent)| Step::Add(depends, parent)),
+        2 => (task(), word()).prop_map(|(task, word)| Step::Title(task, word)),
+        3 => (task(), word()).prop_map(|(task, word)| Step::Label(task, word)),
+        1 => (task(), word()).prop_map(|(task, word)| Step::Unlabel(task, word)),
+        3 => (task(), task()).prop_map(|(task, needs)| Step::Depend(task, needs)),
+        1 => (task(), task()).prop_map(|(task, needs)| Step::Release(task, needs)),
+        2 => (task(), prop::option::weighted(0.7, task()))
+            .prop_map(|(task, parent)| Step::Nest(task, parent)),
+        1 => task().prop_map(Step::Start),
+        2 => task().prop_map(Step::Complete),
+        1 => task().prop_map(Step::Cancel),
+        1 => task().prop_map(Step::Reopen),
+        1 => task().prop_map(Step::Archive),
+        2 => task().prop_map(Step::Delete),
+        4 => (1..40u64).prop_map(Step::Undo),
+    ]
+}
+
+fn patch(task: u32, context: &mut Context, patch: Patch) -> Result<()> {
+    tasks::update(context, TaskId(task), patch).map(drop)
+}
+
+fn do_step(context: &mut Context, step: &Step) -> Result<()> {
+    let all = Patch::default;
+    match step.clone() {
+        Step::Add(depends, parent) => {
+            let reference = |id: u32| Reference::Id(TaskId(id));
+            let draft = Draft {
+                title: "a task".to_string(),
+                depends: depends.into_iter().map(reference).collect(),
+                parent: parent.map(reference),
+                ..Draft::default()
+            };
+            tasks::add(context, vec![draft]).map(drop)
+        }
+        Step::Title(task, word) => {
+            let title = Some(format!("title {word}"));
+            patch(task, context, Patch { title, ..all() })
+        }
+        Step::Label(task, word) => {
+            let add_labels = vec![format!("label{word}")];
+            patch(
+                task,
+                context,
+                Patch {
+                    add_labels,
+                    ..all()
+                },
+            )
+        }
+        Step::Unlabel(task, word) => {
+            let remove_labels = vec![format!("label{word}")];
+            patch(
+                task,
+                context,
+                Patch {
+                    remove_labels,
+                    ..all()
+                },
+            )
+        }
+        Step::Depend(task, needs) => {
+            let add_depends = vec![TaskId(needs)];
+            patch(
+                task,
+                context,
+                Patch {
+                    add_depends,
+                    ..all()
+                },
+            )
+        }
+        Step::Release(task, needs) => {
+            let remove_depends = vec![TaskId(needs)];
+            patch(
+                task,
+                context,
+                Patch {
+                    remove_depends,
+                    ..all()
+                },
+            )
+        }
+        Step::Nest(task, parent) => {
+            let parent = Some(parent.map(TaskId));
+            patch(task, context, Patch { parent, ..all() })
+        }
+        Step::Start(task) => tasks::start(context, TaskId(task), Lease::default(), None).map(drop),
+        Step::Complete(task) => complete::complete(context, TaskId(task), None, true).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, TaskId(task), None).map(drop),
+        Step::Reopen(task) => tasks::reopen(context, TaskId(task)).map(drop),
+        Step::Archive(task) => {
+            let tasks = vec![TaskId(task)];
+            let selection = Selection {
+                tasks,
+                ..Selection::default()
+            };
+            tasks::archive(context, &selection, false).map(drop)
+        }
+        Step::Delete(task) => tasks::delete(context, TaskId(task), true, true, false).map(drop),
+        Step::Undo(number) => undo(context, Some(number), false).map(drop),
+    }
+}
+
+/// Returns everything that there is; the clock stands still, so equal is equal.
+fn all(context: &mut Context) -> Vec<Task> {
+    let filter = Filter {
+        archived: Archived::Shown,
+        ..Filter::default()
+    };
+    tasks::list(context, &filter).unwrap().tasks
+}
+
+fn open(folder: &std::path::Path) -> Context {
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        assignment: Default::default(),
+        command: "test",
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
+        actor: "tester".to_string(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn all_that_was_done_is_taken_back_and_brought_back_step_by_step(
+        steps in prop::collection::vec(step(), 1..40)
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut context = open(folder.path());
+        let mut states = vec![all(&mut context)];
+        for step in steps.iter().filter(|step| !matches!(step, Step::Undo(_))) {
+            let _ = do_step(&mut context, step);
+            let now = all(&mut context);
+            if states.last() != Some(&now) {
+                states.push(now);
+            }
+        }
+        let mut undos = Vec::new();
+        for wanted in states.iter().rev().skip(1) {
+            undos.extend(undo(&mut context, None, false).unwrap().undo);
+            prop_assert_eq!(&all(&mut context), wanted);
+        }
+        let over = undo(&mut context, None, false).unwrap_err();
+        prop_assert_eq!(over.code, Code::NothingToUndo);
+        for (wanted, redo) in states.iter().skip(1).zip(undos.into_iter().rev()) {
+            undo(&mut context, Some(redo), false).unwrap();
+            prop_assert_eq!(&all(&mut context), wanted);
+        }
+    }
+
+    #[test]
+    fn an_undo_anywhere_is_refused_or_can_be_taken_back(
+        steps in prop::collection::vec(step(), 1..60)
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut context = open(folder.path());
+        for step in &steps {
+            let before = all(&mut context);
+            let done = do_step(&mut context, step);
+            if let (Step::Undo(number), Err(error)) = (step, &done) {
+                let codes = [Code::UndoConflict, Code::NothingToUndo, Code::OperationNotFound];
+                prop_assert!(codes.contains(&error.code), "{} {:?}", number, error);
+                prop_assert!(error.fix.is_some());
+            }
+            if done.is_err() {
+                prop_assert_eq!(&all(&mut context), &before);
+            } else if let Step::Undo(number) = step {
+                let after = all(&mut context);
+                let operation = cleo::ops::log::operation(&mut context, *number, 1).unwrap();
+                let redo = operation.operation.operation.undone_by;
+                undo(&mut context, redo, false).unwrap();
+                prop_assert_eq!(&all(&mut context), &before);
+                undo(&mut context, Some(*number), false).unwrap();
+                prop_assert_eq!(&all(&mut context), &after);
+            }
+        }
+        // The graph can still be walked, so there is no circle and nothing that leads nowhere.
+        let kept = all(&mut context);
+        let waves = tasks::waves(&mut context, None).unwrap();
+        let is_there = |id: &TaskId| kept.iter().any(|task| task.id == *id);
+        for task in &kept {
+            prop_assert!(task.depends.iter().chain(&task.parent).all(is_there));
+        }
+        prop_assert!(waves.waves.iter().flatten().all(|task| is_there(&task.id)));
+    }
+}
