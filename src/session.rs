@@ -9,6 +9,7 @@ use crate::id::TaskId;
 use crate::task::Note;
 
 /// Id of a session, written `S1`, `S2`, …; never reused.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u32);
 
@@ -45,6 +46,7 @@ impl<'de> Deserialize<'de> for SessionId {
 }
 
 /// A stretch of work on a part of the graph.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
@@ -69,6 +71,7 @@ pub struct Session {
 }
 
 /// Where a session stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {

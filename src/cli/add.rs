@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::Face;
 use super::screen::{Screen, Tone};
@@ -28,7 +27,8 @@ Examples:
 
 A batch has one JSON object a line, with the fields of a task. A line may carry
 \"key\":\"name\"; others refer to it with \"depends\":[\"@name\"] or \"parent\":\"@name\".
-All lines are added, or none.")]
+All lines are added, or none. The answer to a batch of more than 100 lines tells the number of tasks,
+the first and the last id; new tasks have their ids in the order of the lines.")]
 pub(super) struct Arguments {
     /// One line that leads with its verb
     #[arg(required_unless_present = "batch")]
@@ -130,14 +130,6 @@ const OF_ONE_TASK: [&str; 18] = [
     "key",
 ];
 
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct AddedMany {
-    tasks: Vec<Added>,
-    total: usize,
-    created: usize,
-}
-
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match &arguments.batch {
         Some(file) => add_batch(face, file.clone()),
@@ -173,22 +165,17 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
         let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
         tasks::read_batch(BufReader::new(opened))?
     };
-    let tasks = tasks::add(&mut face.context()?, drafts)?;
-    let created = tasks.iter().filter(|added| added.created).count();
-    let result = AddedMany {
-        total: tasks.len(),
-        created,
-        tasks,
-    };
+    let result = tasks::add_batch(&mut face.context()?, drafts)?;
     face.reply(&result, &[], |screen| {
-        result
-            .tasks
-            .iter()
-            .for_each(|added| added_line(screen, added));
-        screen.line(
-            Tone::Dim,
-            format!("{} of {} added", result.created, result.total),
-        );
+        for added in result.tasks.iter().flatten() {
+            added_line(screen, added);
+        }
+        let ids = match (result.first, result.last) {
+            (Some(first), Some(last)) if result.tasks.is_none() => format!(": {first} to {last}"),
+            _ => String::new(),
+        };
+        let told = format!("{} of {} added{ids}", result.created, result.total);
+        screen.line(Tone::Dim, told);
     })
 }
 

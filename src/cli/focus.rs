@@ -30,8 +30,9 @@ pub(super) struct Arguments {
     which: SessionOption,
 }
 
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-struct Focus {
+pub(super) struct Focus {
     focus: Option<Task>,
     session: Session,
 }

@@ -3,6 +3,10 @@
 mod arguments;
 mod environment;
 mod fields;
+#[cfg(feature = "jq")]
+mod jq;
+#[cfg(not(feature = "jq"))]
+#[path = "no_jq.rs"]
 mod jq;
 mod later;
 mod output;
@@ -99,8 +103,9 @@ enum Command {
     Archive(Later<archive::Arguments>),
     /// Take tasks out of the archive
     Unarchive(Later<unarchive::Arguments>),
-    /// Show what a task depends on and what depends on it
+    /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
+    Next(Later<orchestrator::next::Arguments>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),
     /// Take back an operation; the undo is one itself and can be taken back too
@@ -227,6 +232,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::run),
         Command::Unarchive(Later(arguments)) => face.run("unarchive", arguments, unarchive::run),
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
+        Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::next::run),
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
         Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
         Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),

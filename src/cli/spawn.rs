@@ -24,9 +24,9 @@ Examples:
   cleo orchestrator spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
   cleo orchestrator spawn --epic T1 --wave --format ndjson
 
-With several tasks, or a wave, one that fails does not lose the others: the answer holds the prompts
-that were prepared and names those that were not (exit 81). With --format ndjson each prompt is on a
-line of its own as soon as it is kept, and the last line sums up.")]
+With several tasks, or a wave, one that fails does not lose the others: the answer holds the
+prompts that were prepared and names the tasks without one (exit 81). With --format ndjson each
+prompt is on a line of its own as soon as it is kept, and the last line sums up.")]
 pub(super) struct Arguments {
     /// The task, or several
     #[arg(required_unless_present = "epic", value_name = "TASK")]

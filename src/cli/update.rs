@@ -50,9 +50,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TASK", value_delimiter = ',')]
     depends: Vec<TaskId>,
 
-    /// Remove a dependency
-    #[arg(long, value_name = "TASK", value_delimiter = ',')]
-    remove_depends: Vec<TaskId>,
+    /// Remove a dependency, also one that an import found no task for; may be repeated
+    #[arg(long, value_name = "TASK")]
+    remove_depends: Vec<String>,
 
     /// Add a label
     #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
@@ -167,6 +167,22 @@ impl Field {
     }
 }
 
+/// Tells ids, which may be separated by commas, from names that only another tool knows.
+fn split_names(texts: Vec<String>) -> (Vec<TaskId>, Vec<String>) {
+    let (mut ids, mut names) = (Vec::new(), Vec::new());
+    for text in texts {
+        match text
+            .split(',')
+            .map(str::parse)
+            .collect::<std::result::Result<Vec<TaskId>, _>>()
+        {
+            Ok(own) => ids.extend(own),
+            Err(_) => names.push(text),
+        }
+    }
+    (ids, names)
+}
+
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Updated {
@@ -195,6 +211,7 @@ impl Arguments {
             .iter()
             .try_for_each(|line| Criterion::check(line))?;
         let gates = self.require_gates.iter();
+        let (remove_depends, remove_missing) = split_names(self.remove_depends);
         Ok(Patch {
             title: self.title,
             description: self.description,
@@ -202,7 +219,8 @@ impl Arguments {
             status: self.status,
             parent: self.parent.map(|parent| parent.0),
             add_depends: self.depends,
-            remove_depends: self.remove_depends,
+            remove_depends,
+            remove_missing,
             add_labels: self.labels,
             remove_labels: self.remove_labels,
             priority: self.priority,

@@ -2,6 +2,7 @@
 //! is an empty manifest; a faulty line never hides the lines around it.
 
 mod append;
+mod compact;
 mod lines;
 mod lookup;
 mod scan;
@@ -11,6 +12,7 @@ mod tail;
 mod taken;
 
 pub use append::{append, refuse_duplicate};
+pub use compact::{Compacted, compact};
 pub use lookup::{Found, find, find_all, for_tasks, ids_in_use};
 pub use scan::{Line, scan};
 pub use search::{Latest, any_text, latest_for, with_followups};

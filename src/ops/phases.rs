@@ -11,6 +11,7 @@ use crate::task::draft::{check_phase, check_text, check_word};
 use crate::task::{Status, Task};
 
 /// A phase with its tasks counted.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub struct Counted {
     /// The phase.
@@ -23,6 +24,7 @@ pub struct Counted {
 }
 
 /// The phases in order.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Phases {
     /// The phases.
@@ -34,6 +36,7 @@ pub struct Phases {
 }
 
 /// A phase with its tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Shown {
     /// The phase.
@@ -43,6 +46,7 @@ pub struct Shown {
 }
 
 /// A phase after a command.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Kept {
     /// The phase.

@@ -1,6 +1,8 @@
 //! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
 //! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
 
+#[cfg(test)]
+mod agreement;
 mod claims;
 #[cfg(test)]
 mod conformance;
@@ -12,7 +14,7 @@ mod sessions;
 pub mod sqlite;
 mod verifications;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,7 @@ pub struct Stamp {
 /// Everything that can be read and written in one transaction.
 pub trait Transaction:
     Tasks
+    + Graph
     + Overview
     + Spawns
     + Links
@@ -146,6 +149,100 @@ pub trait SyncBases {
 
     /// Writes what a task looks like in a file now; none forgets it.
     fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()>;
+}
+
+/// What is known of the graph of tasks without reading all of it.
+pub trait Graph {
+    /// Reads one node.
+    fn node(&self, id: TaskId) -> Result<Option<Node>>;
+
+    /// Reads the tasks that can start now, at most `limit`: pending, everything that they depend on
+    /// done and known, no epic and without open children. By priority, then by the longest chain
+    /// that waits, then by id. Of all tasks below `root`, to any depth; without root of all tasks.
+    fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
+
+    /// Says whether a task can start now.
+    fn is_ready(&self, id: TaskId) -> Result<bool>;
+
+    /// Reads the tasks that can start once `id` is done, and not before, by id.
+    fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Reads open tasks that depend on something that does not come by itself, by id, at most
+    /// `limit`: a name that nobody knows, a cancelled task, an epic without open children. Of all
+    /// tasks below `root`, to any depth; without root of all tasks.
+    fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
+
+    /// Reads what is shown of tasks; `ids` are sorted.
+    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>>;
+}
+
+/// A task that can start now.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadyTask {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub status: Status,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How many tasks the longest chain has that waits for it, at most
+    /// [`BOUND`](crate::task::graph::below::BOUND).
+    pub below: u32,
+}
+
+/// Tasks that can start now, and how many there are without limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadyPage {
+    /// The tasks.
+    pub tasks: Vec<ReadyTask>,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// What is shown of a task in the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// Its title.
+    pub title: String,
+    /// Files that the work touches.
+    pub files: Vec<String>,
+    /// Estimated hours.
+    pub estimate: Option<f64>,
+}
+
+/// Name in `extra` of dependencies that an import found no task for: a list of texts.
+pub const DANGLING: &str = "danglingDepends";
+
+/// Returns the names of dependencies that no task was found for.
+pub(crate) fn dangling(task: &Task) -> Vec<String> {
+    let names = task
+        .extra
+        .get(DANGLING)
+        .and_then(serde_json::Value::as_array);
+    let text = |name: &serde_json::Value| match name.as_str() {
+        Some(text) => text.to_string(),
+        None => name.to_string(),
+    };
+    names
+        .map(|names| names.iter().map(text).collect())
+        .unwrap_or_default()
+}
+
+/// Returns the tasks whose `below` may change with a task: those whose chain it makes longer or
+/// shorter, and a new task itself.
+fn touched(before: Option<&Task>, after: Option<&Task>) -> Vec<TaskId> {
+    let waits = |task: Option<&Task>| -> Vec<TaskId> {
+        let open = task.filter(|task| !task.is_closed());
+        open.map(|task| task.depends.clone()).unwrap_or_default()
+    };
+    let (old, new) = (waits(before), waits(after));
+    let gone = old.iter().filter(|need| !new.contains(need));
+    let come = new.iter().filter(|need| !old.contains(need));
+    let own = after.filter(|_| before.is_none()).map(|task| task.id);
+    gone.chain(come).copied().chain(own).collect()
 }
 
 /// Prepared spawns and what became of them.

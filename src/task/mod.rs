@@ -1,8 +1,10 @@
 //! What a task is: its fields and words. Drafts and their rules are in [`draft`], the graph of
-//! tasks in [`graph`].
+//! tasks in [`graph`], pictures of it in [`drawing`].
 
 pub mod draft;
+pub mod drawing;
 pub mod graph;
+pub mod overlap;
 mod words;
 
 use serde::{Deserialize, Serialize};

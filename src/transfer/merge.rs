@@ -15,6 +15,7 @@ const SETS: [&str; 5] = ["depends", "labels", "files", "acceptance", "deliverabl
 const SETTLED: [&str; 5] = ["id", "createdAt", "updatedAt", "notes", "extra"];
 
 /// One of the two sides.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -25,6 +26,7 @@ pub enum Side {
 }
 
 /// A field that both sides changed, or something else that both cannot have.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Conflict {
     /// The task.

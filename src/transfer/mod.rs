@@ -26,6 +26,7 @@ type Read<T, E = String> = std::result::Result<T, E>;
 pub use lines::{FILE_MAX, LINE_MAX};
 
 /// A kind of file that tasks come from.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -73,6 +74,7 @@ impl Format {
 }
 
 /// Where something stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file, below the folder that was named; none when there is only one.
@@ -90,6 +92,7 @@ impl Place {
 }
 
 /// Something that cannot be taken over as it stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// Where.

@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 /// What the store knows, and how it hands out ids.
 pub trait Known {
     /// Finds the task that came from another file's task.
-    fn by_origin(&self, format: Format, id: &str) -> Result<Option<TaskId>>;
+    fn by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
     /// Reads when a task was created; none when there is no such task.
     fn created(&self, id: TaskId) -> Result<Option<String>>;
     /// Reads what a task waits for: what it depends on, and its parts.
@@ -88,6 +88,8 @@ struct Entry {
     /// Times of creation and change, where a line can repeat another.
     times: Option<Box<(String, String)>>,
     created: Option<Box<str>>,
+    /// Where a task of our own came from, when it is a copy of one.
+    came_from: Option<Box<(String, String)>>,
     parents: Box<[Edge]>,
     depends: Box<[Edge]>,
     target: TaskId,
@@ -261,6 +263,7 @@ impl Outline {
                 ))
             }),
             created: is_own.then(|| record.task.created_at.as_str().into()),
+            came_from: came_from(&record.task).filter(|_| is_own),
             parents: self.edges(&record.parents),
             depends: self.edges(&record.depends),
             target: TaskId(0),
@@ -315,7 +318,10 @@ impl Outline {
                 continue;
             }
             let origin = self.names.name(entry.origin);
-            let before = known.by_origin(self.format, origin)?;
+            let before = match &entry.came_from {
+                Some(from) => known.by_origin(&from.0, &from.1)?,
+                None => known.by_origin(self.format.word(), origin)?,
+            };
             let number = origin
                 .parse::<TaskId>()
                 .ok()
@@ -376,7 +382,7 @@ impl Outline {
             .chain([edge.given])
             .filter(|name| *name != NONE)
         {
-            if let Some(id) = known.by_origin(self.format, self.names.name(name))? {
+            if let Some(id) = known.by_origin(self.format.word(), self.names.name(name))? {
                 return Ok(Target::Task(id));
             }
         }
@@ -726,7 +732,8 @@ impl Plan {
     fn extend(&self, task: &mut Task, entry: &Entry) {
         let origin = self.names.name(entry.origin);
         let is_own = self.format == Format::Cleo && origin.parse() == Ok(entry.target);
-        if !is_own && !(self.format == Format::Cleo && task.extra.contains_key("origin")) {
+        let is_copy = entry.came_from.is_some();
+        if !is_own && !is_copy {
             let origin = json!({"format": self.format.word(), "id": origin});
             task.extra.insert("origin".to_string(), origin);
         }
@@ -745,6 +752,13 @@ impl Plan {
             entry.related.iter().map(relation).collect(),
         );
     }
+}
+
+/// Returns the format and the id that an earlier import noted in a task.
+fn came_from(task: &Task) -> Option<Box<(String, String)>> {
+    let origin = task.extra.get("origin")?;
+    let text = |name: &str| origin.get(name)?.as_str().map(str::to_string);
+    Some(Box::new((text("format")?, text("id")?)))
 }
 
 /// Adds values to a list in `extra` that lacks them.

@@ -11,6 +11,7 @@ use crate::id::TaskId;
 const SHOWN: usize = 100;
 
 /// Things of one kind: how many there are, and the first of them.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample<T> {
     /// How many.
@@ -39,6 +40,7 @@ impl<T> Sample<T> {
 }
 
 /// A task that was left out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeftOut {
     /// Its id in the file.
@@ -48,6 +50,7 @@ pub struct LeftOut {
 }
 
 /// An edge that leads somewhere it cannot be followed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loose {
     /// The task, by its id in the file.
@@ -57,6 +60,7 @@ pub struct Loose {
 }
 
 /// What became of references that hold tasks up.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Edges {
@@ -76,6 +80,7 @@ pub struct Edges {
 }
 
 /// What became of parents.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Parents {
@@ -90,6 +95,7 @@ pub struct Parents {
 }
 
 /// Tasks that wait for each other.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Circle {
     /// Their ids in the file.
@@ -100,6 +106,7 @@ pub struct Circle {
 }
 
 /// A task that has another id now.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Renamed {
     /// Its id in the file.
@@ -109,6 +116,7 @@ pub struct Renamed {
 }
 
 /// An id that stands twice in the file.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Repeated {
     /// The id.
@@ -121,6 +129,7 @@ pub struct Repeated {
 }
 
 /// What an import did, or would do.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {

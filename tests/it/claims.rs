@@ -472,6 +472,18 @@ fn a_writer_whose_claim_was_taken_is_refused_also_while_nobody_has_it() {
 }
 
 #[test]
+fn what_a_command_proved_is_not_kept_when_the_claim_was_lost_meanwhile() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    // The command stands for somebody else who takes the task while it runs.
+    let line = "verify T2 --gate implemented --epoch 1 --run 'cleo release T2 --force'";
+    assert_eq!(ada.run(line)["error"]["code"], "E_CLAIM_LOST");
+    assert_eq!(ada.does("show T2")["task"]["status"], "pending");
+    assert_eq!(ada.does("verify T2")["gates"], json!({}));
+}
+
+#[test]
 fn the_epoch_of_the_environment_is_that_of_its_task() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");

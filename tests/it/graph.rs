@@ -159,18 +159,201 @@ fn no_circle_goes_through_parts_and_wholes_either() {
     assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
 }
 
+/// Runs every command that tells problems, and returns what all of them tell.
+fn problems(workspace: &TestWorkspace, task: &str) -> Value {
+    let commands: [&[&str]; 6] = [
+        &["orchestrator", "ready"],
+        &["orchestrator", "next"],
+        &["next"],
+        &["orchestrator", "waves"],
+        &["orchestrator", "analyze"],
+        &["deps", task],
+    ];
+    let told = commands.map(|command| workspace.json(command));
+    for (command, reply) in commands.iter().zip(&told) {
+        let (problems, first) = (&reply["result"]["problems"], &told[0]["result"]["problems"]);
+        assert_eq!(problems, first, "{command:?}");
+        assert_eq!(reply["warnings"], told[0]["warnings"], "{command:?}");
+    }
+    told[0]["result"]["problems"].clone()
+}
+
+/// Changes the database behind cleo's back.
+fn tamper(workspace: &TestWorkspace, sql: &str) {
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    database.execute_batch(sql).unwrap();
+}
+
 #[test]
-fn what_can_never_start_is_named_by_every_command() {
+fn what_can_never_start_is_named_by_every_command_in_the_same_words() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Given");
     workspace.ok("add Waiting --depends T1");
     workspace.ok("cancel T1");
-    for command in ["ready", "next", "waves"] {
-        let reply = workspace.json(&["orchestrator", command]);
-        assert_eq!(ids(&reply["result"]["stuck"]), ["T2"], "{command}");
-        assert!(
-            reply["warnings"][0].as_str().unwrap().contains("T2"),
-            "{command}"
-        );
+    let told = problems(&workspace, "T2");
+    let expected = json!([{
+        "kind": "cancelled",
+        "tasks": ["T2", "T1"],
+        "message": "T2 depends on T1, which is cancelled",
+        "fix": "cleo update T2 --remove-depends T1",
+    }]);
+    assert_eq!(told, expected);
+    assert_eq!(workspace.shell(told[0]["fix"].as_str().unwrap()).exit, 0);
+    assert_eq!(problems(&workspace, "T2"), json!([]));
+}
+
+#[test]
+fn an_epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add 'Announce login' --depends T1");
+    assert_eq!(problems(&workspace, "T6"), json!([]));
+    for task in ["T2", "T3", "T4", "T5"] {
+        workspace.ok(&format!("complete {task}"));
     }
+    let told = problems(&workspace, "T6");
+    assert_eq!(told[0]["kind"], "emptyEpic");
+    assert_eq!(workspace.shell(told[0]["fix"].as_str().unwrap()).exit, 0);
+    let ready = workspace.json(&["orchestrator", "ready"]);
+    assert_eq!(ids(&ready["result"]["tasks"]), ["T6"]);
+}
+
+#[test]
+fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Waiting");
+    let names = r#"{"danglingDepends":["bd-17","it's, odd","T99"]}"#.replace('\'', "''");
+    tamper(&workspace, &format!("UPDATE tasks SET extra = '{names}'"));
+    let told = problems(&workspace, "T1");
+    assert_eq!(told.as_array().unwrap().len(), 3);
+    assert_eq!(told[0]["message"], "T1 depends on bd-17, which is not here");
+    assert_eq!(workspace.json(&["deps", "T1"])["result"]["ready"], false);
+    let refused = workspace.json(&["update", "T1", "--remove-depends", "bd-18"]);
+    assert_eq!(refused["error"]["code"], "E_DEPENDENCY_NOT_FOUND");
+    for problem in told.as_array().unwrap() {
+        assert_eq!(
+            workspace.json(&["orchestrator", "ready"])["result"]["total"],
+            0
+        );
+        let fixed = workspace.shell(problem["fix"].as_str().unwrap());
+        assert_eq!(fixed.exit, 0, "{fixed}");
+    }
+    assert_eq!(
+        workspace.json(&["orchestrator", "ready"])["result"]["total"],
+        1
+    );
+    assert_eq!(
+        workspace.json(&["show", "T1"])["result"]["task"]["extra"],
+        json!({})
+    );
+}
+
+#[test]
+fn a_circle_that_somebody_put_into_the_database_is_named_by_every_command() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    workspace.ok("add Second --depends T1");
+    workspace.ok("add Third --depends T2");
+    tamper(&workspace, "INSERT INTO task_depends VALUES (1, 0, 3)");
+    let told = problems(&workspace, "T1");
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    let message = "tasks wait for each other in a circle: T1 → T3 → T2 → T1";
+    assert_eq!(told[0]["message"], message);
+    assert_eq!(workspace.shell(told[0]["fix"].as_str().unwrap()).exit, 0);
+    assert_eq!(problems(&workspace, "T1"), json!([]));
+}
+
+#[test]
+fn ready_shows_twenty_and_says_how_many_more_there_are() {
+    let workspace = TestWorkspace::new();
+    let lines: String = (0..25)
+        .map(|n| format!("{{\"title\":\"Part {n}\"}}\n"))
+        .collect();
+    workspace.json_with(&["add", "--batch", "-"], &lines);
+    let ready = workspace.json(&["orchestrator", "ready"]);
+    assert_eq!(ids(&ready["result"]["tasks"]).len(), 20);
+    assert_eq!(ready["result"]["total"], 25);
+    let shown = workspace.cleo("orchestrator ready --limit 2");
+    assert!(
+        shown.contains("T2 pending  Part 1\nand 23 more; --limit shows them"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn next_says_why_it_is_this_one() {
+    let workspace = TestWorkspace::planned();
+    let next = workspace.json(&["next"]);
+    assert_eq!(
+        next["result"],
+        workspace.json(&["orchestrator", "next"])["result"]
+    );
+    assert_eq!(next["result"]["unblocks"], json!(["T3", "T5"]));
+    let reason = "medium priority; T3, T5 can start once it is done; 2 tasks wait for it in a row";
+    assert_eq!(next["result"]["reason"], reason);
+    workspace.ok("complete T2");
+    assert_eq!(
+        workspace.json(&["next", "--epic", "T1"])["result"]["task"]["id"],
+        "T3"
+    );
+}
+
+#[test]
+fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --file 'src/auth/**'");
+    workspace.ok("add Two --file src/web.rs");
+    workspace.ok("add Three --file src/auth/token.rs --file docs --priority high");
+    let waves = workspace.json(&["orchestrator", "waves"]);
+    let result = &waves["result"];
+    assert_eq!(ids(&result["waves"][0]), ["T3", "T2"]);
+    assert_eq!(ids(&result["waves"][1]), ["T1"]);
+    let conflict = json!([{"task": "T1", "conflictsWith": "T3", "files": ["src/auth/**"]}]);
+    assert_eq!(result["conflicts"], conflict);
+    assert_eq!(result["filesCompared"], true);
+    insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
+    // Whoever works already keeps others away from the files.
+    workspace.ok("start T1");
+    let waves = workspace.json(&["orchestrator", "waves"]);
+    assert_eq!(ids(&waves["result"]["waves"][0]), ["T1", "T2"]);
+}
+
+#[test]
+fn analyze_shows_how_a_graph_is_doing() {
+    let workspace = TestWorkspace::planned();
+    for (task, hours) in [("T2", "2"), ("T3", "4.5"), ("T4", "1")] {
+        workspace.ok(&format!("update {task} --estimate {hours} --file src/auth"));
+    }
+    workspace.ok("update T5 --file src/auth/token.rs");
+    insta::assert_snapshot!(workspace.cleo("orchestrator analyze --epic T1"));
+    let analysis = workspace.json(&["orchestrator", "analyze", "--epic", "T1", "--limit", "1"]);
+    let result = &analysis["result"];
+    assert_eq!(ids(&result["criticalPath"]["tasks"]), ["T2", "T3", "T4"]);
+    assert_eq!(result["criticalPath"]["hours"], 7.5);
+    assert_eq!(result["bottlenecks"].as_array().unwrap().len(), 1);
+    assert_eq!(result["bottlenecks"][0]["unblocksInAll"], 3);
+    assert_eq!(result["totals"]["byStatus"]["pending"], 4);
+    assert_eq!(
+        (&result["depth"], &result["levels"]),
+        (&json!(3), &json!(1))
+    );
+    workspace.ok("update T4 --clear estimate");
+    let analysis = workspace.json(&["orchestrator", "analyze"]);
+    assert_eq!(analysis["result"]["criticalPath"]["hours"], json!(null));
+}
+
+#[test]
+fn a_large_batch_is_answered_in_short() {
+    let workspace = TestWorkspace::new();
+    let batch = |n: u32| {
+        (0..n)
+            .map(|n| format!("{{\"title\":\"{n}\"}}\n"))
+            .collect::<String>()
+    };
+    let small = workspace.json_with(&["add", "--batch", "-"], &batch(100));
+    assert_eq!(small["result"]["tasks"].as_array().unwrap().len(), 100);
+    let large = workspace.json_with(&["add", "--batch", "-"], &batch(101));
+    let short = json!({"total": 101, "created": 101, "first": "T101", "last": "T201"});
+    assert_eq!(large["result"], short);
+    let shown = workspace.text("add --batch -", &batch(101)).stdout;
+    assert_eq!(shown, "101 of 101 added: T202 to T302\n");
 }

@@ -1,6 +1,7 @@
 //! Whatever is done to tasks, in whatever order: the graph has no circle, and what is ready is what
 //! a model says that anybody can follow.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cleo::claim::Lease;
@@ -9,7 +10,7 @@ use cleo::error::{Code, Result};
 use cleo::id::TaskId;
 use cleo::ops::tasks::{self, DEPTH_MAX, Patch};
 use cleo::ops::{Context, Surroundings, complete};
-use cleo::store::Filter;
+use cleo::store::{Filter, ReadyTask};
 use cleo::task::draft::{Draft, Reference};
 use cleo::task::{Status, Task};
 use cleo::workspace::Workspace;
@@ -145,6 +146,18 @@ impl Model {
             .iter()
             .filter(|(id, known)| is_ready(**id, known));
         ready.map(|(id, _)| *id).collect()
+    }
+
+    /// Counts the longest chain of open tasks that wait for `id`.
+    fn chain(&self, id: TaskId) -> u32 {
+        let waits = |(other, known): &(&TaskId, &Known)| {
+            self.is_open(**other) && known.depends.contains(&id)
+        };
+        let waiting = self.tasks.iter().filter(waits);
+        waiting
+            .map(|(other, _)| self.chain(*other) + 1)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Does the step and returns the code of the refusal, if it must be refused.
@@ -386,12 +399,19 @@ proptest! {
             let depends: BTreeSet<TaskId> = task.depends.iter().copied().collect();
             prop_assert_eq!(&depends, &known.depends);
         }
-        let ready = tasks::ready(&mut context, None).unwrap().tasks;
+        let ready = tasks::ready(&mut context, None, None).unwrap();
+        prop_assert_eq!(ready.total, ready.tasks.len() as u64);
+        let ready = ready.tasks;
         let ids: BTreeSet<TaskId> = ready.iter().map(|task| task.id).collect();
+        for task in &ready {
+            prop_assert_eq!(task.below, model.chain(task.id), "below {:?}", task.id);
+        }
+        let order = |task: &ReadyTask| (task.priority, Reverse(task.below), task.id);
+        prop_assert!(ready.is_sorted_by_key(order));
         prop_assert_eq!(&ids, &model.ready());
         prop_assert_eq!(ids.len(), ready.len());
         // What is ready is exactly what a first wave of pending tasks holds.
-        let waves = tasks::waves(&mut context, None).unwrap();
+        let waves = tasks::waves(&mut context, None, None).unwrap();
         let first: BTreeSet<TaskId> = waves.waves.iter().take(1).flatten()
             .filter(|task| task.status == Status::Pending).map(|task| task.id).collect();
         prop_assert_eq!(first, ids);

@@ -45,10 +45,16 @@ fn has_jq() -> bool {
 /// Runs the blocks of a document in one shell, in a folder below the examples' copy.
 fn check(document: &str, folder: &str) {
     let workspace = TestWorkspace::bare();
-    for name in ["tasks.jsonl", "agent.sh"] {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/demo");
+    for name in [
+        "demo/tasks.jsonl",
+        "demo/agent.sh",
+        "walkthrough/tasks.jsonl",
+        "walkthrough/team.sh",
+        "walkthrough/worker.sh",
+    ] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
         let text = std::fs::read(source.join(name)).unwrap();
-        workspace.write(&format!("examples/demo/{name}"), text);
+        workspace.write(&format!("examples/{name}"), text);
     }
     let wanted = |block: &Block| block.kind == "sh run" || (block.kind == "sh jq" && has_jq());
     let (mut script, mut expected) = (format!("set -e\ncd ./{folder}\n"), Vec::new());
@@ -86,6 +92,14 @@ fn the_demo_can_be_done_by_hand() {
     check(
         include_str!("../../examples/demo/README.md"),
         "examples/demo",
+    );
+}
+
+#[test]
+fn two_agents_take_an_epic_of_twenty_tasks_to_its_end() {
+    check(
+        include_str!("../../docs/walkthrough.md"),
+        "examples/walkthrough",
     );
 }
 

@@ -38,7 +38,10 @@ const LINES: &[(&str, &str)] = &[
     ("verify T2 --gate implemented --run true", ""),
     ("verify T2", ""),
     ("verify T2 --run-all", ""),
-    ("update T2 --acceptance 'it builds :: true' --require-gate implemented", ""),
+    (
+        "update T2 --acceptance 'it builds :: true' --require-gate implemented",
+        "",
+    ),
     ("verify T2 --run-all", ""),
     ("orchestrator validate", ""),
     ("orchestrator compliance --trend week", ""),

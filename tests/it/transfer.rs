@@ -161,6 +161,27 @@ fn ids_are_kept_when_they_are_free_and_never_handed_out_again() {
 }
 
 #[test]
+fn a_copy_of_other_tasks_with_the_same_ids_is_added_once() {
+    let from = TestWorkspace::new();
+    import(&from, "beads.jsonl", &[]);
+    from.ok("add 'Of its own'");
+    from.ok("export --output tasks.jsonl");
+    let to = TestWorkspace::new();
+    for number in 1..=20 {
+        to.ok(&format!("add 'was here before {number}' --label x"));
+    }
+    to.write("tasks.jsonl", from.read("tasks.jsonl"));
+    let first = to.json(&["import", "tasks.jsonl"]);
+    assert_eq!(first["result"]["added"], 17);
+    let again = to.json(&["import", "tasks.jsonl"]);
+    assert_eq!(
+        (&again["result"]["added"], &again["result"]["unchanged"]),
+        (&0.into(), &17.into())
+    );
+    assert_eq!(to.json(&["list"])["result"]["total"], 37);
+}
+
+#[test]
 fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
     let line =
         "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";

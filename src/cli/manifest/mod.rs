@@ -1,6 +1,7 @@
 //! `cleo manifest …`
 
 mod append;
+mod compact;
 pub(super) mod list;
 pub(super) mod show;
 mod validate;
@@ -18,6 +19,7 @@ pub(super) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Validate(validate::Arguments),
+    Compact(compact::Arguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
@@ -25,6 +27,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Append(arguments) => face.run("manifest.append", *arguments, append::run),
         Command::List(arguments) => face.run("manifest.list", arguments, list::run),
         Command::Show(arguments) => face.run("manifest.show", arguments, show::run),
+        Command::Compact(arguments) => face.run("manifest.compact", arguments, compact::run),
         Command::Validate(arguments) => face.run("manifest.validate", arguments, validate::run),
     }
 }

@@ -19,8 +19,8 @@ Examples:
   cleo orchestrator brief --epic T1 --format text
   cleo orchestrator brief --epic T1 --output HANDOVER.md
 
-The brief has at most about 4,000 tokens, however large the epic: lists are cut and say how long they
-are. As text it is Markdown. --output writes over a brief and over nothing else.")]
+The brief has at most about 4,000 tokens, however large the epic: lists are cut and say how
+long they are. As text it is Markdown. --output writes over a brief and over nothing else.")]
 pub(in crate::cli) struct Arguments {
     /// Only what is below this task, to any depth
     #[arg(long, value_name = "TASK")]

@@ -24,8 +24,8 @@ Examples:
   cleo orchestrator context --file notes.md --stdin < transcript.txt
   cleo orchestrator context --tokens 7300         what the agent has counted itself
 
-Texts are estimated at four characters a token, and the answer says so. From 70 percent on there is a
-warning, from 80 percent on the exit code is 52; the answer has its figures in each case.")]
+Texts are estimated at four characters a token, and the answer says so. From 70 percent on
+there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
 pub(in crate::cli) struct Arguments {
     /// Tokens that the caller has counted itself
     #[arg(long, value_name = "NUMBER")]

@@ -1,9 +1,10 @@
 //! `cleo orchestrator …`
 
+mod analyze;
 pub(super) mod brief;
 mod compliance;
 mod context;
-mod next;
+pub(super) mod next;
 mod ready;
 mod start;
 mod status;
@@ -14,13 +15,14 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use super::screen::{Screen, Tone};
 use super::{Face, spawn};
 use crate::error::Result;
-use crate::id::{self, TaskId};
-use crate::ops::tasks::Neighbor;
+use crate::id::TaskId;
+use crate::task::graph::{Conflict, Problem};
 
-/// How many stuck tasks a warning names.
-const STUCK_SHOWN: usize = 10;
+/// How many problems are told beside an answer.
+const PROBLEMS_SHOWN: usize = 5;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -32,12 +34,10 @@ pub(super) enum Command {
     Brief(brief::Arguments),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
-    /// List the tasks that an agent can start now, most urgent first
-    Ready(Scope),
-    /// Show the task to take next
-    Next(Scope),
-    /// Show the open tasks in waves that can be worked on side by side
-    Waves(Scope),
+    Ready(ready::Arguments),
+    Next(next::Arguments),
+    Waves(waves::Arguments),
+    Analyze(analyze::Arguments),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
     Validate(Scope),
     Compliance(compliance::Arguments),
@@ -58,9 +58,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Status(scope) => face.run("orchestrator.status", scope, status::run),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context::run),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief::run),
-        Command::Ready(scope) => face.run("orchestrator.ready", scope, ready::run),
-        Command::Next(scope) => face.run("orchestrator.next", scope, next::run),
-        Command::Waves(scope) => face.run("orchestrator.waves", scope, waves::run),
+        Command::Ready(arguments) => face.run("orchestrator.ready", arguments, ready::run),
+        Command::Next(arguments) => face.run("orchestrator.next", arguments, next::run),
+        Command::Waves(arguments) => face.run("orchestrator.waves", arguments, waves::run),
+        Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, analyze::run),
         Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
         Command::Compliance(arguments) => {
             face.run("orchestrator.compliance", arguments, compliance::run)
@@ -68,20 +69,41 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
     }
 }
 
-/// Warns of tasks that no wave will ever reach.
-fn stuck_warning(stuck: &[Neighbor]) -> Vec<String> {
-    let Some(first) = stuck.first() else {
-        return Vec::new();
-    };
-    let ids: Vec<_> = stuck.iter().take(STUCK_SHOWN).map(|task| task.id).collect();
-    let more = match stuck.len().saturating_sub(STUCK_SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    vec![format!(
-        "no wave for {}{more}: not everything that comes before is here and can be done; see \
-         `cleo deps {}`",
-        id::list(&ids),
-        first.id
-    )]
+/// Warns of what keeps tasks from ever starting, in the words of every command.
+pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
+    let told = problems.iter().take(PROBLEMS_SHOWN);
+    let mut warnings: Vec<String> = told
+        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
+        .collect();
+    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    if more > 0 {
+        warnings.push(format!(
+            "{more} more problems: see `cleo orchestrator analyze`"
+        ));
+    }
+    warnings
+}
+
+/// Warns when not all files could be compared.
+fn files_warning(compared: bool) -> Option<String> {
+    let why = "there are too many files to compare";
+    let what = "in later waves tasks may stand side by side that touch the same files";
+    (!compared).then(|| format!("{why}; {what}"))
+}
+
+/// Shows why tasks come a wave later.
+fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
+    if !conflicts.is_empty() {
+        screen.line(Tone::Dim, "a wave later because of the same files:");
+    }
+    for conflict in conflicts {
+        let files = conflict.files.join(", ");
+        screen
+            .say(Tone::Plain, "  ")
+            .say(Tone::Strong, conflict.task);
+        screen.line(
+            Tone::Plain,
+            format!(" after {}  {files}", conflict.conflicts_with),
+        );
+    }
 }

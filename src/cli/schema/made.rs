@@ -11,8 +11,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::brief;
+use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
-use crate::cli::{add, explain, list, man, research as research_cli, tree};
+use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -24,12 +25,13 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
-use crate::ops::{config, doctor, manifest, orchestrator, research, skills, tasks, verify};
+use crate::ops::{config, doctor, manifest, orchestrator, phases, research, sessions, skills};
+use crate::ops::{tasks, transfer, verify};
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
     vec![
-        one::<tasks::Added>("add").or::<add::AddedMany>(),
+        one::<tasks::Added>("add").or::<tasks::AddedMany>(),
         one::<tasks::Archival>("archive"),
         one::<tasks::Moved>("cancel"),
         one::<Claimed>("claim"),
@@ -40,17 +42,25 @@ fn replies() -> Vec<Reply> {
         one::<config::Changed>("config.unset"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
-        one::<tasks::Dependencies>("deps"),
+        one::<tasks::Dependencies>("deps")
+            .or::<tasks::NeighborTree>()
+            .or::<deps::Dot<'static>>()
+            .or::<deps::Svg<'static>>(),
         one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
+        one::<transfer::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
+        one::<focus::Focus>("focus"),
         one::<Claimed>("heartbeat"),
+        one::<tasks::Next>("next"),
         one::<output::Page>("help").or::<explain::Table>(),
+        one::<crate::transfer::report::Report>("import"),
         one::<Initialized>("init"),
         one::<tasks::Listed>("list").or::<list::Tree>(),
         one::<Logged>("log").or::<Shown>(),
         one::<man::Written>("man"),
         one::<manifest::Appended>("manifest.append"),
+        one::<manifest::Compaction>("manifest.compact"),
         one::<manifest::Listed>("manifest.list"),
         one::<manifest::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
@@ -58,6 +68,7 @@ fn replies() -> Vec<Reply> {
         one::<History>("orchestrator.compliance"),
         one::<orchestrator::Measured>("orchestrator.context"),
         one::<tasks::Next>("orchestrator.next"),
+        one::<tasks::Analysis>("orchestrator.analyze"),
         one::<tasks::Ready>("orchestrator.ready"),
         one::<Spawned>("orchestrator.spawn").or::<Prepared>(),
         one::<orchestrator::Start>("orchestrator.start"),
@@ -65,6 +76,12 @@ fn replies() -> Vec<Reply> {
         one::<Compliance>("orchestrator.validate"),
         one::<tasks::Waves>("orchestrator.waves"),
         one::<Claimed>("release"),
+        one::<phases::Kept>("phase.add"),
+        one::<phases::Kept>("phase.complete"),
+        one::<phases::Phases>("phase.list"),
+        one::<phases::Kept>("phase.set"),
+        one::<phases::Shown>("phase.show"),
+        one::<phases::Kept>("phase.start"),
         one::<tasks::Moved>("reopen"),
         one::<research_cli::Injected>("research.inject"),
         one::<research::Linked>("research.link"),
@@ -72,6 +89,13 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Listed>("research.list"),
         one::<research::Shown>("research.show"),
         one::<schema::Listed>("schema"),
+        one::<sessions::Kept>("session.end"),
+        one::<sessions::Sessions>("session.list"),
+        one::<sessions::Kept>("session.note"),
+        one::<sessions::Kept>("session.resume"),
+        one::<session_cli::Shown>("session.show"),
+        one::<sessions::Kept>("session.start"),
+        one::<sessions::Standing>("session.status"),
         one::<tasks::Shown>("show"),
         one::<Decision>("skills.dispatch"),
         one::<skills::Exported>("skills.export"),
@@ -80,6 +104,7 @@ fn replies() -> Vec<Reply> {
         one::<skills_cli::Verdicts>("skills.validate"),
         one::<Spawned>("spawn").or::<Prepared>(),
         one::<tasks::Moved>("start"),
+        one::<transfer::Synced>("sync"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),
         one::<update::Updated>("update"),

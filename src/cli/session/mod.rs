@@ -4,7 +4,7 @@ mod end;
 mod list;
 mod note;
 mod resume;
-mod show;
+pub(super) mod show;
 mod start;
 mod status;
 

@@ -19,8 +19,9 @@ pub(in crate::cli) struct Arguments {
     session: Option<SessionId>,
 }
 
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-struct Shown {
+pub(in crate::cli) struct Shown {
     session: Session,
 }
 

@@ -13,7 +13,7 @@ use crate::file::{lock_in_turn, unwritable};
 use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a torn end is looked at, at most, before it counts as one.
 const SETTLING: usize = 64;
 /// Pause between two looks where writes cannot be waited for.
@@ -85,7 +85,7 @@ fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
 /// Says whether the file ends inside of a line. A line of another writer can be seen half while it
 /// is being written, however long that takes, so a torn end counts only when it stands as it was
 /// once every write that had begun is over.
-fn is_torn(file: &mut File) -> io::Result<bool> {
+pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
     let mut seen = None;
     for _ in 0..SETTLING {
         let length = file.metadata()?.len();
@@ -156,7 +156,7 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
 
 /// Opens the file, making it where it is missing, and locks it. The lock holds off other cleos;
 /// it ends with the file or the process.
-fn open_locked(path: &Path, patience: Duration) -> Result<File> {
+pub(super) fn open_locked(path: &Path, patience: Duration) -> Result<File> {
     let deadline = Instant::now() + patience;
     loop {
         let file = lock(open(path)?, path, deadline)?;

@@ -179,7 +179,7 @@ fn dispatch(context: &mut Context, ids: &[TaskId]) -> Result<Step> {
 }
 
 fn waves(context: &mut Context, epic: TaskId) -> Result<Step> {
-    let waves = tasks::waves(context, Some(epic))?.waves;
+    let waves = tasks::waves(context, Some(epic), None)?.waves;
     let ids = waves
         .iter()
         .map(|wave| wave.iter().map(|task| task.id).collect());

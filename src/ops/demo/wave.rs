@@ -75,7 +75,7 @@ pub struct Attempt {
 pub(super) fn play_all(context: &mut Context, program: &Path, epic: TaskId) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for number in 0.. {
-        let ready = tasks::ready(context, Some(epic))?.tasks;
+        let ready = tasks::ready(context, Some(epic), None)?.tasks;
         if ready.is_empty() {
             break;
         }

@@ -318,3 +318,39 @@ impl Chance {
         self.0 % limit.max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_acknowledged_and_is_not_there_is_a_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, _) = Workspace::create(folder.path()).unwrap();
+        let write = |name: &str, answer| Write {
+            name: name.to_string(),
+            answer,
+            took: Duration::from_millis(3),
+        };
+        let killed = write("killed", Answer::Killed);
+        let sound = count(&workspace, std::slice::from_ref(&killed)).unwrap();
+        assert!(verdict(&sound).is_none());
+        let writes = [
+            killed,
+            write("task", Answer::Acknowledged(Some(TaskId(1)))),
+            write("entry", Answer::Acknowledged(None)),
+        ];
+        let counted = count(&workspace, &writes).unwrap();
+        assert_eq!(counted.lost, ["task", "entry"]);
+        assert_eq!(
+            (counted.acknowledged, counted.killed, counted.slowest_ms),
+            (2, 1, 3)
+        );
+        assert_eq!(
+            verdict(&counted).map(|error| error.code),
+            Some(Code::WritesLost)
+        );
+        let refused = [write("other", Answer::Refused("full".to_string()))];
+        assert!(verdict(&count(&workspace, &refused).unwrap()).is_some());
+    }
+}

@@ -158,7 +158,7 @@ struct Found {
 /// Writes the hand-over of an epic, or of the whole workspace.
 pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
     let facts = Facts::read(context, epic)?;
-    let ready = tasks::ready(context, epic)?;
+    let ready = tasks::ready(context, epic, Some(TASKS_MAX))?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     let found = context.read(|transaction| {
         let read = |status| -> Result<Vec<Task>> {
@@ -259,16 +259,19 @@ impl Found {
             active: size.few(&facts.active, facts.count(Status::Active), |one| {
                 one.shown(size)
             }),
-            ready: size.few(&self.first, ready.total, |task| size.line(task)),
+            ready: size.few(&self.first, facts.n_ready(ready), |task| size.line(task)),
             waiting: size.few(
                 &self.waiting,
                 n_pending
-                    .saturating_sub(ready.total)
+                    .saturating_sub(facts.n_ready(ready))
                     .min(self.n_waiting(n_pending)),
                 |(task, needs)| Waiting {
                     line: size.line(task),
                     waits_for: needs.iter().copied().take(NEEDS_SHOWN).collect(),
-                    stuck: ready.stuck.iter().any(|other| other.id == task.id),
+                    stuck: ready
+                        .problems
+                        .iter()
+                        .any(|one| one.tasks.contains(&task.id)),
                 },
             ),
             held_up: size.few(&self.held_up, n_held_up, |task| HeldUp {

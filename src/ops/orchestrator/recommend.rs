@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::few::one_line;
 use super::scope::Facts;
-use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
 use crate::ops::tasks::Ready;
 use crate::task::Status;
@@ -118,10 +117,12 @@ fn running(facts: &Facts) -> Option<Recommended> {
 }
 
 fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
-    let show = |id: TaskId| format!("cleo deps {id}");
-    if let Some(first) = ready.stuck.first() {
-        let reason = format!("{} waits for what can never be done", first.id);
-        return Some(Recommended::new("unblock", reason, show(first.id)));
+    if let Some(first) = ready.problems.first() {
+        return Some(Recommended::new(
+            "unblock",
+            first.message.clone(),
+            first.fix.clone(),
+        ));
     }
     let waiting = [
         Status::Blocked,

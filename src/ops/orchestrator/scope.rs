@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::log::{self, Latest};
 use crate::manifest::{Fields, Status as EntryStatus};
+use crate::ops::tasks::Ready;
 use crate::ops::{Context, require};
 use crate::store::{Counts, Transaction};
 use crate::task::{Status, Task};
@@ -146,6 +147,10 @@ impl Facts {
 
     pub(super) fn count(&self, status: Status) -> usize {
         usize::try_from(self.counts.get(&status).copied().unwrap_or(0)).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn n_ready(&self, ready: &Ready) -> usize {
+        usize::try_from(ready.total).unwrap_or(usize::MAX)
     }
 
     pub(super) fn total(&self) -> usize {

@@ -10,7 +10,7 @@ use super::scope::{Active, Facts, Scope};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
-use crate::id::{self, TaskId};
+use crate::id::TaskId;
 use crate::manifest::Entry;
 use crate::ops::tasks::{self, Ready};
 use crate::ops::{Context, require};
@@ -20,9 +20,9 @@ use crate::task::{Status, Task};
 /// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
 const TOKENS: usize = 900;
 /// Most ready tasks that are read.
-const READY_MAX: usize = 12;
-/// How many stuck tasks are named.
-const STUCK_SHOWN: usize = 3;
+const READY_MAX: u32 = 12;
+/// How many problems are told.
+const PROBLEMS_SHOWN: usize = 3;
 
 /// Where the work stands and what comes next.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -65,10 +65,10 @@ struct Found {
 /// Reads where the work of an epic, or all of it, stands.
 pub fn start(context: &mut Context, epic: Option<TaskId>) -> Result<Start> {
     let facts = Facts::read(context, epic)?;
-    let ready = tasks::ready(context, epic)?;
+    let ready = tasks::ready(context, epic, Some(READY_MAX))?;
     let manifest = context.workspace.manifest()?;
     let (first, open) = context.read(|transaction| {
-        let first = ready.tasks.iter().take(READY_MAX);
+        let first = ready.tasks.iter();
         let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
         let scope = Scope::new(transaction, epic);
         Ok((first?, followups::open(&manifest, &scope)?))
@@ -110,7 +110,7 @@ impl Found {
             percent: facts.percent(),
             recommended: recommend(facts, ready),
             next: first.first().map(|task| size.line(task)),
-            ready: size.few(first, ready.total, |task| size.line(task)),
+            ready: size.few(first, facts.n_ready(ready), |task| size.line(task)),
             active: size.few(&facts.active, facts.count(Status::Active), |one| {
                 one.shown(size)
             }),
@@ -118,21 +118,17 @@ impl Found {
                 Followup::of(entry, size)
             }),
             expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
-            problems: self.problems(),
+            problems: self.problems(size),
             budget: Budget::of(0, estimate::METHOD),
         }
     }
 
-    fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let stuck = &self.ready.stuck;
-        if !stuck.is_empty() {
-            let ids: Vec<_> = stuck.iter().take(STUCK_SHOWN).map(|task| task.id).collect();
-            let more = match stuck.len().saturating_sub(STUCK_SHOWN) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            problems.push(format!("no wave will reach {}{more}", id::list(&ids)));
+    fn problems(&self, size: Size) -> Vec<String> {
+        let found = &self.ready.problems;
+        let told = found.iter().take(PROBLEMS_SHOWN);
+        let mut problems: Vec<String> = told.map(|one| size.cut(&one.message)).collect();
+        if found.len() > PROBLEMS_SHOWN {
+            problems.push(format!("and {} more", found.len() - PROBLEMS_SHOWN));
         }
         let n_blocked = self.facts.count(Status::Blocked);
         if n_blocked > 0 {

@@ -99,10 +99,10 @@ fn too_many(n: usize) -> Error {
 /// Finds the tasks of a wave that nobody works on yet.
 fn wave(context: &mut Context, epic: TaskId, number: Option<usize>) -> Result<Vec<TaskId>> {
     let Some(number) = number.filter(|number| *number > 0) else {
-        let ready = tasks::ready(context, Some(epic))?;
+        let ready = tasks::ready(context, Some(epic), None)?;
         return Ok(ready.tasks.iter().map(|task| task.id).collect());
     };
-    let waves = tasks::waves(context, Some(epic))?.waves;
+    let waves = tasks::waves(context, Some(epic), None)?.waves;
     let Some(wave) = waves.get(number) else {
         let message = match waves.len() {
             0 => format!("{epic} has no waves"),

@@ -7,7 +7,6 @@ use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
 use crate::ops::sessions::covering;
-use crate::ops::tasks::unblocked_by;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::draft::is_slug;
@@ -170,7 +169,7 @@ pub(super) fn bindings(
     bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
     bindings.set("TOPICS_JSON", topics(task));
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
-    let next = unblocked_by(transaction, task.id)?;
+    let next = transaction.unblocked_by(task.id)?;
     bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
     let criteria = task.acceptance.iter();
     let criteria: Vec<String> = criteria

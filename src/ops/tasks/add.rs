@@ -23,23 +23,83 @@ pub struct Added {
     pub created: bool,
 }
 
+/// Most tasks that the answer to a batch tells one by one.
+pub const TOLD_MAX: usize = 100;
+
+/// What `add` did with many drafts.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct AddedMany {
+    /// How many drafts there were.
+    pub total: usize,
+    /// How many tasks are new. They have their ids in the order of the drafts.
+    pub created: usize,
+    /// The first new task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<TaskId>,
+    /// The last new task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<TaskId>,
+    /// Each of them; left out when there are more than [`TOLD_MAX`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Vec<Added>>,
+}
+
 /// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
 /// adds nothing and yields the task that has it.
 pub fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
-    let now = context.now();
-    let by = context.surroundings.actor.clone();
-    context.write(|transaction| Batch::plan(transaction, drafts)?.put(transaction, &now, &by))
+    let mut added = Vec::with_capacity(drafts.len());
+    add_each(context, drafts, |one| added.push(one))?;
+    Ok(added)
 }
 
-/// Drafts with the ids that they will have.
+/// Adds tasks as [`add`] does and tells of a large number of them only in short.
+pub fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
+    let is_short = drafts.len() <= TOLD_MAX;
+    let mut many = AddedMany {
+        total: drafts.len(),
+        created: 0,
+        first: None,
+        last: None,
+        tasks: is_short.then(Vec::new),
+    };
+    add_each(context, drafts, |one| many.count(one))?;
+    Ok(many)
+}
+
+fn add_each(context: &mut Context, drafts: Vec<Draft>, told: impl FnMut(Added)) -> Result<()> {
+    let now = context.now();
+    let by = context.surroundings.actor.clone();
+    context.write(|transaction| {
+        let batch = Batch::plan(transaction, drafts)?;
+        batch.put(transaction, &now, &by, told)
+    })
+}
+
+impl AddedMany {
+    fn count(&mut self, one: Added) {
+        if one.created {
+            self.created += 1;
+            self.first = self.first.or(Some(one.task.id));
+            self.last = Some(one.task.id);
+        }
+        if let Some(tasks) = &mut self.tasks {
+            tasks.push(one);
+        }
+    }
+}
+
+/// Drafts with what they will be; both lists are in the same order. Large batches come here, so the
+/// drafts stay where they are.
 struct Batch {
-    drafts: Vec<Planned>,
+    drafts: Vec<Draft>,
+    plans: Vec<Plan>,
     keys: HashMap<String, TaskId>,
 }
 
-struct Planned {
+/// What a draft will be.
+struct Plan {
     id: TaskId,
-    draft: Draft,
     is_new: bool,
     parent: Option<TaskId>,
     depends: Vec<TaskId>,
@@ -48,109 +108,82 @@ struct Planned {
 impl Batch {
     fn plan(transaction: &mut dyn Transaction, drafts: Vec<Draft>) -> Result<Batch> {
         let mut batch = Batch {
-            drafts: Vec::new(),
+            plans: Vec::with_capacity(drafts.len()),
             keys: HashMap::new(),
+            drafts,
         };
-        for draft in drafts {
-            batch.take(transaction, draft.checked()?)?;
-        }
+        batch.take(transaction)?;
         batch.resolve(transaction)?;
         batch.refuse_circles(transaction)?;
         batch.refuse_nesting(transaction)?;
         Ok(batch)
     }
 
-    fn take(&mut self, transaction: &mut dyn Transaction, draft: Draft) -> Result<()> {
-        let known = match &draft.key {
-            Some(key) => match self.keys.get(key) {
-                Some(_) => {
+    /// Checks the drafts and gives each its id, or the id of the task that has its key.
+    fn take(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        for draft in &mut self.drafts {
+            *draft = std::mem::take(draft).checked()?;
+            let known = match &draft.key {
+                Some(key) if self.keys.contains_key(key) => {
                     let message = format!("the key `{key}` stands on two lines");
                     return Err(Error::new(Code::BatchInvalid, message));
                 }
-                None => transaction.task_by_key(key)?,
-            },
-            None => None,
-        };
-        let id = match known {
-            Some(id) => id,
-            None => transaction.next_id()?,
-        };
-        self.keys.extend(draft.key.clone().map(|key| (key, id)));
-        let is_new = known.is_none();
-        self.drafts.push(Planned {
-            id,
-            draft,
-            is_new,
-            parent: None,
-            depends: Vec::new(),
-        });
+                Some(key) => transaction.task_by_key(key)?,
+                None => None,
+            };
+            let id = match known {
+                Some(id) => id,
+                None => transaction.next_id()?,
+            };
+            self.keys.extend(draft.key.clone().map(|key| (key, id)));
+            self.plans.push(Plan {
+                id,
+                is_new: known.is_none(),
+                parent: None,
+                depends: Vec::new(),
+            });
+        }
         Ok(())
     }
 
     /// Turns references into ids and checks that each leads to a task.
     fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
         let own: HashSet<TaskId> = self.new_ids().collect();
+        let keys = &self.keys;
         let find = |reference: &Reference| -> Result<Option<TaskId>> {
             match reference {
                 Reference::Id(id) if own.contains(id) => Ok(Some(*id)),
                 Reference::Id(id) => Ok(exists(tasks, *id)?.then_some(*id)),
-                Reference::Key(key) => match self.keys.get(key) {
+                Reference::Key(key) => match keys.get(key) {
                     Some(id) => Ok(Some(*id)),
                     None => tasks.task_by_key(key),
                 },
             }
         };
-        let mut resolved = Vec::new();
-        for planned in &self.drafts {
-            let parent = match &planned.draft.parent {
-                Some(parent) => {
-                    Some(find(parent)?.ok_or_else(|| self.at(planned, no_parent(&name(parent))))?)
-                }
-                None => None,
-            };
-            let mut depends = Vec::new();
-            for reference in &planned.draft.depends {
-                let id = find(reference)?
-                    .ok_or_else(|| self.at(planned, no_dependency(&name(reference))))?;
-                if !depends.contains(&id) {
-                    depends.push(id);
-                }
-            }
-            resolved.push((parent, depends));
-        }
-        for (planned, (parent, depends)) in self.drafts.iter_mut().zip(resolved) {
-            (planned.parent, planned.depends) = (parent, depends);
+        let is_batch = self.drafts.len() > 1;
+        for (draft, plan) in self.drafts.iter_mut().zip(&mut self.plans) {
+            plan.resolve(draft, find)
+                .map_err(|error| if is_batch { about(draft, error) } else { error })?;
         }
         Ok(())
     }
 
-    /// Says which task of several an error is about.
-    fn at(&self, planned: &Planned, mut error: Error) -> Error {
-        if self.drafts.len() > 1 {
-            let name = self.names(&[planned.id]).join("");
-            error.message = format!("{name}: {}", error.message);
-        }
-        error
+    fn new_ids(&self) -> impl Iterator<Item = TaskId> {
+        self.new_plans().map(|plan| plan.id)
     }
 
-    fn new_ids(&self) -> impl Iterator<Item = TaskId> {
-        self.drafts
-            .iter()
-            .filter(|planned| planned.is_new)
-            .map(|planned| planned.id)
+    fn new_plans(&self) -> impl Iterator<Item = &Plan> {
+        self.plans.iter().filter(|plan| plan.is_new)
     }
 
     /// Looks for circles through the new tasks. An older one can only wait for a new one that is a
     /// part of it.
     fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
         let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-        for planned in self.drafts.iter().filter(|planned| planned.is_new) {
-            waits
-                .entry(planned.id)
-                .or_default()
-                .extend(&planned.depends);
-            if let Some(parent) = planned.parent {
-                waits.entry(parent).or_default().push(planned.id);
+        for plan in self.new_plans() {
+            waits.entry(plan.id).or_default().extend(&plan.depends);
+            if let Some(parent) = plan.parent {
+                waits.entry(parent).or_default().push(plan.id);
             }
         }
         let own: HashSet<TaskId> = self.new_ids().collect();
@@ -171,58 +204,86 @@ impl Batch {
 
     /// Names tasks as their author knows them: by key, else by title.
     fn names(&self, ids: &[TaskId]) -> Vec<String> {
-        let named = |id: &TaskId| {
-            let planned = self.drafts.iter().find(|planned| planned.id == *id)?;
-            let key = planned.draft.key.as_ref().map(|key| format!("@{key}"));
-            Some(key.unwrap_or_else(|| format!("“{}”", planned.draft.title)))
-        };
-        ids.iter()
-            .map(|id| named(id).unwrap_or_else(|| id.to_string()))
-            .collect()
+        let wanted: HashSet<&TaskId> = ids.iter().collect();
+        let own = self.drafts.iter().zip(&self.plans);
+        let own = own.filter(|(_, plan)| wanted.contains(&plan.id));
+        let names: HashMap<TaskId, String> =
+            own.map(|(draft, plan)| (plan.id, named(draft))).collect();
+        let name = |id: &TaskId| names.get(id).cloned().unwrap_or_else(|| id.to_string());
+        ids.iter().map(name).collect()
     }
 
     /// Refuses what is nested too deep.
     fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
-        let new = || self.drafts.iter().filter(|planned| planned.is_new);
-        let parents: HashMap<TaskId, Option<TaskId>> =
-            new().map(|planned| (planned.id, planned.parent)).collect();
+        let parents: HashMap<TaskId, Option<TaskId>> = self
+            .new_plans()
+            .map(|plan| (plan.id, plan.parent))
+            .collect();
         let above = |id| {
             parents
                 .get(&id)
                 .map_or_else(|| tasks.parent(id), |above| Ok(*above))
         };
-        for planned in new() {
-            if depth(planned.id, above)? > DEPTH_MAX {
-                return Err(too_deep(&self.names(&[planned.id]).join("")));
+        for plan in self.new_plans() {
+            if depth(plan.id, above)? > DEPTH_MAX {
+                return Err(too_deep(&self.names(&[plan.id]).join("")));
             }
         }
         Ok(())
     }
 
-    fn put(self, transaction: &mut dyn Transaction, now: &str, by: &str) -> Result<Vec<Added>> {
-        let mut added = Vec::with_capacity(self.drafts.len());
-        for planned in self.drafts {
-            if !planned.is_new {
-                added.push(Added {
-                    task: require(transaction, planned.id)?,
-                    created: false,
-                });
-                continue;
-            }
-            let task = planned.into_task(now, by);
-            transaction.put(&task)?;
-            added.push(Added {
-                task,
-                created: true,
-            });
+    fn put(
+        self,
+        transaction: &mut dyn Transaction,
+        now: &str,
+        by: &str,
+        mut told: impl FnMut(Added),
+    ) -> Result<()> {
+        for (draft, plan) in self.drafts.into_iter().zip(self.plans) {
+            let created = plan.is_new;
+            let task = if created {
+                let task = plan.into_task(draft, now, by);
+                transaction.put(&task)?;
+                task
+            } else {
+                require(transaction, plan.id)?
+            };
+            told(Added { task, created });
         }
-        Ok(added)
+        Ok(())
     }
 }
 
-impl Planned {
-    fn into_task(self, now: &str, by: &str) -> Task {
-        let draft = self.draft;
+/// Says which task of several an error is about.
+fn about(draft: &Draft, mut error: Error) -> Error {
+    error.message = format!("{}: {}", named(draft), error.message);
+    error
+}
+
+fn named(draft: &Draft) -> String {
+    let key = draft.key.as_ref().map(|key| format!("@{key}"));
+    key.unwrap_or_else(|| format!("“{}”", draft.title))
+}
+
+impl Plan {
+    fn resolve(
+        &mut self,
+        draft: &mut Draft,
+        find: impl Fn(&Reference) -> Result<Option<TaskId>>,
+    ) -> Result<()> {
+        if let Some(parent) = &draft.parent {
+            self.parent = Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?);
+        }
+        for reference in std::mem::take(&mut draft.depends) {
+            let id = find(&reference)?.ok_or_else(|| no_dependency(&name(&reference)))?;
+            if !self.depends.contains(&id) {
+                self.depends.push(id);
+            }
+        }
+        Ok(())
+    }
+
+    fn into_task(self, draft: Draft, now: &str, by: &str) -> Task {
         let note = |text| Note {
             at: now.to_string(),
             by: by.to_string(),

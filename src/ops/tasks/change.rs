@@ -7,7 +7,7 @@ use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
-use crate::store::Tasks;
+use crate::store::{DANGLING, Tasks, dangling};
 use crate::task::draft::{
     check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
     check_word,
@@ -27,6 +27,8 @@ pub struct Patch {
     pub parent: Option<Option<TaskId>>,
     pub add_depends: Vec<TaskId>,
     pub remove_depends: Vec<TaskId>,
+    /// Dependencies of an import that no task was found for, by the names that it gives them.
+    pub remove_missing: Vec<String>,
     pub add_labels: Vec<String>,
     pub remove_labels: Vec<String>,
     pub priority: Option<Priority>,
@@ -156,7 +158,10 @@ fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
 fn clear(task: &mut Task, field: ListField) {
     match field {
         ListField::Description => task.description.clear(),
-        ListField::Depends => task.depends.clear(),
+        ListField::Depends => {
+            task.depends.clear();
+            task.extra.remove(DANGLING);
+        }
         ListField::Labels => task.labels.clear(),
         ListField::Phase => task.phase = None,
         ListField::Size => task.size = None,
@@ -209,6 +214,7 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
         }
         task.parent = parent;
     }
+    remove_missing(task, patch)?;
     task.depends.retain(|id| !patch.remove_depends.contains(id));
     for id in &patch.add_depends {
         if !exists(tasks, *id)? {
@@ -217,6 +223,32 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
         if !task.depends.contains(id) {
             task.depends.push(*id);
         }
+    }
+    Ok(())
+}
+
+/// Takes names away that an import found no task for. Some of them look like ids.
+fn remove_missing(task: &mut Task, patch: &Patch) -> Result<()> {
+    let mut names = dangling(task);
+    if let Some(name) = patch
+        .remove_missing
+        .iter()
+        .find(|name| !names.contains(name))
+    {
+        let message = format!("{} does not depend on `{name}`", task.id);
+        let fix = format!("cleo deps {}", task.id);
+        return Err(Error::new(Code::DependencyNotFound, message).fix(fix));
+    }
+    let is_id = |name: &String| {
+        patch
+            .remove_depends
+            .iter()
+            .any(|id| id.to_string() == *name)
+    };
+    names.retain(|name| !patch.remove_missing.contains(name) && !is_id(name));
+    match names.is_empty() {
+        true => drop(task.extra.remove(DANGLING)),
+        false => drop(task.extra.insert(DANGLING.to_string(), names.into())),
     }
     Ok(())
 }

@@ -9,15 +9,18 @@ mod graph;
 mod moves;
 mod read;
 
-pub use add::{Added, add};
+pub use add::{Added, AddedMany, TOLD_MAX, add, add_batch};
 pub use archive::{Archival, Selection, archive, unarchive};
 pub use batch::read_batch;
 pub(super) use change::height;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
-pub use graph::{Next, Ready, Waves, next, ready, waves};
+pub use graph::{
+    Analysis, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path, Ready,
+    Totals, WaveWidths, Waves, analyze, drawing, neighbor_tree, next, ready, waves,
+};
 pub use moves::{Moved, cancel, reopen, start};
-pub(super) use moves::{finish, move_task, not_ready, unblocked_by};
+pub(super) use moves::{finish, move_task, not_ready};
 pub use read::{
     Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show,
     tree,

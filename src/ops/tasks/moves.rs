@@ -145,7 +145,7 @@ pub(in crate::ops) fn finish(
             .push(format!("{id} depends on {waits}, not done yet"));
     }
     if moved.changed {
-        moved.unblocked = unblocked_by(transaction, id)?;
+        moved.unblocked = transaction.unblocked_by(id)?;
     }
     Ok(moved)
 }
@@ -218,20 +218,6 @@ fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
 fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
     keep(task.depends.clone(), |id| {
         Ok(tasks.status(*id)? != Some(Status::Done))
-    })
-}
-
-/// Returns the pending tasks that wait for nothing but `id`.
-pub(in crate::ops) fn unblocked_by(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
-    keep(tasks.dependents(id)?, |dependent| {
-        if tasks.status(*dependent)? != Some(Status::Pending) {
-            return Ok(false);
-        }
-        let others = tasks.depends(*dependent)?;
-        let open = keep(others, |need| {
-            Ok(*need != id && tasks.status(*need)? != Some(Status::Done))
-        })?;
-        Ok(open.is_empty())
     })
 }
 

@@ -5,12 +5,14 @@ use std::collections::{HashMap, HashSet};
 use regex::RegexBuilder;
 use serde::Serialize;
 
+use super::graph::problems_around;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
-use crate::store::{Archived, Filter, Page, Tasks};
+use crate::store::{Archived, Filter, Page, Transaction};
+use crate::task::graph::Problem;
 use crate::task::{Status, Task};
 
 /// Most labels and types that a filter may name.
@@ -75,12 +77,16 @@ pub struct Neighbor {
 pub struct Dependencies {
     /// The task.
     pub task: TaskId,
-    /// True when it is pending and all it depends on is done.
+    /// True when it can start now.
     pub ready: bool,
     /// What it depends on.
     pub depends: Vec<Neighbor>,
     /// What depends on it.
     pub dependents: Vec<Neighbor>,
+    /// Tasks that can start once it is done, and not before.
+    pub unblocks: Vec<TaskId>,
+    /// Why the task, or one that it waits for, can never start.
+    pub problems: Vec<Problem>,
 }
 
 /// A row of the tree of tasks, in the order in which a tree is read.
@@ -249,20 +255,18 @@ pub fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
         let task = require(tasks, id)?;
         let depends = neighbors(tasks, &task.depends)?;
         let dependents = neighbors(tasks, &tasks.dependents(id)?)?;
-        let all_done = depends
-            .iter()
-            .all(|neighbor| neighbor.status == Status::Done);
-        let ready = task.status == Status::Pending && all_done;
         Ok(Dependencies {
             task: id,
-            ready,
+            ready: tasks.is_ready(id)?,
             depends,
             dependents,
+            unblocks: tasks.unblocked_by(id)?,
+            problems: problems_around(tasks, id)?,
         })
     })
 }
 
-pub(super) fn neighbors(tasks: &dyn Tasks, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
+pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
     let mut neighbors = Vec::new();
     for id in ids {
         let task = require(tasks, *id)?;

@@ -25,6 +25,7 @@ pub enum Target {
 }
 
 /// What was exported.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// The text, when it went into no file.

@@ -3,15 +3,14 @@
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Transaction;
-use crate::transfer::Format;
 use crate::transfer::plan::Known;
 
 /// A transaction, as a plan asks it.
 pub(super) struct Stored<'a>(pub(super) &'a mut dyn Transaction);
 
 impl Known for Stored<'_> {
-    fn by_origin(&self, format: Format, id: &str) -> Result<Option<TaskId>> {
-        self.0.task_by_origin(format.word(), id)
+    fn by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+        self.0.task_by_origin(format, id)
     }
 
     fn created(&self, id: TaskId) -> Result<Option<String>> {

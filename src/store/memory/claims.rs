@@ -4,8 +4,7 @@ use super::MemoryTransaction;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Claims, Tasks};
-use crate::task::graph::TaskGraph;
+use crate::store::{Claims, Graph};
 
 impl Claims for MemoryTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
@@ -31,14 +30,15 @@ impl Claims for MemoryTransaction<'_> {
     }
 
     fn first_ready(&self, scope: Option<TaskId>) -> Result<Option<TaskId>> {
-        let all = self.nodes(None)?;
-        let graph = TaskGraph::new(all, Default::default());
-        let below: Vec<TaskId> = self.nodes(scope)?.iter().map(|node| node.id).collect();
         let is_held = |id: &TaskId| {
             let claim = self.state.claims.get(id);
             claim.is_some_and(|claim| claim.holder.is_some())
         };
-        let mut ready = graph.ready().into_iter();
-        Ok(ready.find(|id| below.contains(id) && !is_held(id)))
+        let mut ready = self
+            .ready(scope, None)?
+            .tasks
+            .into_iter()
+            .map(|task| task.id);
+        Ok(ready.find(|id| !is_held(id)))
     }
 }

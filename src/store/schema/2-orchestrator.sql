@@ -30,7 +30,8 @@ WHEN old.status <> new.status OR old.archived_at IS NOT new.archived_at BEGIN
     ON CONFLICT (status) DO UPDATE SET value = value + 1;
 END;
 
--- The graph's view of a task, without its texts. Triggers keep everything but `below`.
+-- The graph's view of a task, without its texts. Triggers keep everything but `below`, which is
+-- settled when a transaction commits.
 CREATE TABLE nodes (
     number INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     parent INTEGER,
@@ -38,15 +39,35 @@ CREATE TABLE nodes (
     rank INTEGER NOT NULL,          -- 0 critical, 1 high, 2 medium, 3 low
     is_epic INTEGER NOT NULL,
     open_needs INTEGER NOT NULL,    -- dependencies that are not done
+    dropped_needs INTEGER NOT NULL, -- of these, cancelled
     open_children INTEGER NOT NULL, -- children that are neither done nor cancelled
     dangling INTEGER NOT NULL,      -- dependencies of an import that lead nowhere
-    below INTEGER NOT NULL          -- longest chain of tasks that wait for it, up to a bound
+    below INTEGER NOT NULL,         -- longest chain of open tasks that wait for it, up to a bound
+    is_open INTEGER NOT NULL AS (status NOT IN ('done', 'cancelled')) VIRTUAL,
+    is_ready INTEGER NOT NULL AS (status = 'pending' AND open_needs = 0 AND open_children = 0
+        AND dangling = 0 AND is_epic = 0) VIRTUAL
 ) STRICT;
 
 CREATE INDEX nodes_by_parent ON nodes (parent) WHERE parent IS NOT NULL;
-CREATE INDEX nodes_ready ON nodes (rank, below DESC, number)
-    WHERE status = 'pending' AND open_needs = 0 AND open_children = 0 AND dangling = 0 AND is_epic = 0;
+CREATE INDEX nodes_ready ON nodes (rank, below DESC, number) WHERE is_ready = 1;
 CREATE INDEX nodes_dangling ON nodes (number) WHERE dangling > 0;
+CREATE INDEX nodes_dropped ON nodes (number) WHERE dropped_needs > 0;
+CREATE INDEX nodes_empty ON nodes (number) WHERE is_epic = 1 AND open_children = 0 AND is_open = 1;
+
+INSERT INTO counters VALUES ('ready', 0);
+
+CREATE TRIGGER ready_insert AFTER INSERT ON nodes WHEN new.is_ready BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'ready';
+END;
+
+CREATE TRIGGER ready_delete AFTER DELETE ON nodes WHEN old.is_ready BEGIN
+    UPDATE counters SET value = value - 1 WHERE name = 'ready';
+END;
+
+CREATE TRIGGER ready_update AFTER UPDATE OF status, is_epic, open_needs, open_children, dangling
+ON nodes WHEN old.is_ready <> new.is_ready BEGIN
+    UPDATE counters SET value = value + new.is_ready - old.is_ready WHERE name = 'ready';
+END;
 
 CREATE TRIGGER node_insert AFTER INSERT ON tasks BEGIN
     INSERT INTO nodes VALUES (
@@ -55,15 +76,21 @@ CREATE TRIGGER node_insert AFTER INSERT ON tasks BEGIN
         new.status,
         CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
         new.type = 'epic',
-        0,
-        (SELECT count(*) FROM nodes WHERE parent = new.number AND status NOT IN ('done', 'cancelled')),
+        (SELECT count(*) FROM task_depends d LEFT JOIN nodes n ON n.number = d.needs
+            WHERE d.task = new.number AND n.status IS NOT 'done'),
+        (SELECT count(*) FROM task_depends d JOIN nodes n ON n.number = d.needs
+            WHERE d.task = new.number AND n.status = 'cancelled'),
+        (SELECT count(*) FROM nodes WHERE parent = new.number AND is_open),
         coalesce(json_array_length(new.extra, '$.danglingDepends'), 0),
         0
     );
     UPDATE nodes SET open_children = open_children + 1
     WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
-    UPDATE nodes SET open_needs = open_needs - 1
-    WHERE new.status = 'done' AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
+    UPDATE nodes SET
+        open_needs = open_needs - (new.status = 'done'),
+        dropped_needs = dropped_needs + (new.status = 'cancelled')
+    WHERE new.status IN ('done', 'cancelled')
+        AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
 END;
 
 CREATE TRIGGER node_update AFTER UPDATE OF parent, status, priority, type, extra ON tasks
@@ -81,8 +108,11 @@ BEGIN
     WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
     UPDATE nodes SET open_children = open_children + 1
     WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
-    UPDATE nodes SET open_needs = open_needs + (old.status = 'done') - (new.status = 'done')
-    WHERE (old.status = 'done') <> (new.status = 'done')
+    UPDATE nodes SET
+        open_needs = open_needs + (old.status = 'done') - (new.status = 'done'),
+        dropped_needs = dropped_needs - (old.status = 'cancelled') + (new.status = 'cancelled')
+    WHERE old.status <> new.status
+        AND (old.status IN ('done', 'cancelled') OR new.status IN ('done', 'cancelled'))
         AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
 END;
 
@@ -94,13 +124,19 @@ CREATE TRIGGER node_delete BEFORE DELETE ON tasks BEGIN
 END;
 
 CREATE TRIGGER need_insert AFTER INSERT ON task_depends BEGIN
-    UPDATE nodes SET open_needs = open_needs + 1
-    WHERE number = new.task AND (SELECT status FROM tasks WHERE number = new.needs) IS NOT 'done';
+    UPDATE nodes SET
+        open_needs = open_needs + ((SELECT status FROM nodes WHERE number = new.needs) IS NOT 'done'),
+        dropped_needs = dropped_needs
+            + ((SELECT status FROM nodes WHERE number = new.needs) IS 'cancelled')
+    WHERE number = new.task;
 END;
 
 CREATE TRIGGER need_delete AFTER DELETE ON task_depends BEGIN
-    UPDATE nodes SET open_needs = open_needs - 1
-    WHERE number = old.task AND (SELECT status FROM tasks WHERE number = old.needs) IS NOT 'done';
+    UPDATE nodes SET
+        open_needs = open_needs - ((SELECT status FROM nodes WHERE number = old.needs) IS NOT 'done'),
+        dropped_needs = dropped_needs
+            - ((SELECT status FROM nodes WHERE number = old.needs) IS 'cancelled')
+    WHERE number = old.task;
 END;
 
 INSERT INTO nodes SELECT
@@ -111,6 +147,8 @@ INSERT INTO nodes SELECT
     type = 'epic',
     (SELECT count(*) FROM task_depends d JOIN tasks n ON n.number = d.needs
         WHERE d.task = t.number AND n.status <> 'done'),
+    (SELECT count(*) FROM task_depends d JOIN tasks n ON n.number = d.needs
+        WHERE d.task = t.number AND n.status = 'cancelled'),
     (SELECT count(*) FROM tasks c WHERE c.parent = t.number AND c.status NOT IN ('done', 'cancelled')),
     coalesce(json_array_length(extra, '$.danglingDepends'), 0),
     0

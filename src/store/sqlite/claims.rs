@@ -12,8 +12,7 @@ use crate::store::Claims;
 const COLUMNS: &str = "task, epoch, holder, since, expires";
 
 /// What the index `nodes_ready` holds, without what somebody holds.
-const READY: &str = "n.status = 'pending' AND n.open_needs = 0 AND n.open_children = 0
-    AND n.dangling = 0 AND n.is_epic = 0
+const READY: &str = "n.is_ready = 1
     AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = n.number AND c.holder IS NOT NULL)
     ORDER BY n.rank, n.below DESC, n.number LIMIT 1";
 

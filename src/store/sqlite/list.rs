@@ -1,4 +1,4 @@
-//! SQL that reads many tasks: lists, searches, graphs.
+//! SQL that reads many tasks: lists and searches.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,10 @@ use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
 use super::SqliteTransaction;
-use super::tasks::{COLUMNS, from_json, read_task, word};
+use super::tasks::{COLUMNS, read_task};
 use crate::error::Result;
-use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::{Archived, Filter, Page};
-use crate::task::graph::Node;
 
 /// Conditions of a query with their values.
 #[derive(Default)]
@@ -211,37 +209,4 @@ fn match_expression(words: &str) -> String {
     let normalized = normalize(words);
     let words = crate::score::terms(&normalized).map(|term| format!("\"{}\"*", term.text));
     words.collect::<Vec<_>>().join(" ")
-}
-
-pub(super) fn nodes(
-    transaction: &SqliteTransaction<'_>,
-    root: Option<TaskId>,
-) -> Result<Vec<Node>> {
-    let scope = match root {
-        Some(_) => {
-            "WITH RECURSIVE scope (number) AS (
-                 SELECT number FROM tasks WHERE parent = ?1
-                 UNION SELECT c.number FROM tasks c JOIN scope s ON c.parent = s.number)"
-        }
-        None => "WITH scope (number) AS (SELECT number FROM tasks WHERE ?1 IS NULL)",
-    };
-    let sql = format!(
-        "{scope} SELECT t.number, t.parent, t.status, t.priority, t.type,
-             (SELECT json_group_array(needs) FROM
-                 (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position))
-         FROM scope s JOIN tasks t ON t.number = s.number ORDER BY t.number"
-    );
-    transaction.all(&sql, [root.map(|id| id.0)], |row| {
-        Ok(Node {
-            id: TaskId(row.get(0)?),
-            parent: row.get::<_, Option<u32>>(1)?.map(TaskId),
-            status: word(row, 2)?,
-            priority: word(row, 3)?,
-            is_epic: row.get::<_, String>(4)? == "epic",
-            depends: from_json::<Vec<u32>>(row, 5)?
-                .into_iter()
-                .map(TaskId)
-                .collect(),
-        })
-    })
 }

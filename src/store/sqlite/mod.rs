@@ -5,6 +5,7 @@ mod bases;
 mod claims;
 mod faults;
 mod gates;
+mod graph;
 mod health;
 mod links;
 mod list;
@@ -17,6 +18,8 @@ mod suggestions;
 mod tasks;
 mod verifications;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -153,6 +156,11 @@ impl SqliteStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .at(path)?;
+        // A plan never depends on the values asked for, so that a question asked a thousand times is
+        // planned once.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+            .at(path)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(SqliteStore {
             connection,
@@ -188,8 +196,13 @@ impl SqliteStore {
         let done: i32 = version.at(&self.path)?;
         let missing = SCHEMA.get(done.unsigned_abs() as usize..).unwrap_or(&[]);
         let steps = missing.concat();
-        let upgrade = format!("{steps} PRAGMA user_version = {VERSION}; COMMIT;");
-        let upgraded = self.connection.execute_batch(&upgrade).at(&self.path);
+        let upgrade = || -> rusqlite::Result<()> {
+            self.connection.execute_batch(&steps)?;
+            graph::settle_all(&self.connection)?;
+            let end = format!("PRAGMA user_version = {VERSION}; COMMIT;");
+            self.connection.execute_batch(&end)
+        };
+        let upgraded = upgrade().at(&self.path);
         if upgraded.is_err() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
@@ -231,6 +244,7 @@ impl SqliteStore {
             stamp: stamp.cloned(),
             operation: None,
             _turn: turn,
+            unsettled: RefCell::default(),
         }))
     }
 }
@@ -272,6 +286,8 @@ struct SqliteTransaction<'a> {
     operation: Option<i64>,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
+    /// Tasks whose `below` may no longer be right.
+    unsettled: RefCell<BTreeSet<u32>>,
 }
 
 impl SqliteTransaction<'_> {
@@ -315,6 +331,7 @@ impl SqliteTransaction<'_> {
 
 impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
+        self.settle()?;
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.open = false;
         self.shorten_log();
@@ -417,6 +434,18 @@ mod upgrades {
             .query_row(open_needs, (), |row| row.get(0))
             .unwrap();
         assert_eq!(found, "1:0,2:0,3:1");
+        let below = "SELECT group_concat(number || ':' || below) FROM nodes";
+        let found: String = store
+            .connection
+            .query_row(below, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, "1:2,2:1,3:0");
+        let ready = "SELECT value FROM counters WHERE name = 'ready'";
+        let found: i64 = store
+            .connection
+            .query_row(ready, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found, 1);
         drop(store);
         SqliteStore::open(&path).unwrap();
     }

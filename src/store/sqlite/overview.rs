@@ -42,8 +42,13 @@ impl Overview for SqliteTransaction<'_> {
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
         let read = |row: &Row<'_>| Ok((word(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));
         let rows = match root {
+            // The counters know those that are not archived; the others stand in an index.
             None => self.all(
-                "SELECT status, value FROM task_counts WHERE value > 0",
+                "SELECT status, sum(value) FROM (
+                     SELECT status, value FROM task_counts WHERE status <> 'archived'
+                     UNION ALL SELECT status, count(*) FROM tasks
+                     WHERE archived_at IS NOT NULL GROUP BY status)
+                 GROUP BY status HAVING sum(value) > 0",
                 (),
                 read,
             ),

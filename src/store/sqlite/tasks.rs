@@ -2,15 +2,14 @@
 
 use rusqlite::{Row, named_params};
 
-use super::SqliteTransaction;
-use super::list;
+use super::{SqliteTransaction, graph, list};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::{
     Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications, log,
-    origin,
+    origin, touched,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -98,7 +97,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
-        list::nodes(self, root)
+        graph::nodes(self, root)
     }
 
     fn next_id(&mut self) -> Result<TaskId> {
@@ -166,6 +165,7 @@ impl Tasks for SqliteTransaction<'_> {
         };
         self.record(&log::delete(&removed))?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
+        self.unsettle(touched(Some(&removed.task), None));
         Ok(())
     }
 
@@ -189,19 +189,22 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Writes a task and the rows that belong to it; `before` is what is there.
+    /// Writes a task and the rows that belong to it; `before` is what is there. Edges come first:
+    /// the node of a new task then begins with the right counts.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
-        self.put_row(task)?;
+        self.unsettle(touched(before, Some(task)));
         let Some(before) = before else {
-            self.insert_labels(task)?;
             self.insert_depends(task)?;
+            self.put_row(task)?;
+            self.insert_labels(task)?;
             return self.put_origin(task);
         };
-        if before.labels != task.labels {
-            self.put_labels(task)?;
-        }
         if before.depends != task.depends {
             self.put_depends(task)?;
+        }
+        self.put_row(task)?;
+        if before.labels != task.labels {
+            self.put_labels(task)?;
         }
         if before.extra.get("origin") != task.extra.get("origin") {
             self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;

@@ -102,13 +102,11 @@ pub fn read(
     let Ok(text) = std::str::from_utf8(lines::unmarked(bytes)) else {
         return sink(fault(0, "the file is no UTF-8 text".to_string()));
     };
-    if let Some(at) = text
-        .lines()
-        .position(|line| lines::is_conflict(line.as_bytes()))
-    {
-        if text.contains("<<<<<<<") && text.contains(">>>>>>>") {
-            return sink(fault(at + 1, "git left a conflict here".to_string()));
-        }
+    // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
+    let has_ends = text.contains("<<<<<<<") && text.contains(">>>>>>>");
+    let conflict = |line: &str| has_ends && lines::is_conflict(line.as_bytes());
+    if let Some(at) = text.lines().position(conflict) {
+        return sink(fault(at + 1, "git left a conflict here".to_string()));
     }
     match parts(text) {
         Ok((front, body)) => match front_matter(front) {

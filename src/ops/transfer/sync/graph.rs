@@ -153,11 +153,11 @@ fn circular(
         }
     }
     for (id, own) in refers.iter().filter(|_| !only_new) {
-        if let Some(parent) = own.parent.filter(|_| depth(*id, refers) > DEPTH_MAX) {
-            if before.get(id).is_none_or(|old| old.parent != own.parent) {
-                cut.push((*id, parent, "parent"));
-            }
-        }
+        let is_new = before.get(id).is_none_or(|old| old.parent != own.parent);
+        let deep = own
+            .parent
+            .filter(|_| is_new && depth(*id, refers) > DEPTH_MAX);
+        cut.extend(deep.map(|parent| (*id, parent, "parent")));
     }
     cut.sort_unstable();
     cut.dedup();

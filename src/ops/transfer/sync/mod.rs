@@ -22,6 +22,7 @@ use crate::transfer::merge::{Conflict, Side};
 use crate::transfer::{FILE_MAX, formats::cleo};
 
 /// How many tasks came, changed and went on one side.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
     /// New there.
@@ -33,6 +34,7 @@ pub struct Changes {
 }
 
 /// A task that has another id now, because two tasks had the same.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renumbered {
     /// Its id before.
@@ -44,6 +46,7 @@ pub struct Renumbered {
 }
 
 /// What a merge did, or would do.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Synced {

@@ -1,5 +1,11 @@
 //! Sessions: which part of the graph somebody works on, with focus and notes.
 
+mod focus;
+mod which;
+
+pub use focus::{focus, set_focus};
+pub(in crate::ops) use which::covering;
+
 use serde::Serialize;
 use serde_json::json;
 
@@ -14,8 +20,10 @@ use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Change, Transaction};
 use crate::task::draft::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
+use which::{Which, claims_in, find, led_by};
 
 /// A session after a command.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Kept {
     /// The session.
@@ -25,6 +33,7 @@ pub struct Kept {
 }
 
 /// Sessions and how many there are.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Sessions {
     /// The sessions.
@@ -34,6 +43,7 @@ pub struct Sessions {
 }
 
 /// How the work of a session stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Standing {
     /// The session.
@@ -244,147 +254,6 @@ fn add_note(session: &mut Session, text: String, caller: &Caller) -> Result<()> 
         text,
     });
     Ok(())
-}
-
-/// Reads the task in focus of a session, or of the caller's.
-pub fn focus(context: &mut Context, id: Option<SessionId>) -> Result<(Session, Option<Task>)> {
-    let which = Which::of(context, id);
-    context.read(|transaction| {
-        let session = which.open(transaction)?;
-        let task = session
-            .focus
-            .map(|id| require(transaction, id))
-            .transpose()?;
-        Ok((session, task))
-    })
-}
-
-/// Sets the focus of a session, or of the caller's, to a task of its scope, or to none.
-pub fn set_focus(
-    context: &mut Context,
-    id: Option<SessionId>,
-    focus: Option<TaskId>,
-) -> Result<(Session, Option<Task>)> {
-    let which = Which::of(context, id);
-    context.write(|transaction| {
-        let mut session = which.open(transaction)?;
-        let task = focus.map(|id| require(transaction, id)).transpose()?;
-        if let Some(task) = &task {
-            check_focus(transaction, &session, task)?;
-        }
-        session.focus = focus;
-        let kept = keep(transaction, session, "session-focused")?;
-        Ok((kept.session, task))
-    })
-}
-
-fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) -> Result<()> {
-    let id = task.id;
-    if !covers(transaction, session, id)? {
-        let scope = session.scope.map(|scope| scope.to_string());
-        let scope = scope.unwrap_or_default();
-        let message = format!(
-            "{id} is not in the scope of {}, which is {scope}",
-            session.id
-        );
-        return Err(
-            Error::new(Code::NotInScope, message).fix(format!("cleo list --parent {scope} --tree"))
-        );
-    }
-    if task.is_closed() {
-        let message = format!("{id} is {}: there is nothing to focus on", task.status);
-        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo reopen {id}")));
-    }
-    Ok(())
-}
-
-/// Finds the open session that a task belongs to: of those that cover it the one with the nearest
-/// scope, and of several the first.
-pub(in crate::ops) fn covering(
-    transaction: &dyn Transaction,
-    task: TaskId,
-) -> Result<Option<SessionId>> {
-    let open = transaction.sessions(Some(SessionStatus::Open))?;
-    let mut level = Some(task).filter(|_| !open.is_empty());
-    while let Some(id) = level {
-        if let Some(session) = open.iter().find(|session| session.scope == Some(id)) {
-            return Ok(Some(session.id));
-        }
-        level = transaction.parent(id)?;
-    }
-    let everywhere = open.iter().find(|session| session.scope.is_none());
-    Ok(everywhere.map(|session| session.id))
-}
-
-/// Which session a command is about.
-struct Which {
-    /// The one that was named.
-    named: Option<SessionId>,
-    caller: String,
-}
-
-impl Which {
-    fn of(context: &Context, given: Option<SessionId>) -> Which {
-        let surroundings = &context.surroundings;
-        Which {
-            named: given.or(surroundings.assignment.session),
-            caller: surroundings.actor.clone(),
-        }
-    }
-
-    /// Reads the one that was named, else the open one that the caller leads.
-    fn find(&self, transaction: &dyn Transaction) -> Result<Session> {
-        if let Some(id) = self.named {
-            return find(transaction, id);
-        }
-        led_by(transaction, &self.caller)?.ok_or_else(|| {
-            let message = format!("{} leads no open session", self.caller);
-            Error::new(Code::SessionRequired, message)
-                .fix("cleo session start")
-                .or("see what there is", "cleo session list")
-        })
-    }
-
-    /// Reads the same, which must be open.
-    fn open(&self, transaction: &dyn Transaction) -> Result<Session> {
-        let session = self.find(transaction)?;
-        if session.status == SessionStatus::Open {
-            return Ok(session);
-        }
-        let id = session.id;
-        let message = format!("{id} has ended");
-        Err(Error::new(Code::SessionRequired, message).fix(format!("cleo session resume {id}")))
-    }
-}
-
-fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
-    transaction.session(id)?.ok_or_else(|| {
-        let message = format!("there is no session {id}");
-        Error::new(Code::SessionNotFound, message).fix("cleo session list")
-    })
-}
-
-fn led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Session>> {
-    let open = transaction.sessions(Some(SessionStatus::Open))?;
-    Ok(open.into_iter().find(|session| session.holder == holder))
-}
-
-/// Says whether a task is in the scope of a session.
-fn covers(transaction: &dyn Transaction, session: &Session, task: TaskId) -> Result<bool> {
-    match session.scope {
-        Some(scope) => is_within(transaction, task, scope),
-        None => Ok(true),
-    }
-}
-
-fn claims_in(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
-    let mut claims = Vec::new();
-    for claim in transaction.claims_of(&session.holder)? {
-        if covers(transaction, session, claim.task)? {
-            claims.push(claim);
-        }
-    }
-    Ok(claims)
 }
 
 fn unchanged(session: Session) -> Kept {

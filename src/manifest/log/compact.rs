@@ -1,0 +1,188 @@
+//! Moving what does not count out of the manifest, into a file beside it. Nothing is lost: what is
+//! moved is on disk over there before it goes here.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::append::{PATIENCE, is_torn, open_locked};
+use super::lines::CHUNK;
+use super::scan::duplicate;
+use crate::error::{Code, Result};
+use crate::file::unwritable;
+use crate::id::digest;
+use crate::manifest::entry::LINE_MAX;
+use crate::manifest::line::{self, Faulty, Item};
+
+/// What a compaction found.
+#[derive(Debug, Default)]
+pub struct Compacted {
+    /// How many lines stay.
+    pub kept: usize,
+    /// What is moved, by line.
+    pub rejected: Vec<Faulty>,
+}
+
+/// A line that was moved, as it stands in the other file.
+#[derive(Serialize)]
+struct Moved<'a> {
+    at: &'a str,
+    line: usize,
+    code: &'static str,
+    reason: &'a str,
+    digest: String,
+    /// The line; one that is no UTF-8 stands in `bytes` instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<&'a [u8]>,
+}
+
+/// Moves torn, foreign, overlong and repeated lines to `rejected`, under the lock that appending
+/// takes; who appends with `>>` knows of no lock, and only what comes late is looked for. Whole entries in them stay, each on a line of its own; so do archived entries, and those
+/// with faults that their author can mend. `None` for `rejected` only looks.
+pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(Compacted::default());
+    }
+    let real = fs::canonicalize(path).map_err(|cause| unwritable(path, cause))?;
+    let mut file = open_locked(&real, PATIENCE)?;
+    let mut work = || -> io::Result<Compacted> {
+        // A line that somebody is about to finish is waited for.
+        is_torn(&mut file)?;
+        file.rewind()?;
+        let folder = real.parent().unwrap_or(Path::new("."));
+        let mut draft = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempfile_in(folder)?;
+        let mut moved = Vec::new();
+        let (compacted, length) = sort(&mut file, draft.as_file_mut(), &mut moved, now)?;
+        let Some(rejected) = rejected.filter(|_| !compacted.rejected.is_empty()) else {
+            return Ok(compacted);
+        };
+        append(rejected, &moved)?;
+        draft
+            .as_file()
+            .set_permissions(file.metadata()?.permissions())?;
+        // Nobody who waits for the lock may write to the new file before it is whole.
+        draft.as_file().lock()?;
+        draft.as_file().sync_all()?;
+        let mut new = draft.persist(&real).map_err(|fault| fault.error)?;
+        File::open(folder)?.sync_all()?;
+        follow(&mut file, &mut new, length)?;
+        Ok(compacted)
+    };
+    work().map_err(|cause| unwritable(path, cause))
+}
+
+/// Takes over what somebody who does not know of the lock has appended meanwhile.
+fn follow(old: &mut File, new: &mut File, length: u64) -> io::Result<()> {
+    old.seek(SeekFrom::Start(length))?;
+    let mut late = Vec::new();
+    old.read_to_end(&mut late)?;
+    if late.is_empty() {
+        return Ok(());
+    }
+    new.seek(SeekFrom::End(0))?;
+    new.write_all(&late)?;
+    new.sync_all()
+}
+
+/// Appends whole lines to a file and makes them durable.
+fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(lines)?;
+    file.sync_all()
+}
+
+/// Copies the lines that stay to `kept`, and those that do not to `moved`. Returns how far it read.
+fn sort(
+    file: &mut File,
+    kept: &mut File,
+    moved: &mut Vec<u8>,
+    now: &str,
+) -> io::Result<(Compacted, u64)> {
+    let mut input = BufReader::with_capacity(CHUNK, file);
+    let mut output = io::BufWriter::with_capacity(CHUNK, kept);
+    let (mut compacted, mut seen) = (Compacted::default(), HashMap::new());
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    for number in 1.. {
+        bytes.clear();
+        let read = input.read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        length += read as u64;
+        let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let verdict = judge(number, text, &mut seen);
+        compacted.kept += verdict.kept.len();
+        for line in verdict.kept {
+            output.write_all(line.as_deref().unwrap_or(text))?;
+            output.write_all(b"\n")?;
+        }
+        if let Some(faulty) = verdict.fault {
+            serde_json::to_writer(&mut *moved, &moved_line(now, text, &faulty))?;
+            moved.push(b'\n');
+            compacted.rejected.push(faulty);
+        }
+    }
+    output.flush()?;
+    Ok((compacted, length))
+}
+
+fn moved_line<'a>(now: &'a str, text: &'a [u8], faulty: &'a Faulty) -> Moved<'a> {
+    let as_text = std::str::from_utf8(text).ok();
+    Moved {
+        at: now,
+        line: faulty.line,
+        code: faulty.code.name(),
+        reason: &faulty.message,
+        digest: digest(text),
+        text: as_text,
+        bytes: as_text.is_none().then_some(text),
+    }
+}
+
+/// What becomes of a line.
+#[derive(Default)]
+struct Verdict {
+    /// What stays: the line as it is (none), or an entry that stood in it.
+    kept: Vec<Option<Vec<u8>>>,
+    /// Why the line itself goes.
+    fault: Option<Faulty>,
+}
+
+fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdict {
+    let mut verdict = Verdict::default();
+    if text.len() > LINE_MAX + 1 {
+        verdict.fault = Some(line::too_long(number));
+        return verdict;
+    }
+    line::items(number, text, &mut |item| match item {
+        Item::Faulty(faulty) if faulty.code == Code::EntryInvalid && verdict.fault.is_none() => {
+            verdict.kept.push(None);
+        }
+        Item::Faulty(faulty) => {
+            verdict.fault.get_or_insert(faulty);
+        }
+        Item::Entry(fields) => {
+            let id = fields.id().unwrap_or_default();
+            if let Some(first) = seen.get(id) {
+                let again = duplicate(number, id, *first);
+                verdict.fault.get_or_insert(again);
+                return;
+            }
+            seen.insert(id.to_string(), number);
+            // An entry behind a torn one gets a line of its own.
+            let alone = verdict
+                .fault
+                .is_some()
+                .then(|| fields.entry().ok()?.line().ok());
+            verdict.kept.push(alone.flatten().map(String::into_bytes));
+        }
+    });
+    verdict
+}

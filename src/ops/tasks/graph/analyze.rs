@@ -1,0 +1,201 @@
+//! How a graph is doing: how much is left, how long it takes at least, where it is narrow.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::waves::waves_of;
+use super::{Outlines, load, named};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::tasks::Neighbor;
+use crate::task::Status;
+use crate::task::graph::{Conflict, Problem, TaskGraph};
+
+/// A graph of tasks at a glance.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Analysis {
+    /// The epic; none for the whole workspace.
+    pub epic: Option<TaskId>,
+    /// How many tasks there are.
+    pub totals: Totals,
+    /// How many tasks wait for one another in the longest chain of open tasks.
+    pub depth: usize,
+    /// How many levels of parts there are.
+    pub levels: usize,
+    /// How many waves there are, and how many tasks each has.
+    pub waves: WaveWidths,
+    /// The longest chain of open tasks.
+    pub critical_path: Path,
+    /// The tasks that most others wait for.
+    pub bottlenecks: Vec<Bottleneck>,
+    /// Tasks that come a wave later because they touch the same files as another.
+    pub conflicts: Vec<Conflict>,
+    /// How many of these there are in all.
+    pub conflicts_total: usize,
+    /// False when there were too many files to compare, and the rest was left out of account.
+    pub files_compared: bool,
+    /// Why tasks can never start.
+    pub problems: Vec<Problem>,
+}
+
+/// Numbers of tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// All, with epics and parents.
+    pub tasks: usize,
+    /// Neither done nor cancelled.
+    pub open: usize,
+    /// In waves or stuck: open tasks for agents, without epics and parents.
+    pub work: usize,
+    /// Of these, the ones that can start now.
+    pub ready: usize,
+    /// Of these, the ones that no wave reaches.
+    pub stuck: usize,
+    /// All by status.
+    pub by_status: BTreeMap<&'static str, usize>,
+}
+
+/// Numbers of waves and of the tasks in them.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaveWidths {
+    /// How many waves there are.
+    pub total: usize,
+    /// How many tasks the widest has.
+    pub widest: usize,
+    /// How many tasks each has.
+    pub widths: Vec<usize>,
+}
+
+/// A chain of tasks, each of which waits for the one before.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Path {
+    /// The tasks.
+    pub tasks: Vec<Neighbor>,
+    /// How many there are.
+    pub total: usize,
+    /// Their estimates in all, in hours; none unless each has one.
+    pub hours: Option<f64>,
+}
+
+/// A task that others wait for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bottleneck {
+    /// The task.
+    #[serde(flatten)]
+    pub task: Neighbor,
+    /// How many tasks can start once it is done.
+    pub unblocks: usize,
+    /// How many tasks wait for it, directly or not.
+    pub unblocks_in_all: usize,
+}
+
+/// Looks at everything below `epic`, or at the whole workspace. Of bottlenecks and conflicts, at
+/// most `limit` are told.
+pub fn analyze(context: &mut Context, epic: Option<TaskId>, limit: u32) -> Result<Analysis> {
+    context.read(|tasks| {
+        let graph = load(tasks, epic)?;
+        let outlines = tasks.outlines(&graph.ids())?;
+        Ok(analysis(epic, &graph, &outlines, limit as usize))
+    })
+}
+
+fn analysis(
+    epic: Option<TaskId>,
+    graph: &TaskGraph,
+    outlines: &Outlines,
+    limit: usize,
+) -> Analysis {
+    let waves = waves_of(graph, outlines);
+    let widths: Vec<usize> = waves.waves.iter().map(Vec::len).collect();
+    let critical_path = path(graph, outlines);
+    let stuck = waves.stuck.len();
+    let (conflicts_total, mut conflicts) = (waves.conflicts.len(), waves.conflicts);
+    conflicts.truncate(limit);
+    Analysis {
+        epic,
+        totals: Totals {
+            tasks: graph.nodes().len(),
+            open: graph.nodes().iter().filter(|node| node.is_open()).count(),
+            work: widths.iter().sum::<usize>() + stuck,
+            ready: graph.count_ready(),
+            stuck,
+            by_status: by_status(graph),
+        },
+        depth: critical_path.total,
+        levels: levels(graph),
+        waves: WaveWidths {
+            total: widths.len(),
+            widest: widths.iter().copied().max().unwrap_or(0),
+            widths,
+        },
+        critical_path,
+        bottlenecks: bottlenecks(graph, outlines, limit),
+        conflicts,
+        conflicts_total,
+        files_compared: waves.files_compared,
+        problems: graph.problems(),
+    }
+}
+
+fn by_status(graph: &TaskGraph) -> BTreeMap<&'static str, usize> {
+    let mut counts: BTreeMap<&str, usize> = Status::ALL
+        .iter()
+        .map(|status| (status.word(), 0))
+        .collect();
+    for node in graph.nodes() {
+        *counts.entry(node.status.word()).or_default() += 1;
+    }
+    counts
+}
+
+fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
+    let ids = graph.critical_path();
+    let estimate = |id: &TaskId| outlines.get(id).and_then(|outline| outline.estimate);
+    let hours: Option<f64> = ids.iter().map(estimate).sum();
+    Path {
+        tasks: named(graph, outlines, &ids),
+        total: ids.len(),
+        hours: hours.filter(|_| !ids.is_empty()),
+    }
+}
+
+fn bottlenecks(graph: &TaskGraph, outlines: &Outlines, limit: usize) -> Vec<Bottleneck> {
+    let found = graph.bottlenecks(limit).into_iter();
+    let told = found.filter_map(|one| {
+        let task = named(graph, outlines, &[one.id]).pop()?;
+        Some(Bottleneck {
+            task,
+            unblocks: one.direct,
+            unblocks_in_all: one.all,
+        })
+    });
+    told.collect()
+}
+
+/// Counts the levels of parts. No way up is longer than there are nodes.
+fn levels(graph: &TaskGraph) -> usize {
+    let parents: HashMap<TaskId, Option<TaskId>> = graph
+        .nodes()
+        .iter()
+        .map(|node| (node.id, node.parent))
+        .collect();
+    let depth = |id: TaskId| {
+        let above = |id: &TaskId| parents.get(id).copied().flatten();
+        let within = |id: &TaskId| above(id).filter(|id| parents.contains_key(id));
+        let way = std::iter::successors(Some(id), within);
+        way.take(crate::ops::tasks::DEPTH_MAX).count()
+    };
+    parents.keys().map(|id| depth(*id)).max().unwrap_or(0)
+}

@@ -1,0 +1,118 @@
+//! The graph of a workspace or an epic: what is ready, in which waves, and what stands in the way.
+
+mod analyze;
+mod draw;
+mod ready;
+mod tree;
+mod waves;
+
+use std::collections::{HashMap, HashSet};
+
+pub use analyze::{Analysis, Path, Totals, WaveWidths, analyze};
+pub use draw::{Drawing, Part, drawing};
+pub use ready::{Next, Ready, next, ready};
+pub use tree::{Direction, NeighborRow, NeighborTree, neighbor_tree};
+pub use waves::{Outside, Waves, waves};
+
+use super::Neighbor;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::no_task;
+use crate::store::{Filter, Outline, Transaction};
+use crate::task::Status;
+use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph};
+
+/// Most tasks around one of which it is asked what stands in their way.
+const AROUND_MAX: usize = 1_000;
+
+type Outlines = HashMap<TaskId, Outline>;
+
+/// Refuses an epic that is no task.
+fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
+    match epic {
+        Some(epic) if tasks.status(epic)?.is_none() => Err(no_task(epic)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads everything below `epic`, or all, with what it depends on outside.
+fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
+    check_scope(tasks, epic)?;
+    with_outside(tasks, tasks.nodes(epic)?)
+}
+
+fn with_outside(tasks: &dyn Transaction, nodes: Vec<Node>) -> Result<TaskGraph> {
+    let mut known: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
+    let mut outside = Vec::new();
+    for need in nodes.iter().flat_map(|node| &node.depends) {
+        if known.insert(*need) {
+            outside.extend(tasks.node(*need)?);
+        }
+    }
+    Ok(TaskGraph::new(nodes, outside))
+}
+
+/// Says why tasks can never start, without reading the graph where that can be. Circles cannot come
+/// about by what cleo does; they are looked for when nothing below an epic is ready, and when
+/// pending tasks are left and nothing in the workspace moves.
+fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Result<Vec<Problem>> {
+    if n_ready == 0 && (epic.is_some() || !is_moving(tasks)?) {
+        return Ok(load(tasks, epic)?.problems());
+    }
+    let mut nodes = Vec::new();
+    for id in tasks.hindered(epic, PROBLEMS_MAX as u32)? {
+        nodes.extend(tasks.node(id)?);
+    }
+    Ok(with_outside(tasks, nodes)?.problems())
+}
+
+/// Says whether a task is under way, or none is left to begin.
+fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
+    let count = |statuses: &[Status]| -> Result<u64> {
+        let filter = Filter {
+            statuses: statuses.to_vec(),
+            limit: Some(0),
+            ..Filter::default()
+        };
+        Ok(tasks.list(&filter)?.total)
+    };
+    Ok(count(&[Status::Active, Status::Review])? > 0 || count(&[Status::Pending])? == 0)
+}
+
+/// Says why a task, or one that it waits for, can never start.
+pub(super) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec<Problem>> {
+    let (mut known, mut left) = (HashSet::from([id]), vec![id]);
+    let mut nodes = Vec::new();
+    while let Some(id) = left.pop() {
+        let Some(node) = tasks.node(id)? else {
+            continue;
+        };
+        if !node.is_open() || nodes.len() >= AROUND_MAX {
+            continue;
+        }
+        let parts = match node.is_container() {
+            true => tasks.children(id)?,
+            false => Vec::new(),
+        };
+        let near = node.depends.iter().chain(&parts);
+        left.extend(near.filter(|id| known.insert(**id)));
+        nodes.push(node);
+    }
+    Ok(with_outside(tasks, nodes)?.problems())
+}
+
+/// Makes a neighbor of a node and what is shown of it.
+fn neighbor(node: &Node, outlines: &Outlines) -> Neighbor {
+    let title = outlines.get(&node.id).map(|outline| outline.title.clone());
+    Neighbor {
+        id: node.id,
+        title: title.unwrap_or_default(),
+        status: node.status,
+    }
+}
+
+/// Makes neighbors of ids, each of which is a node of the graph.
+fn named(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<Neighbor> {
+    let nodes = ids.iter().filter_map(|id| graph.find(*id));
+    nodes.map(|node| neighbor(node, outlines)).collect()
+}

@@ -1,0 +1,81 @@
+//! Open tasks in waves.
+
+use serde::Serialize;
+
+use super::{Outlines, load, named};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::tasks::Neighbor;
+use crate::task::graph::{self, Conflict, Problem, TaskGraph};
+
+/// Open tasks in waves; the tasks of a wave can be worked on at the same time.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waves {
+    /// The waves in order, at most as many as asked for.
+    pub waves: Vec<Vec<Neighbor>>,
+    /// How many waves there are.
+    pub total: usize,
+    /// Tasks that come a wave later because they touch the same files as another.
+    pub conflicts: Vec<Conflict>,
+    /// False when there were too many files to compare, and the rest was left out of account.
+    pub files_compared: bool,
+    /// Tasks that no wave ever reaches.
+    pub stuck: Vec<Neighbor>,
+    /// Tasks that wait for open tasks outside.
+    pub outside: Vec<Outside>,
+    /// Why tasks can never start.
+    pub problems: Vec<Problem>,
+}
+
+/// A task that waits for tasks outside of what was asked for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outside {
+    /// The task.
+    pub task: TaskId,
+    /// What it waits for.
+    pub waits_for: Vec<TaskId>,
+}
+
+/// Reads the waves below `epic`, or of the whole workspace, at most `limit`.
+pub fn waves(context: &mut Context, epic: Option<TaskId>, limit: Option<u32>) -> Result<Waves> {
+    context.read(|tasks| {
+        let graph = load(tasks, epic)?;
+        let outlines = tasks.outlines(&graph.ids())?;
+        let found = waves_of(&graph, &outlines);
+        let shown = found
+            .waves
+            .iter()
+            .take(limit.map_or(usize::MAX, |n| n as usize));
+        Ok(Waves {
+            waves: shown.map(|wave| named(&graph, &outlines, wave)).collect(),
+            total: found.waves.len(),
+            conflicts: found.conflicts,
+            files_compared: found.files_compared,
+            stuck: named(&graph, &outlines, &found.stuck),
+            outside: outside(&graph),
+            problems: graph.problems(),
+        })
+    })
+}
+
+/// Makes waves by what tasks say of their files.
+pub(super) fn waves_of(graph: &TaskGraph, outlines: &Outlines) -> graph::Waves {
+    graph.waves(|id| {
+        let outline = outlines.get(&id);
+        outline
+            .map(|outline| outline.files.as_slice())
+            .unwrap_or_default()
+    })
+}
+
+fn outside(graph: &TaskGraph) -> Vec<Outside> {
+    let waiting = graph.waiting_outside().into_iter();
+    waiting
+        .map(|(task, waits_for)| Outside { task, waits_for })
+        .collect()
+}

@@ -1,0 +1,188 @@
+//! The graph that the real store keeps up to date is the one that its twin works out anew.
+
+use proptest::prelude::*;
+
+use super::memory::MemoryStore;
+use super::sqlite::SqliteStore;
+use super::{DANGLING, Stamp, Store, Transaction};
+use crate::id::TaskId;
+use crate::task::{Priority, Status, Task};
+
+const N_TASKS: u32 = 9;
+/// Who may depend on whom, so that no circle comes about: only on those further left. It is not
+/// the order of the ids.
+const ORDER: [u32; N_TASKS as usize] = [4, 9, 1, 7, 3, 8, 2, 6, 5];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put {
+        id: u32,
+        status: usize,
+        depends: Vec<u32>,
+        parent: Option<u32>,
+        is_epic: bool,
+        priority: usize,
+        dangles: bool,
+    },
+    Delete(u32),
+    Commit,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let id = || 1..=N_TASKS;
+    let put = (
+        id(),
+        prop_oneof![4 => Just(0), 1 => Just(1), 2 => Just(5), 1 => Just(6)],
+        prop::collection::vec(id(), 0..4),
+        prop::option::weighted(0.3, id()),
+        prop::bool::weighted(0.1),
+        0..Priority::ALL.len(),
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(
+            |(id, status, depends, parent, is_epic, priority, dangles)| Step::Put {
+                id,
+                status,
+                depends,
+                parent,
+                is_epic,
+                priority,
+                dangles,
+            },
+        );
+    prop_oneof![8 => put, 1 => id().prop_map(Step::Delete), 2 => Just(Step::Commit)]
+}
+
+fn take(transaction: &mut dyn Transaction, step: &Step) {
+    let before = |id: u32, other: u32| {
+        let place = |id| ORDER.iter().position(|one| *one == id);
+        place(other) < place(id)
+    };
+    match step {
+        Step::Put {
+            id,
+            status,
+            depends,
+            parent,
+            is_epic,
+            priority,
+            dangles,
+        } => {
+            let is_there = |id: &u32| transaction.status(TaskId(*id)).unwrap().is_some();
+            let fits = |other: &u32| before(*id, *other) && is_there(other);
+            let mut task: Task = super::conformance::task(*id, "x");
+            task.status = Status::ALL[*status];
+            task.depends = depends.iter().copied().filter(fits).map(TaskId).collect();
+            task.depends.sort_unstable();
+            task.depends.dedup();
+            task.parent = parent.filter(fits).map(TaskId);
+            task.priority = Priority::ALL[*priority];
+            if *is_epic {
+                task.kind = "epic".parse().unwrap();
+            }
+            if *dangles {
+                task.extra.insert(DANGLING.into(), vec!["bd-1"].into());
+            }
+            transaction.put(&task).unwrap();
+        }
+        Step::Delete(id) if transaction.children(TaskId(*id)).unwrap().is_empty() => {
+            transaction.delete(TaskId(*id)).unwrap();
+        }
+        Step::Delete(_) | Step::Commit => {}
+    }
+}
+
+fn compare(real: &dyn Transaction, twin: &dyn Transaction) -> Result<(), TestCaseError> {
+    let roots = std::iter::once(None).chain((1..=N_TASKS).map(|id| Some(TaskId(id))));
+    for root in roots {
+        for limit in [None, Some(2), Some(0)] {
+            prop_assert_eq!(
+                real.ready(root, limit).unwrap(),
+                twin.ready(root, limit).unwrap()
+            );
+        }
+        prop_assert_eq!(
+            real.hindered(root, 9).unwrap(),
+            twin.hindered(root, 9).unwrap()
+        );
+        prop_assert_eq!(real.nodes(root).unwrap(), twin.nodes(root).unwrap());
+        let ids: Vec<TaskId> = twin
+            .nodes(root)
+            .unwrap()
+            .iter()
+            .map(|node| node.id)
+            .collect();
+        prop_assert_eq!(real.outlines(&ids).unwrap(), twin.outlines(&ids).unwrap());
+    }
+    for id in (1..=N_TASKS).map(TaskId) {
+        prop_assert_eq!(real.is_ready(id).unwrap(), twin.is_ready(id).unwrap());
+        prop_assert_eq!(
+            real.unblocked_by(id).unwrap(),
+            twin.unblocked_by(id).unwrap()
+        );
+        prop_assert_eq!(real.node(id).unwrap(), twin.node(id).unwrap());
+    }
+    Ok(())
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn the_graph_is_kept_as_it_is_worked_out(steps in prop::collection::vec(step(), 1..60)) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+        let mut twin = MemoryStore::default();
+        let stamp = Stamp { command: "test", at: String::new(), by: String::new() };
+        for together in steps.split(|step| matches!(step, Step::Commit)) {
+            let mut in_real = real.write(&stamp).unwrap();
+            let mut in_twin = twin.write(&stamp).unwrap();
+            for step in together {
+                take(&mut *in_real, step);
+                take(&mut *in_twin, step);
+            }
+            compare(&*in_real, &*in_twin)?;
+            in_real.commit().unwrap();
+            in_twin.commit().unwrap();
+            compare(&*real.read().unwrap(), &*twin.read().unwrap())?;
+        }
+    }
+}
+
+#[test]
+fn chains_are_measured_alike_one_by_one_and_all_at_once() {
+    // With more tasks in one transaction than are settled one by one, and a chain beyond the bound.
+    let n_tasks = 1_500;
+    let mut counts = Vec::new();
+    for one_by_one in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+        let stamp = Stamp {
+            command: "test",
+            at: String::new(),
+            by: String::new(),
+        };
+        let mut transaction = store.write(&stamp).unwrap();
+        for id in 1..=n_tasks {
+            let mut task = super::conformance::task(id, "x");
+            task.depends = (1..id).rev().take(1).map(TaskId).collect();
+            transaction.put(&task).unwrap();
+            if one_by_one && id % 500 == 0 {
+                transaction.commit().unwrap();
+                transaction = store.write(&stamp).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+        let ready = store.read().unwrap().ready(None, None).unwrap();
+        counts.push((ready.total, ready.tasks[0].below));
+    }
+    assert_eq!(counts, [(1, 1_000), (1, 1_000)]);
+}

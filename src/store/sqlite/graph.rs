@@ -1,0 +1,327 @@
+//! SQL of the graph: nodes, what is ready, and the lengths of chains, which are settled when a
+//! transaction commits.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use rusqlite::{Connection, Row};
+
+use super::SqliteTransaction;
+use super::faults::Faults;
+use super::tasks::{from_json, read_id, word};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::{Graph, Outline, ReadyPage, ReadyTask, Tasks, dangling};
+use crate::task::graph::Node;
+use crate::task::graph::below::{BOUND, longest};
+use crate::task::{Priority, Status};
+
+/// Most tasks that are settled one by one; with more, all chains are measured at once.
+const ONE_BY_ONE: usize = 1_000;
+/// Most steps that are gone from one to the next before that.
+const STEPS_MAX: usize = 20_000;
+
+/// How far apart ids may lie, on average, to be read in one go with what lies between them.
+const APART_MAX: usize = 3;
+
+/// Names the tasks that a query is about: those below `?1`, or all.
+fn scope(root: Option<TaskId>) -> &'static str {
+    match root {
+        Some(_) => {
+            // Nothing is nested so deep, unless somebody has tied a knot into the database.
+            "WITH RECURSIVE scope (number, depth) AS (
+                 SELECT number, 1 FROM nodes WHERE parent = ?1
+                 UNION ALL SELECT c.number, s.depth + 1
+                 FROM scope s CROSS JOIN nodes c ON c.parent = s.number WHERE s.depth < 16)"
+        }
+        None => "WITH scope (number) AS (SELECT number FROM nodes WHERE ?1 IS NULL)",
+    }
+}
+
+const NODE: &str = "n.number, n.parent, n.status, n.rank, n.is_epic, n.open_children, n.dangling";
+
+pub(super) fn nodes(
+    transaction: &SqliteTransaction<'_>,
+    root: Option<TaskId>,
+) -> Result<Vec<Node>> {
+    let (scope, below) = (scope(root), [root.map(|id| id.0)]);
+    let sql =
+        format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
+    let mut nodes = transaction.all(&sql, below, read_node)?;
+    nodes.sort_unstable_by_key(|(node, _)| node.id);
+    nodes.dedup_by_key(|(node, _)| node.id);
+    let ids: Vec<TaskId> = nodes.iter().map(|(node, _)| node.id).collect();
+    let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
+               ORDER BY task, position";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
+    let mut edges = edges.into_iter().peekable();
+    for (node, dangles) in &mut nodes {
+        // What lies between the ids of the nodes may be read along.
+        while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
+        while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
+            node.depends.push(TaskId(need));
+        }
+        if *dangles {
+            node.missing = transaction.missing(node.id)?;
+        }
+    }
+    Ok(nodes.into_iter().map(|(node, _)| node).collect())
+}
+
+/// Reads a node without its edges, and whether a part of them leads nowhere.
+fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
+    let node = Node {
+        id: read_id(row)?,
+        parent: row.get::<_, Option<u32>>(1)?.map(TaskId),
+        status: status(row, 2)?,
+        priority: priority(row, 3)?,
+        is_epic: row.get(4)?,
+        open_children: row.get(5)?,
+        depends: Vec::new(),
+        missing: Vec::new(),
+    };
+    Ok((node, row.get::<_, u32>(6)? > 0))
+}
+
+/// Reads a status, of which there are many.
+fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
+    let text = row.get_ref(column)?.as_str()?;
+    let known = Status::ALL.iter().find(|status| status.word() == text);
+    known.copied().map_or_else(|| word(row, column), Ok)
+}
+
+fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
+    let rank: u32 = row.get(column)?;
+    let out_of_range = rusqlite::Error::IntegralValueOutOfRange(column, i64::from(rank));
+    Priority::ALL
+        .get(rank as usize)
+        .copied()
+        .ok_or(out_of_range)
+}
+
+impl Graph for SqliteTransaction<'_> {
+    fn node(&self, id: TaskId) -> Result<Option<Node>> {
+        let sql = format!("SELECT {NODE} FROM nodes n WHERE n.number = ?1");
+        let Some((mut node, dangles)) = self.first(&sql, [id.0], read_node)? else {
+            return Ok(None);
+        };
+        node.depends = self.depends(id)?;
+        if dangles {
+            node.missing = self.missing(id)?;
+        }
+        Ok(Some(node))
+    }
+
+    fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
+        self.settle()?;
+        match root {
+            None => self.ready_of_all(limit),
+            Some(root) => self.ready_below(root, limit),
+        }
+    }
+
+    fn is_ready(&self, id: TaskId) -> Result<bool> {
+        let sql = "SELECT is_ready FROM nodes WHERE number = ?1";
+        Ok(self.first(sql, [id.0], |row| row.get(0))?.unwrap_or(false))
+    }
+
+    fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
+        // Of the needs or children of each, only the task itself may be open.
+        let sql = "SELECT n.number FROM nodes t CROSS JOIN task_depends d ON d.needs = t.number
+                   CROSS JOIN nodes n ON n.number = d.task
+                   WHERE t.number = ?1 AND n.status = 'pending' AND n.is_epic = 0
+                       AND n.dangling = 0 AND n.open_children = 0
+                       AND n.open_needs = (t.status <> 'done')
+                   UNION SELECT n.number FROM nodes t CROSS JOIN nodes n ON n.number = t.parent
+                   WHERE t.number = ?1 AND n.status = 'pending' AND n.is_epic = 0
+                       AND n.dangling = 0 AND n.open_needs = 0
+                       AND n.open_children = (t.is_open = 1)
+                   ORDER BY 1";
+        self.all(sql, [id.0], read_id)
+    }
+
+    fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
+        let kinds = "SELECT number FROM nodes WHERE dangling > 0 AND is_open = 1
+             UNION SELECT number FROM nodes WHERE dropped_needs > 0 AND is_open = 1
+             UNION SELECT n.number FROM nodes e INDEXED BY nodes_empty
+                 CROSS JOIN task_depends d ON d.needs = e.number
+                 CROSS JOIN nodes n ON n.number = d.task
+                 WHERE e.is_epic = 1 AND e.open_children = 0 AND e.is_open = 1 AND n.is_open = 1";
+        let sql = match root {
+            None => format!("{kinds} ORDER BY 1 LIMIT ?2 + coalesce(?1, 0)"),
+            Some(_) => format!(
+                "{} SELECT number FROM ({kinds}) WHERE number IN (SELECT number FROM scope)
+                 ORDER BY 1 LIMIT ?2",
+                scope(root)
+            ),
+        };
+        self.all(&sql, (root.map(|id| id.0), limit), read_id)
+    }
+
+    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
+        let wanted: HashSet<&TaskId> = ids.iter().collect();
+        let sql = "SELECT number, title, files, estimate FROM tasks WHERE number BETWEEN ?1 AND ?2";
+        let outlines = self.within(sql, ids, |row| {
+            let id = read_id(row)?;
+            if !wanted.contains(&id) {
+                return Ok(None);
+            }
+            let files = match row.get_ref(2)?.as_str()? {
+                "[]" => Vec::new(),
+                _ => from_json(row, 2)?,
+            };
+            let (title, estimate) = (row.get(1)?, row.get(3)?);
+            let outline = Outline {
+                title,
+                files,
+                estimate,
+            };
+            Ok(Some((id, outline)))
+        })?;
+        Ok(outlines.into_iter().flatten().collect())
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Runs a query about the ids from `?1` to `?2` so that it meets all `ids`, which are sorted:
+    /// once if these lie close together, else for each. It may meet others too.
+    fn within<T>(
+        &self,
+        sql: &str,
+        ids: &[TaskId],
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
+            return Ok(Vec::new());
+        };
+        if ((last.0 - first.0) as usize) < ids.len() * APART_MAX {
+            return self.all(sql, (first.0, last.0), read);
+        }
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(self.all(sql, (id.0, id.0), &mut read)?);
+        }
+        Ok(found)
+    }
+
+    fn missing(&self, id: TaskId) -> Result<Vec<String>> {
+        Ok(self
+            .task(id)?
+            .map(|task| dangling(&task))
+            .unwrap_or_default())
+    }
+
+    fn ready_of_all(&self, limit: Option<u32>) -> Result<ReadyPage> {
+        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                   WHERE n.is_ready = 1 ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
+        let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
+        let sql = "SELECT value FROM counters WHERE name = 'ready'";
+        let total = self.first(sql, (), |row| row.get::<_, i64>(0))?;
+        Ok(ReadyPage {
+            tasks,
+            total: total.unwrap_or(0).unsigned_abs(),
+        })
+    }
+
+    fn ready_below(&self, root: TaskId, limit: Option<u32>) -> Result<ReadyPage> {
+        let scope = scope(Some(root));
+        let ready = "scope s CROSS JOIN nodes n ON n.number = s.number AND n.is_ready = 1";
+        let sql = format!("{scope} SELECT n.rank, -n.below, n.number FROM {ready}");
+        let mut all: Vec<(u32, i64, u32)> = self.all(&sql, [root.0], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        all.sort_unstable();
+        let total = all.len() as u64;
+        all.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
+        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number WHERE n.number = ?1";
+        let mut tasks = Vec::with_capacity(all.len());
+        for (_, _, number) in all {
+            tasks.extend(self.first(sql, [number], read_ready)?);
+        }
+        Ok(ReadyPage { tasks, total })
+    }
+
+    /// Remembers tasks whose chains may have changed.
+    pub(super) fn unsettle(&self, ids: Vec<TaskId>) {
+        self.unsettled
+            .borrow_mut()
+            .extend(ids.iter().map(|id| id.0));
+    }
+
+    /// Measures the chains of the tasks that were remembered, and of what these wait for.
+    pub(super) fn settle(&self) -> Result<()> {
+        let unsettled = self.unsettled.take();
+        let settled = match unsettled.len() {
+            0 => Ok(()),
+            1..=ONE_BY_ONE => settle(self.connection, unsettled),
+            _ => settle_all(self.connection),
+        };
+        settled.at(self.path)
+    }
+}
+
+fn read_ready(row: &Row<'_>) -> rusqlite::Result<ReadyTask> {
+    Ok(ReadyTask {
+        id: read_id(row)?,
+        title: row.get(1)?,
+        status: word(row, 2)?,
+        priority: priority(row, 3)?,
+        below: row.get(4)?,
+    })
+}
+
+/// Measures the chains of `unsettled` and goes on, wherever one has changed, to what the task waits
+/// for. The youngest comes first: it mostly waits for older ones, so each is measured once.
+fn settle(connection: &Connection, mut unsettled: BTreeSet<u32>) -> rusqlite::Result<()> {
+    let measured = format!(
+        "SELECT t.below, (SELECT min({BOUND}, coalesce(max(n.below) + 1, 0)) FROM task_depends d
+                 CROSS JOIN nodes n ON n.number = d.task WHERE d.needs = t.number AND n.is_open = 1),
+             t.is_open
+         FROM nodes t WHERE t.number = ?1"
+    );
+    let mut measured = connection.prepare_cached(&measured)?;
+    let mut change = connection.prepare_cached("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
+    let mut needs = connection.prepare_cached("SELECT needs FROM task_depends WHERE task = ?1")?;
+    let mut n_steps = 0;
+    while let Some(number) = unsettled.pop_last() {
+        n_steps += 1;
+        if n_steps > STEPS_MAX {
+            return settle_all(connection);
+        }
+        let mut rows = measured.query([number])?;
+        let Some(row) = rows.next()? else { continue };
+        let (old, new): (u32, u32) = (row.get(0)?, row.get(1)?);
+        let is_open: bool = row.get(2)?;
+        drop(rows);
+        if old == new {
+            continue;
+        }
+        change.execute((number, new))?;
+        if is_open {
+            let all = needs.query_map([number], |row| row.get::<_, u32>(0))?;
+            unsettled.extend(all.collect::<rusqlite::Result<Vec<u32>>>()?);
+        }
+    }
+    Ok(())
+}
+
+/// Measures all chains at once.
+pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
+               WHERE n.is_open = 1";
+    let mut edges = connection.prepare(sql)?;
+    let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
+    let mut known = connection.prepare("SELECT number, below FROM nodes")?;
+    let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let length = |number: u32| lengths.get(&number).copied().unwrap_or(0);
+    let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
+    changed.retain(|(number, below)| *below != length(*number));
+    let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
+    for (number, _) in changed {
+        change.execute((number, length(number)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The graph of tasks: waves, paths, circles and what stands in the way. Pure: it works on nodes
+//! that somebody has read.
+
+pub mod below;
+mod circle;
+mod paths;
+mod problems;
+#[cfg(test)]
+mod tests;
+mod waiting;
+mod waves;
+
+use std::collections::HashMap;
+
+use super::{Priority, Status};
+use crate::id::TaskId;
+
+pub use circle::circle;
+pub use paths::Bottleneck;
+pub use problems::{Kind, PROBLEMS_MAX, Problem};
+pub use waves::{Conflict, Waves};
+
+/// What the graph needs to know of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The task.
+    pub id: TaskId,
+    /// Its parent.
+    pub parent: Option<TaskId>,
+    /// Where it stands.
+    pub status: Status,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Whether it is an epic.
+    pub is_epic: bool,
+    /// How many of its children are neither done nor cancelled.
+    pub open_children: u32,
+    /// What must be done first.
+    pub depends: Vec<TaskId>,
+    /// What an import says must be done first, and nobody knows.
+    pub missing: Vec<String>,
+}
+
+impl Node {
+    /// Says whether the task is neither done nor cancelled.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.status, Status::Done | Status::Cancelled)
+    }
+
+    /// Says whether the task is no work for an agent: an epic, or the parent of an open task.
+    pub fn is_container(&self) -> bool {
+        self.is_epic || self.open_children > 0
+    }
+}
+
+/// Nodes by id, with those outside that they depend on.
+#[derive(Clone, Debug, Default)]
+pub struct TaskGraph {
+    nodes: Vec<Node>,
+    places: HashMap<TaskId, usize>,
+    outside: HashMap<TaskId, Node>,
+}
+
+impl TaskGraph {
+    /// Makes a graph of `nodes`; `outside` are the tasks that they depend on and that are not among
+    /// them. What is in neither does not exist and is never counted as done.
+    pub fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
+        nodes.sort_unstable_by_key(|node| node.id);
+        let places = nodes.iter().enumerate();
+        TaskGraph {
+            places: places.map(|(place, node)| (node.id, place)).collect(),
+            outside: outside.into_iter().map(|node| (node.id, node)).collect(),
+            nodes,
+        }
+    }
+
+    /// Returns the nodes by id, without those outside.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Returns the ids of the nodes, sorted.
+    pub fn ids(&self) -> Vec<TaskId> {
+        self.nodes.iter().map(|node| node.id).collect()
+    }
+
+    /// Counts the tasks that can start now.
+    pub fn count_ready(&self) -> usize {
+        let waiting = waiting::Waiting::of(self);
+        let is_ready = |place: usize, node: &Node| {
+            node.status == Status::Pending && waiting.is_work[place] && waiting.waits[place] == 0
+        };
+        self.open()
+            .filter(|(place, node)| is_ready(*place, node))
+            .count()
+    }
+
+    /// Finds a node, not outside.
+    pub fn find(&self, id: TaskId) -> Option<&Node> {
+        self.places.get(&id).map(|place| &self.nodes[*place])
+    }
+
+    /// Finds a node, also outside.
+    fn node(&self, id: TaskId) -> Option<&Node> {
+        self.find(id).or_else(|| self.outside.get(&id))
+    }
+
+    /// Returns the open nodes with their places.
+    fn open(&self) -> impl Iterator<Item = (usize, &Node)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| node.is_open())
+    }
+
+    /// Returns open tasks with open tasks outside that they depend on.
+    pub fn waiting_outside(&self) -> Vec<(TaskId, Vec<TaskId>)> {
+        let open = |id: &TaskId| self.outside.get(id).is_some_and(Node::is_open);
+        let needs = |node: &Node| -> Vec<TaskId> {
+            let depends = node.depends.iter().copied();
+            depends.filter(open).collect()
+        };
+        let waiting = self.open().map(|(_, node)| (node.id, needs(node)));
+        waiting.filter(|(_, needs)| !needs.is_empty()).collect()
+    }
+}

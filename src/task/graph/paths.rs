@@ -1,0 +1,133 @@
+//! Ways through the graph: the longest, and how much work waits behind each task.
+
+use std::cmp::Reverse;
+
+use super::TaskGraph;
+use super::waiting::Waiting;
+use crate::id::TaskId;
+
+/// Tasks that are looked at together when it is counted what waits behind each: as bits of these
+/// words.
+const WORDS: usize = 16;
+
+/// A task that others wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bottleneck {
+    /// The task.
+    pub id: TaskId,
+    /// How many tasks can start once it is done.
+    pub direct: usize,
+    /// How many tasks wait for it, directly or not.
+    pub all: usize,
+}
+
+impl TaskGraph {
+    /// Returns the longest chain of open tasks for agents, each of which waits for the one before
+    /// it; of several the one whose tasks have the smallest ids, seen from its end.
+    pub fn critical_path(&self) -> Vec<TaskId> {
+        let waiting = Waiting::of(self);
+        let order = waiting.order(self);
+        let n_nodes = self.nodes.len();
+        let (mut lengths, mut before) = (vec![0_usize; n_nodes], vec![None::<usize>; n_nodes]);
+        for place in &order {
+            lengths[*place] += usize::from(waiting.is_work[*place]);
+            for follower in &waiting.followers[*place] {
+                let is_better = match before[*follower] {
+                    None => true,
+                    Some(other) if lengths[*place] == lengths[other] => *place < other,
+                    Some(other) => lengths[*place] > lengths[other],
+                };
+                if is_better {
+                    before[*follower] = Some(*place);
+                    lengths[*follower] = lengths[*place];
+                }
+            }
+        }
+        let last = order
+            .iter()
+            .max_by_key(|place| (lengths[**place], Reverse(**place)));
+        let way = std::iter::successors(last.copied(), |place| before[*place]);
+        let mut path: Vec<TaskId> = way
+            .filter(|place| waiting.is_work[*place])
+            .map(|place| self.nodes[place].id)
+            .collect();
+        path.reverse();
+        path
+    }
+
+    /// Returns the open tasks that most tasks wait for, at most `limit`.
+    pub fn bottlenecks(&self, limit: usize) -> Vec<Bottleneck> {
+        let waiting = Waiting::of(self);
+        let all = self.behind(&waiting);
+        let tasks = all.iter().enumerate().filter(|(_, all)| **all > 0);
+        let mut found: Vec<(usize, usize)> = tasks
+            .filter(|(place, _)| waiting.is_work[*place])
+            .map(|(place, all)| (place, *all))
+            .collect();
+        found.sort_unstable_by_key(|(place, all)| (Reverse(*all), *place));
+        found.truncate(limit);
+        let bottleneck = |(place, all): (usize, usize)| Bottleneck {
+            id: self.nodes[place].id,
+            direct: self.freed_by(&waiting, place),
+            all,
+        };
+        found.into_iter().map(bottleneck).collect()
+    }
+
+    /// Counts the tasks that can start once the one at `place` is done. A container that is over
+    /// with it counts for what follows it.
+    fn freed_by(&self, waiting: &Waiting, place: usize) -> usize {
+        let (mut waits, mut n_freed) = (std::collections::HashMap::new(), 0);
+        let mut over = vec![place];
+        while let Some(place) = over.pop() {
+            for follower in &waiting.followers[place] {
+                let left = waits.entry(*follower).or_insert(waiting.waits[*follower]);
+                *left -= 1;
+                match (*left, waiting.is_work[*follower]) {
+                    (0, true) => n_freed += 1,
+                    (0, false) => over.push(*follower),
+                    _ => {}
+                }
+            }
+        }
+        n_freed
+    }
+
+    /// Counts for each place the tasks that wait for it, directly or not. They are bits, and are
+    /// handed from follower to need, some at a time so that memory stays small.
+    fn behind(&self, waiting: &Waiting) -> Vec<usize> {
+        let order = waiting.order(self);
+        let work: Vec<usize> = order
+            .iter()
+            .copied()
+            .filter(|place| waiting.is_work[*place])
+            .collect();
+        let mut counts = vec![0; self.nodes.len()];
+        let mut bits = vec![[0_u64; WORDS]; self.nodes.len()];
+        for block in work.chunks(WORDS * 64) {
+            bits.fill([0; WORDS]);
+            let mut own = vec![None; self.nodes.len()];
+            for (bit, place) in block.iter().enumerate() {
+                own[*place] = Some(bit);
+            }
+            for place in order.iter().rev() {
+                let mut all = [0; WORDS];
+                for follower in &waiting.followers[*place] {
+                    let theirs = bits[*follower];
+                    all.iter_mut()
+                        .zip(theirs)
+                        .for_each(|(all, theirs)| *all |= theirs);
+                    if let Some(bit) = own[*follower] {
+                        all[bit / 64] |= 1 << (bit % 64);
+                    }
+                }
+                counts[*place] += all
+                    .iter()
+                    .map(|word| word.count_ones() as usize)
+                    .sum::<usize>();
+                bits[*place] = all;
+            }
+        }
+        counts
+    }
+}

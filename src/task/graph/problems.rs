@@ -1,0 +1,172 @@
+//! What keeps tasks from ever starting, in words that are the same everywhere.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+
+use serde::Serialize;
+
+use super::waiting::Waiting;
+use super::{Node, TaskGraph, circle};
+use crate::error::quote;
+use crate::id::TaskId;
+use crate::task::Status;
+
+/// Most problems that are told at once.
+pub const PROBLEMS_MAX: usize = 100;
+/// Most circles that are told at once.
+const CIRCLES_MAX: usize = 10;
+
+/// Something because of which tasks can never start.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What is the matter.
+    pub kind: Kind,
+    /// The tasks that it is about; the first cannot start.
+    pub tasks: Vec<TaskId>,
+    /// One sentence.
+    pub message: String,
+    /// A command that mends it.
+    pub fix: String,
+}
+
+/// What can keep a task from ever starting.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// Tasks wait for each other.
+    Cycle,
+    /// A dependency is no task.
+    Missing,
+    /// A dependency is cancelled.
+    Cancelled,
+    /// A dependency is an epic in which nothing is left to do and that nobody completes.
+    EmptyEpic,
+}
+
+impl TaskGraph {
+    /// Returns why tasks can never start, at most [`PROBLEMS_MAX`]: circles first, then by task.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.circles();
+        for (_, node) in self.open() {
+            problems.extend(self.problems_of(node));
+            if problems.len() >= PROBLEMS_MAX {
+                break;
+            }
+        }
+        problems.truncate(PROBLEMS_MAX);
+        problems
+    }
+
+    fn problems_of(&self, node: &Node) -> impl Iterator<Item = Problem> {
+        let missing = node.missing.iter().map(|name| missing(node.id, name));
+        let needs = node.depends.iter().filter_map(|need| {
+            let id = node.id;
+            match self.node(*need) {
+                None => Some(missing_task(id, *need)),
+                Some(need) if need.status == Status::Cancelled => Some(cancelled(id, need.id)),
+                Some(need) if need.is_open() && need.is_epic && need.open_children == 0 => {
+                    Some(empty(id, need.id))
+                }
+                Some(_) => None,
+            }
+        });
+        missing.chain(needs)
+    }
+
+    /// Finds circles among what no order reaches.
+    fn circles(&self) -> Vec<Problem> {
+        let reached: HashSet<usize> = Waiting::of(self).order(self).into_iter().collect();
+        let left = self.open().filter(|(place, _)| !reached.contains(place));
+        let mut left: HashSet<TaskId> = left.map(|(_, node)| node.id).collect();
+        let parts = self.parts();
+        let mut problems = Vec::new();
+        while problems.len() < CIRCLES_MAX {
+            let mut roots: Vec<TaskId> = left.iter().copied().collect();
+            roots.sort_unstable();
+            let next = |id: TaskId| -> Result<Vec<TaskId>, Infallible> {
+                let depends = self.node(id).map(|node| node.depends.as_slice());
+                let all = depends.into_iter().chain(parts.get(&id).map(Vec::as_slice));
+                Ok(all
+                    .flatten()
+                    .copied()
+                    .filter(|id| left.contains(id))
+                    .collect())
+            };
+            let Ok(Some(way)) = circle(roots, next) else {
+                break;
+            };
+            left.retain(|id| !way.contains(id));
+            problems.push(self.cycle(&way));
+        }
+        problems
+    }
+
+    fn parts(&self) -> HashMap<TaskId, Vec<TaskId>> {
+        let mut parts: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        for (_, node) in self.open() {
+            if let Some(parent) = node.parent {
+                parts.entry(parent).or_default().push(node.id);
+            }
+        }
+        parts
+    }
+
+    fn cycle(&self, way: &[TaskId]) -> Problem {
+        let depends = |edge: &&[TaskId]| {
+            let from = self.node(edge[0]);
+            from.is_some_and(|node| node.depends.contains(&edge[1]))
+        };
+        let fix = match (way.windows(2).find(depends), way.get(1)) {
+            (Some(edge), _) => remove(edge[0], &edge[1].to_string()),
+            (None, Some(part)) => format!("cleo update {part} --parent none"),
+            (None, None) => "cleo list --tree".to_string(),
+        };
+        let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
+        Problem {
+            kind: Kind::Cycle,
+            tasks: way[..way.len().saturating_sub(1)].to_vec(),
+            message: format!(
+                "tasks wait for each other in a circle: {}",
+                names.join(" → ")
+            ),
+            fix,
+        }
+    }
+}
+
+fn remove(task: TaskId, need: &str) -> String {
+    format!("cleo update {task} --remove-depends {}", quote(need))
+}
+
+fn missing(task: TaskId, name: &str) -> Problem {
+    Problem {
+        kind: Kind::Missing,
+        tasks: vec![task],
+        message: format!("{task} depends on {name}, which is not here"),
+        fix: remove(task, name),
+    }
+}
+
+fn missing_task(task: TaskId, need: TaskId) -> Problem {
+    missing(task, &need.to_string())
+}
+
+fn cancelled(task: TaskId, need: TaskId) -> Problem {
+    Problem {
+        kind: Kind::Cancelled,
+        tasks: vec![task, need],
+        message: format!("{task} depends on {need}, which is cancelled"),
+        fix: remove(task, &need.to_string()),
+    }
+}
+
+fn empty(task: TaskId, epic: TaskId) -> Problem {
+    Problem {
+        kind: Kind::EmptyEpic,
+        tasks: vec![task, epic],
+        message: format!("{task} depends on the epic {epic}, in which nothing is left to do"),
+        fix: format!("cleo complete {epic}"),
+    }
+}

@@ -1,0 +1,478 @@
+//! Which file patterns may mean the same file. Pure, and careful: what it cannot tell apart, it
+//! takes for the same.
+//!
+//! A pattern is a path below the workspace root. `*` and `?` stand for letters of a name, `**` for
+//! any folders, `{a,b}` for one of several texts. A path that ends in a plain name also means
+//! everything below it; if the name has an end like that of a file (`x.rs`), only what another
+//! pattern says to be below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
+//! name, stands for any letters, and a name with a backslash for any path.
+
+use std::collections::HashMap;
+
+/// Most patterns that one text with braces is taken apart into.
+const ALTERNATIVES_MAX: usize = 64;
+/// Most steps that comparing patterns may take in all.
+const STEPS_MAX: u64 = 100_000_000;
+
+/// What it costs to find that two plain paths meet.
+const STEPS_OF_PLAIN: u64 = 10;
+
+/// A part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Any number of folders and names.
+    Any,
+    /// One name.
+    Name(Vec<Piece>),
+}
+
+impl Part {
+    fn is_plain(&self) -> bool {
+        let is_letter = |piece: &Piece| matches!(piece, Piece::Letter(_));
+        matches!(self, Part::Name(pieces) if pieces.iter().all(is_letter))
+    }
+}
+
+/// A piece of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Any number of letters.
+    Any,
+    /// One letter, whichever.
+    One,
+    /// This letter.
+    Letter(char),
+}
+
+/// A file pattern that has been read.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// Which of the texts it comes from.
+    source: usize,
+    /// The folders that it begins with, as far as they are plain.
+    prefix: String,
+    /// Whether that is all of it.
+    is_plain: bool,
+    parts: Vec<Part>,
+}
+
+/// Reads file patterns. One text may make several.
+pub fn patterns(texts: &[String]) -> Vec<Pattern> {
+    let read = |(source, text): (usize, &String)| {
+        let alternatives = alternatives(text);
+        alternatives
+            .into_iter()
+            .map(move |text| Pattern::read(source, &text))
+    };
+    texts.iter().enumerate().flat_map(read).collect()
+}
+
+/// Says whether there may be a file that both texts mean.
+pub fn overlap(a: &str, b: &str) -> bool {
+    let (a, b) = (patterns(&[a.to_string()]), patterns(&[b.to_string()]));
+    a.iter().any(|a| b.iter().any(|b| a.meets(b)))
+}
+
+impl Pattern {
+    fn read(source: usize, text: &str) -> Pattern {
+        let names = text.split('/').filter(|name| !matches!(*name, "" | "."));
+        let mut names: Vec<&str> = names.collect();
+        if names.contains(&"..") {
+            // It leads nobody knows where.
+            names = vec!["**"];
+        }
+        let mut parts: Vec<Part> = names.iter().map(|name| part(name)).collect();
+        let n_plain = parts.iter().take_while(|part| part.is_plain()).count();
+        let is_plain = n_plain == parts.len();
+        let is_folder = parts.last().is_none_or(Part::is_plain);
+        if is_folder && (text.ends_with('/') || !names.last().is_some_and(|name| is_file(name))) {
+            parts.push(Part::Any);
+        }
+        Pattern {
+            source,
+            prefix: names[..n_plain].join("/"),
+            is_plain,
+            parts,
+        }
+    }
+
+    fn meets(&self, other: &Pattern) -> bool {
+        let holds = |a: &Pattern, b: &Pattern| a.is_plain && b.begins_with(&a.prefix);
+        if holds(self, other) || holds(other, self) {
+            return true;
+        }
+        meet(
+            &self.parts,
+            &other.parts,
+            |part| *part == Part::Any,
+            |a, b| match (a, b) {
+                (Part::Name(a), Part::Name(b)) => names_meet(a, b),
+                _ => true,
+            },
+        )
+    }
+
+    fn begins_with(&self, folder: &str) -> bool {
+        let rest = self.prefix.strip_prefix(folder);
+        rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Returns the folders that the pattern begins with, from its plain beginning up to the root.
+    fn folders(&self) -> impl Iterator<Item = &str> {
+        std::iter::successors(Some(self.prefix.as_str()), |folder| {
+            match folder.rfind('/') {
+                Some(end) => Some(&folder[..end]),
+                None => (!folder.is_empty()).then_some(""),
+            }
+        })
+    }
+
+    fn size(&self) -> u64 {
+        let length = |part: &Part| match part {
+            Part::Any => 1,
+            Part::Name(pieces) => 1 + pieces.len() as u64,
+        };
+        self.parts.iter().map(length).sum()
+    }
+}
+
+/// Says whether a name has an end like that of a file.
+fn is_file(name: &str) -> bool {
+    name.rfind('.')
+        .is_some_and(|dot| dot > 0 && dot + 1 < name.len())
+}
+
+fn part(name: &str) -> Part {
+    // Within a name, `**` may or may not end with the name.
+    if name.contains("**") || name.contains('\\') {
+        return Part::Any;
+    }
+    let mut pieces = Vec::new();
+    let mut letters = name.chars();
+    while let Some(letter) = letters.next() {
+        pieces.push(match letter {
+            '*' => Piece::Any,
+            '?' => Piece::One,
+            '[' => {
+                // Names such as `[slug]` are meant as they stand, so the end may be another one.
+                match letters.as_str().rfind(']') {
+                    Some(end) => letters = letters.as_str()[end + 1..].chars(),
+                    None => letters = "".chars(),
+                }
+                Piece::Any
+            }
+            letter => Piece::Letter(letter),
+        });
+    }
+    Part::Name(pieces)
+}
+
+fn names_meet(a: &[Piece], b: &[Piece]) -> bool {
+    meet(
+        a,
+        b,
+        |piece| *piece == Piece::Any,
+        |a, b| a == b || *a == Piece::One || *b == Piece::One,
+    )
+}
+
+/// Says whether there is a sequence that fits both patterns. `any` tells which steps stand for any
+/// number of things, `same` whether two other steps can stand for the same thing.
+fn meet<T>(a: &[T], b: &[T], any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
+    // For each place in `b`: whether the rests of both, from here and from the next step of `a`
+    // on, fit one sequence.
+    let mut after = vec![false; b.len() + 1];
+    for at_a in (0..=a.len()).rev() {
+        let mut here = vec![false; b.len() + 1];
+        for at_b in (0..=b.len()).rev() {
+            here[at_b] = match (a.get(at_a), b.get(at_b)) {
+                (None, None) => true,
+                (Some(one), None) => any(one) && after[at_b],
+                (None, Some(other)) => any(other) && here[at_b + 1],
+                // It stands for nothing, or for what the other has here.
+                (Some(one), Some(other)) if any(one) || any(other) => after[at_b] || here[at_b + 1],
+                (Some(one), Some(other)) => after[at_b + 1] && same(one, other),
+            };
+        }
+        after = here;
+    }
+    after[0]
+}
+
+/// Takes a text with braces apart: `a{b,c}` means `ab` and `ac`. With too many of them, or braces
+/// that do not fit, everything from the first on can be anything.
+fn alternatives(text: &str) -> Vec<String> {
+    if !text.contains(['{', '}']) {
+        return vec![text.to_string()];
+    }
+    let (mut done, mut left) = (Vec::new(), vec![text.to_string()]);
+    while let Some(text) = left.pop() {
+        match first_braces(&text) {
+            None => done.push(text),
+            Some((start, end)) => {
+                let (before, after) = (&text[..start], &text[end + 1..]);
+                for choice in choices(&text[start + 1..end]) {
+                    left.push(format!("{before}{choice}{after}"));
+                }
+            }
+        }
+        if left.len() + done.len() > ALTERNATIVES_MAX {
+            return vec!["**".to_string()];
+        }
+    }
+    // Braces that are left over fit nothing and may be meant as they stand, or not.
+    let is_odd = |text: &String| text.contains(['{', '}']);
+    done.into_iter()
+        .map(|text| {
+            if is_odd(&text) {
+                "**".to_string()
+            } else {
+                text
+            }
+        })
+        .collect()
+}
+
+/// Finds the first braces that fit, by the places of both.
+fn first_braces(text: &str) -> Option<(usize, usize)> {
+    let start = text.find('{')?;
+    let mut depth = 0_u32;
+    for (at, letter) in text[start..].char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Some((start, start + at)),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Splits what stands between braces at its own commas.
+fn choices(text: &str) -> Vec<&str> {
+    let (mut depth, mut from, mut choices) = (0_u32, 0, Vec::new());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                choices.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    choices.push(&text[from..]);
+    choices
+}
+
+/// Patterns that somebody has taken, so that others keep away. Only patterns whose plain beginnings
+/// lie on one way are compared.
+#[derive(Default)]
+pub struct Occupied {
+    taken: Vec<(u32, Pattern)>,
+    /// Patterns by their plain beginning.
+    beginning: HashMap<String, Vec<usize>>,
+    /// Patterns by each folder above their plain beginning.
+    beneath: HashMap<String, Vec<usize>>,
+}
+
+impl Occupied {
+    /// Says whether so many steps are more than comparing may take.
+    pub fn is_spent(spent: u64) -> bool {
+        spent >= STEPS_MAX
+    }
+
+    /// Takes patterns for `owner`.
+    pub fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
+        for pattern in patterns {
+            let at = self.taken.len();
+            for (above, folder) in pattern.folders().enumerate() {
+                let places = if above == 0 {
+                    &mut self.beginning
+                } else {
+                    &mut self.beneath
+                };
+                match places.get_mut(folder) {
+                    Some(places) => places.push(at),
+                    None => drop(places.insert(folder.to_string(), vec![at])),
+                }
+            }
+            self.taken.push((owner, pattern));
+        }
+    }
+
+    /// Finds who has taken something that `patterns` may mean too, and which of their texts mean
+    /// it. `spent` counts the steps; when too many have been taken, nothing is found any more.
+    pub fn conflict(&self, patterns: &[Pattern], spent: &mut u64) -> Option<(u32, Vec<usize>)> {
+        let mut found: Option<(u32, Vec<usize>)> = None;
+        for pattern in patterns {
+            let known = found.as_ref().map(|(owner, _)| *owner);
+            let met = self.met_by(pattern, spent);
+            if let Some(owner) = met.filter(|owner| known.is_none_or(|known| known == *owner)) {
+                let (_, texts) = found.get_or_insert((owner, Vec::new()));
+                if texts.last() != Some(&pattern.source) {
+                    texts.push(pattern.source);
+                }
+            }
+        }
+        found
+    }
+
+    /// Finds the first who has taken something that the pattern may mean.
+    fn met_by(&self, pattern: &Pattern, spent: &mut u64) -> Option<u32> {
+        let beginning = pattern
+            .folders()
+            .filter_map(|folder| self.beginning.get(folder));
+        let near = beginning.chain(self.beneath.get(&pattern.prefix)).flatten();
+        for at in near {
+            let (owner, other) = &self.taken[*at];
+            if Occupied::is_spent(*spent) {
+                return None;
+            }
+            // Of two plain paths that lie on one way, one is within the other.
+            let both_plain = pattern.is_plain && other.is_plain;
+            *spent += if both_plain {
+                STEPS_OF_PLAIN
+            } else {
+                pattern.size() * other.size()
+            };
+            if both_plain || pattern.meets(other) {
+                return Some(*owner);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn patterns_overlap_when_one_file_can_fit_both() {
+        for (a, b, expected) in [
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a.rs", "src/b.rs", false),
+            ("src/auth", "src/auth/token.rs", true),
+            ("src/auth/", "./src//auth/token.rs", true),
+            ("src/auth", "src/authority.rs", false),
+            ("src/auth/**", "src/auth/deep/x.rs", true),
+            ("src/auth/**", "src/web/**", false),
+            ("src/**/*.rs", "src/auth/token.rs", true),
+            ("src/**/*.rs", "src/auth/token.md", false),
+            ("src/**/*.rs", "**/mod.rs", true),
+            ("**/*.rs", "**/*.md", false),
+            ("**/*_test.rs", "src/token*.rs", true),
+            ("src/*.rs", "src/auth/x.rs", false),
+            ("src/*", "src/auth", true),
+            ("src/?.rs", "src/ab.rs", false),
+            ("src/?.rs", "src/a.rs", true),
+            ("src/{auth,web}/**", "src/web/x.rs", true),
+            ("src/{auth,web}/**", "src/db/x.rs", false),
+            ("src/{a,{b,c}}.rs", "src/c.rs", true),
+            ("a{,b}/x", "a/x", true),
+            ("src/[ab].rs", "src/a.rs", true),
+            ("app/[slug]/page.tsx", "app/[slug]/page.tsx", true),
+            ("app/[slug]/page.tsx", "app/about/layout.tsx", false),
+            ("/src/a.rs", "src/a.rs", true),
+            ("src/../lib/x.rs", "lib/x.rs", true),
+            ("src\\auth\\x.rs", "src/auth/x.rs", true),
+            ("src/{a", "src/b", true),
+            (".", "anything", true),
+            ("", "anything", true),
+            ("src/**", "src", true),
+            ("**/*.rs", "docs/x.md", false),
+            ("conf.d", "conf.d/*.conf", true),
+            ("conf.d/", "**/x", true),
+            (".github", "**/*.yml", true),
+            ("Ünï/*.md", "Ünï/ä.md", true),
+            ("docs", "src", false),
+            ("*", "src/a.rs", false),
+            ("**", "src/a.rs", true),
+        ] {
+            assert_eq!(overlap(a, b), expected, "{a} and {b}");
+            assert_eq!(overlap(b, a), expected, "{b} and {a}");
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_take_no_long_time() {
+        let stars = "*a".repeat(900);
+        assert!(!overlap(&stars, &format!("{}b", "a".repeat(1_800))));
+        assert!(overlap(&"{a,b}".repeat(300), "c"));
+        assert!(overlap(&"{".repeat(2_000), "c"));
+        assert!(overlap(&"**/".repeat(600), &"x/".repeat(900)));
+    }
+
+    #[test]
+    fn who_has_taken_a_file_is_named_with_the_texts_that_mean_it() {
+        let texts = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| text.to_string())
+                .collect::<Vec<_>>()
+        };
+        let mut occupied = Occupied::default();
+        occupied.take(1, patterns(&texts(&["src/auth/**", "docs/auth.md"])));
+        occupied.take(2, patterns(&texts(&["src/web/x.rs"])));
+        let found = |of: &[&str]| occupied.conflict(&patterns(&texts(of)), &mut 0);
+        assert_eq!(
+            found(&["src/db", "src/auth/x.rs", "docs"]),
+            Some((1, vec![1, 2]))
+        );
+        assert_eq!(found(&["src/web"]), Some((2, vec![0])));
+        assert_eq!(found(&["**/x.rs"]).map(|(_, texts)| texts), Some(vec![0]));
+        assert_eq!(found(&["src/db", "README.md"]), None);
+        assert_eq!(
+            occupied.conflict(&patterns(&texts(&["src/web"])), &mut STEPS_MAX.clone()),
+            None
+        );
+    }
+
+    /// The plainest reading of a pattern: does it mean this file?
+    fn means(pattern: &str, path: &str) -> bool {
+        fn name(pattern: &[char], text: &[char]) -> bool {
+            match pattern.split_first() {
+                None => text.is_empty(),
+                Some(('*', rest)) => (0..=text.len()).any(|n| name(rest, &text[n..])),
+                Some(('?', rest)) => !text.is_empty() && name(rest, &text[1..]),
+                Some((c, rest)) => text.first() == Some(c) && name(rest, &text[1..]),
+            }
+        }
+        fn parts(pattern: &[&str], path: &[&str]) -> bool {
+            match pattern.split_first() {
+                None => path.is_empty(),
+                Some((&"**", rest)) => (0..=path.len()).any(|n| parts(rest, &path[n..])),
+                Some((first, rest)) => {
+                    let chars = |text: &str| text.chars().collect::<Vec<_>>();
+                    !path.is_empty()
+                        && name(&chars(first), &chars(path[0]))
+                        && parts(rest, &path[1..])
+                }
+            }
+        }
+        let mut split: Vec<&str> = pattern.split('/').collect();
+        if split.last().is_some_and(|last| !last.contains(['*', '?'])) {
+            split.push("**");
+        }
+        parts(&split, &path.split('/').collect::<Vec<_>>())
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_that_mean_one_file_overlap(
+            path in "[ab]{1,3}(/[ab]{1,3}){0,3}",
+            patterns in prop::collection::vec("([ab*?]{1,3}|\\*\\*)(/([ab*?]{1,3}|\\*\\*)){0,3}", 40),
+        ) {
+            let meaning: Vec<&String> = patterns.iter().filter(|one| means(one, &path)).collect();
+            for a in &meaning {
+                for b in &meaning {
+                    prop_assert!(overlap(a, b), "{} and {} both mean {}", a, b, path);
+                }
+                prop_assert!(overlap(a, &path), "{} means {}", a, path);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The graph around a task as a tree, and as a picture.
+
+use serde_json::json;
+
+use crate::world::TestWorkspace;
+
+#[test]
+fn a_tree_shows_everything_on_one_side_of_a_task() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add Announce --depends T4,T5");
+    insta::assert_snapshot!(workspace.cleo("deps T6 --tree"));
+    insta::assert_snapshot!(workspace.cleo("deps T2 --tree --up --depth 1"));
+    let tree = workspace.json(&["deps", "T6", "--tree"]);
+    let rows = tree["result"]["tree"].as_array().unwrap();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (row["id"].as_str().unwrap(), &row["depth"]))
+        .collect();
+    let expected = [
+        ("T6", 0),
+        ("T4", 1),
+        ("T3", 2),
+        ("T2", 3),
+        ("T5", 1),
+        ("T2", 2),
+    ];
+    assert_eq!(
+        rows,
+        expected
+            .map(|(id, depth)| (id, json!(depth)))
+            .each_ref()
+            .map(|(id, depth)| (*id, depth))
+    );
+    assert_eq!(tree["result"]["direction"], "needs");
+}
+
+#[test]
+fn what_stands_further_up_is_not_shown_again_with_all_below_it() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add a");
+    workspace.ok("add b --depends T1");
+    workspace.ok("add c --depends T2");
+    workspace.ok("add d --depends T2,T3");
+    let shown = workspace.cleo("deps T4 --tree");
+    assert!(
+        shown.contains("  T3 pending  c\n    T2 pending  b (see above)\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_picture_goes_into_a_pipe_as_it_is() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;
+    insta::assert_snapshot!(run(&["deps", "--epic", "T1", "--dot"]));
+    insta::assert_snapshot!(run(&["deps", "--epic", "T1", "--svg"]));
+    let svg = workspace.json(&["deps", "--epic", "T1", "--svg", "--json"]);
+    assert_eq!(
+        svg["result"]["svg"],
+        run(&["deps", "--epic", "T1", "--svg"])
+    );
+    assert_eq!(svg["result"]["total"], 4);
+    let around = run(&["deps", "T4", "--dot", "--depth", "1"]);
+    assert!(
+        around.contains("T3 -> T4") && !around.contains("T2"),
+        "{around}"
+    );
+    assert!(run(&["deps", "--dot"]).contains("T2 -> T1 [style=dashed]"));
+}
+
+#[test]
+fn a_title_cannot_break_out_of_a_picture() {
+    let workspace = TestWorkspace::new();
+    workspace.json(&["add", "</text><script>alert(\"1\")</script>\\"]);
+    let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;
+    assert!(!run(&["deps", "T1", "--svg"]).contains("<script"));
+    let dot = run(&["deps", "T1", "--dot"]);
+    assert!(dot.contains(r#"alert(\"1\")</script>\\""#), "{dot}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused_with_what_can() {
+    let workspace = TestWorkspace::planned();
+    for (arguments, code) in [
+        (&["deps"][..], "E_USAGE"),
+        (&["deps", "--epic", "T1"], "E_USAGE"),
+        (&["deps", "T3", "--depth", "2"], "E_USAGE"),
+        (&["deps", "T3", "--up"], "E_USAGE"),
+        (&["deps", "T3", "--svg", "--dot"], "E_USAGE"),
+        (&["deps", "T99", "--tree"], "E_TASK_NOT_FOUND"),
+        (&["deps", "T99", "--svg"], "E_TASK_NOT_FOUND"),
+        (&["deps", "--epic", "T99", "--dot"], "E_TASK_NOT_FOUND"),
+        (
+            &["orchestrator", "analyze", "--epic", "T99"],
+            "E_TASK_NOT_FOUND",
+        ),
+        (&["next", "--epic", "T99"], "E_TASK_NOT_FOUND"),
+    ] {
+        let refused = workspace.json(arguments);
+        assert_eq!(refused["error"]["code"], code, "{arguments:?}");
+        assert!(refused["error"]["fix"].is_string(), "{arguments:?}");
+    }
+    let many: String = (0..2_001)
+        .map(|n| format!("{{\"title\":\"{n}\"}}\n"))
+        .collect();
+    workspace.json_with(&["add", "--batch", "-"], &many);
+    let refused = workspace.json(&["deps", "--svg", "--json"]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+}
