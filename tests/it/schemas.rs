@@ -37,6 +37,14 @@ const LINES: &[(&str, &str)] = &[
     ("verify prompt -", "do it"),
     ("verify T2 --gate implemented --run true", ""),
     ("verify T2", ""),
+    ("verify T2 --run-all", ""),
+    (
+        "update T2 --acceptance 'it builds :: true' --require-gate implemented",
+        "",
+    ),
+    ("verify T2 --run-all", ""),
+    ("orchestrator validate", ""),
+    ("orchestrator compliance --trend week", ""),
     (
         "manifest append --id one --file one.md --title One --topic x --finding 'A.' --finding 'B.' --finding 'C.' --task T2",
         "",

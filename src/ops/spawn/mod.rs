@@ -217,7 +217,7 @@ impl Assembly<'_> {
             task,
             skill,
             session_open: gather::has_session(&bindings),
-            required_gates: false,
+            required_gates: requires_gates(self.transaction, task.id)?,
         };
         let prepared = prepare(&Input {
             situation,
@@ -283,6 +283,11 @@ impl Assembly<'_> {
     }
 }
 
+/// Says whether a task names gates that it needs.
+fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+    Ok(!transaction.gates(task)?.required.is_empty())
+}
+
 fn finish(
     decision: Decision,
     prepared: Prepared,
@@ -343,7 +348,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
             task: &task,
             skill,
             session_open: gather::has_session(&bindings),
-            required_gates: false,
+            required_gates: requires_gates(transaction, task.id)?,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
         let block = crate::protocol::block::compose(&stack);
