@@ -391,7 +391,7 @@ fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
 fn a_brief_is_written_over_a_brief_and_over_nothing_else() {
     let workspace = halfway();
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
-    workspace.ok("complete T3");
+    workspace.ok("complete T3 --force");
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
     let shown = workspace.ok("orchestrator brief --epic T1").stdout;
     let lines = |text: &str| text.lines().skip(4).map(str::to_string).collect::<Vec<_>>();
