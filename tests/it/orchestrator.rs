@@ -391,6 +391,7 @@ fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
 fn a_brief_is_written_over_a_brief_and_over_nothing_else() {
     let workspace = halfway();
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
+    workspace.ok("update T3 --require-gate implemented");
     workspace.ok("complete T3");
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
     let shown = workspace.ok("orchestrator brief --epic T1").stdout;
