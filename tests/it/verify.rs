@@ -352,6 +352,8 @@ fn force_completes_and_is_remembered() {
         "{first}"
     );
     assert!(workspace.cleo("why T1").contains("tester"));
+    let log = workspace.ok("log --limit 1").stdout;
+    assert_eq!(log.matches("forced T1").count(), 1, "told once: {log}");
     workspace.ok("reopen T1");
     spawn(&workspace, &["T1"]);
     assert_eq!(
