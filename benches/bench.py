@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 
 CLEO, EMPTY_CLAP, FLOOR_READ, FLOOR_WRITE, PAIR, ROUNDS = sys.argv[1:7]
 SIZES = [1_000, 100_000]
+TASK = shutil.which("task")
 
 
 def answer(command, folder):
@@ -33,8 +35,26 @@ def compare(name, command, floor, folder, goal):
     )
 
 
+def once(name, command, folder, goal, rounds=1):
+    """Runs a long command and prints one row: medians of wall and CPU time, and peak memory."""
+    environment = {"HOME": folder, "CLEO_FORMAT": "json"}
+    costs = []
+    for number in range(rounds):
+        words = [word.replace("ROUND", str(number)) for word in command]
+        start = time.perf_counter()
+        child = subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0, words
+        wall = (time.perf_counter() - start) * 1e3
+        costs.append((wall, (usage.ru_utime + usage.ru_stime) * 1e3, usage.ru_maxrss / 1024))
+    wall, cpu, peak = (sorted(column)[rounds // 2] for column in zip(*costs))
+    print(f"| {name} | {wall:.0f} | {cpu:.0f} | {peak:.0f} | {goal} |", flush=True)
+
+
 def tasks(count):
-    """Makes a plan: epics of a hundred tasks, each task after up to three earlier ones."""
+    """Makes a plan: epics of a hundred tasks, each task after up to three earlier ones, and some
+    after one more: 1,000 epics have 300,000 dependencies."""
     for number in range(count):
         epic = number - number % 100
         task = {"key": f"k{number}", "title": f"Implement part {number} of the service"}
@@ -42,50 +62,146 @@ def tasks(count):
             task["type"] = "epic"
         else:
             task["parent"] = f"@k{epic}"
-            earlier = range(max(epic + 1, number - 3), number)
+            earlier = list(range(max(epic + 1, number - 3), number))
+            if number % 10 == 0:
+                earlier.append(max(epic + 1, number - 9))
             task["depends"] = [f"@k{other}" for other in earlier]
         task["description"] = "Change the handler, keep its callers working, cover errors. " * 5
         task["labels"] = ["backend", f"area-{number % 7}"]
         yield json.dumps(task)
 
 
+def epic(name, count, wave):
+    """Makes an epic: tasks of two files, in rows of a hundred unless they are to be one wave."""
+    yield json.dumps({"key": name, "title": f"Build {name}", "type": "epic"})
+    for number in range(count):
+        task = {"key": f"{name}-{number}", "title": f"Write {name} {number}", "parent": f"@{name}"}
+        task["files"] = [f"src/{name}/{number}.rs", f"tests/{name}/{number}.rs"]
+        if not wave and number % 100:
+            earlier = range(max(number - number % 100, number - 3), number)
+            task["depends"] = [f"@{name}-{other}" for other in earlier]
+        yield json.dumps(task)
+
+
+def write(lines, folder, name):
+    """Writes lines into a file and returns its path."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.writelines(line + "\n" for line in lines)
+    return path
+
+
 def world(count, folder):
-    """Makes a workspace with so many tasks and says how long the batch took."""
+    """Makes a workspace with so many tasks."""
+    os.mkdir(folder)
     answer([CLEO, "init"], folder)
-    plan = os.path.join(folder, "plan.jsonl")
-    with open(plan, "w") as file:
-        file.writelines(line + "\n" for line in tasks(count))
-    start = time.perf_counter()
+    plan = write(tasks(count), folder, "plan.jsonl")
     answer([CLEO, "add", "--batch", plan], folder)
     os.remove(plan)
-    return f"`add --batch` of {count:,} tasks: {time.perf_counter() - start:.2f} s"
+
+
+def entries(count):
+    """Makes the lines of a manifest."""
+    for number in range(count):
+        entry = {"id": f"part-{number}-2026-01-26", "file": f"2026-01-26_part-{number}.md"}
+        entry |= {"title": f"Part {number}", "date": "2026-01-26", "status": "complete"}
+        entry |= {"topics": ["backend"], "key_findings": ["It works.", "It is fast.", "It is small."]}
+        entry |= {"actionable": True, "needs_followup": [], "linked_tasks": [f"T{number + 1}"]}
+        yield json.dumps(entry)
+
+
+def small(folder, count):
+    """Measures what an orchestrator asks all the time, against floors."""
+    middle = str(count // 2)
+    read = [FLOOR_READ, os.path.join(folder, ".cleo/cleo.db"), middle]
+    durable = [FLOOR_WRITE, os.path.join(folder, "floor.db")]
+    size = f"{count:,} tasks"
+    compare(f"`show`, {size}", [CLEO, "show", f"T{middle}"], read, folder, "1.5")
+    compare(f"`list --limit 50`, {size}", [CLEO, "list", "--limit", "50"], read, folder, "")
+    compare(f"`orchestrator ready`, {size}", [CLEO, "orchestrator", "ready"], read, folder, "2")
+    compare(f"`next`, {size}", [CLEO, "next"], read, folder, "2")
+    compare(f"`spawn`, {size}", [CLEO, "spawn", f"T{middle}"], read, folder, "4")
+    compare(f"`add`, {size}", [CLEO, "add", "One more task"], durable, folder, "2")
+    compare(f"`claim --next`, {size}", [CLEO, "claim", "--next"], durable, folder, "2")
+
+
+def large(folder):
+    """Measures what works on much at once, in a workspace of 100,000 tasks."""
+    print("\n| command, beside 100,000 tasks | ms | CPU ms | peak MB | goal |")
+    print("|---|---|---|---|---|")
+    write(epic("big", 9_999, False), folder, "big.jsonl")
+    once("`add --batch` of 10,000 tasks", [CLEO, "add", "--batch", "big.jsonl"], folder, "1 s")
+    found = json.loads(answer([CLEO, "list", "--type", "epic", "--json"], folder))
+    big = found["result"]["tasks"][-1]["id"]
+    for command in ["analyze", "waves"]:
+        words = [CLEO, "orchestrator", command, "--epic", big]
+        once(f"`{command}` of an epic of 10,000", words, folder, "60 ms CPU", 5)
+    waves = []
+    for number in range(3):
+        plan = write(epic(f"wave{number}", 1_000, True), folder, f"wave{number}.jsonl")
+        answer([CLEO, "add", "--batch", plan], folder)
+    found = json.loads(answer([CLEO, "list", "--type", "epic", "--json"], folder))
+    first = int(found["result"]["tasks"][-3]["id"][1:])
+    waves = [f"T{first + 1_001 * number}" for number in range(3)]
+    words = ["sh", "-c", f"set -- {' '.join(waves)}; shift ROUND; exec {CLEO} spawn --epic $1 --wave"]
+    once("`spawn` of a wave of 1,000", words, folder, "300 ms", 3)
+    manifest = os.path.join(folder, "claudedocs/agent-outputs")
+    write(entries(100_000), manifest, "MANIFEST.jsonl")
+    words = [CLEO, "manifest", "validate"]
+    once("`manifest validate` of 100,000 lines", words, folder, "150 ms", 5)
+    os.remove(os.path.join(manifest, "MANIFEST.jsonl"))
+    copy = os.path.join(folder, "copy.jsonl")
+    answer([CLEO, "export", "--to", "jsonl", "--output", copy], folder)
+    other = os.path.join(folder, "other")
+    os.mkdir(other)
+    answer([CLEO, "init"], other)
+    once("`import` of 114,000 tasks", [CLEO, "import", copy], other, "5 s for 100,000")
+
+
+def taskwarrior(base, folder):
+    """Measures Taskwarrior at the same operations, on 1,000 tasks."""
+    if not TASK:
+        print("\nTaskwarrior is not installed here.")
+        return
+    home = os.path.join(base, "taskwarrior")
+    os.mkdir(home)
+    theirs = [TASK, "rc:/dev/null", f"rc.data.location={home}", "rc.confirmation=off", "rc.verbose="]
+    plan = []
+    for line in tasks(1_000):
+        line = json.loads(line)
+        name = lambda key: str(uuid.UUID(int=int(key.strip("@k")) + 1))
+        task = {"uuid": name(line["key"]), "description": line["title"], "status": "pending"}
+        task |= {"entry": "20260126T090000Z", "depends": [name(key) for key in line.get("depends", [])]}
+        plan.append(task)
+    answer([*theirs, "import", write([json.dumps(plan)], home, "plan.json")], base)
+    print("\n| on 1,000 tasks | cleo ms | Taskwarrior ms | times as fast |")
+    print("|---|---|---|---|")
+    for name, ours, other in [
+        ("add a task", ["add", "One more task"], ["add", "One more task"]),
+        ("what is ready", ["orchestrator", "ready"], ["ready"]),
+        ("show a task", ["show", "T500"], ["500", "info"]),
+    ]:
+        words = [PAIR, "9", CLEO, *ours, "--", *theirs, *other]
+        cost = json.loads(answer(words, folder))
+        ratio = cost["floorWall"] / cost["wall"]
+        print(f"| {name} | {cost['wall']:.1f} | {cost['floorWall']:.1f} | **{ratio:.0f}** |", flush=True)
 
 
 def main():
     base = tempfile.mkdtemp(prefix="cleo-bench-")
-    notes = []
     print("| command | ms | floor ms | ratio | goal | CPU ms | floor CPU ms | peak MB |")
     print("|---|---|---|---|---|---|---|---|")
     try:
         compare("`--version`", [CLEO, "--version"], [EMPTY_CLAP, "--version"], base, "1.5")
         for count in SIZES:
             folder = os.path.join(base, str(count))
-            os.mkdir(folder)
-            notes.append(world(count, folder))
-            middle = str(count // 2)
-            read = [FLOOR_READ, os.path.join(folder, ".cleo/cleo.db"), middle]
-            write = [FLOOR_WRITE, os.path.join(folder, "floor.db")]
-            size = f"{count:,} tasks"
-            compare(f"`show`, {size}", [CLEO, "show", f"T{middle}"], read, folder, "1.5")
-            compare(f"`list --limit 50`, {size}", [CLEO, "list", "--limit", "50"], read, folder, "")
-            compare(f"`spawn`, {size}", [CLEO, "spawn", f"T{middle}"], read, folder, "4")
-            compare(f"`add`, {size}", [CLEO, "add", "One more task"], write, folder, "2")
+            world(count, folder)
+            small(folder, count)
+        large(folder)
+        taskwarrior(base, os.path.join(base, str(SIZES[0])))
     finally:
         shutil.rmtree(base)
-    print()
-    for note in notes:
-        print(f"- {note}")
-    print(f"- size of the binary: {os.path.getsize(CLEO) / 1e6:.1f} MB")
+    print(f"\nSize of the binary: {os.path.getsize(CLEO) / 1e6:.1f} MB")
 
 
 main()

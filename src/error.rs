@@ -175,6 +175,16 @@ codes! {
         "Complete or release them first; `--force` ends it all the same.";
     GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
         "Mend what the command found and run it again.";
+    GateOpen = "E_GATE_OPEN", 6, "The task needs a gate that is open; it was not completed.",
+        "Pass the gates that the message names, or name the gates it needs with `cleo update TASK --require-gate GATE`.";
+    EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after it was verified; it was not completed.",
+        "Take the evidence again: `cleo verify TASK --refresh` runs only what is stale.";
+    CriterionFailed = "E_CRITERION_FAILED", 6, "The command of an acceptance criterion failed; this is recorded.",
+        "Mend what the command found and run it again.";
+    CriterionOpen = "E_CRITERION_OPEN", 6, "An acceptance criterion with a command was not shown to hold; the task was not completed.",
+        "Run `cleo verify TASK --run-all`.";
+    NotCompliant = "E_NOT_COMPLIANT", 6, "Work that is marked done breaks a rule.",
+        "See what the result says of each rule and task; `cleo verify output TASK` checks one again.";
     GateOrder = "E_GATE_ORDER", 6, "A gate comes after another that is still open; nothing was changed.",
         "Pass the earlier gate first; `--force` passes it all the same and is recorded.";
     GateUnknown = "E_GATE_UNKNOWN", 42, "No gate has this name.",

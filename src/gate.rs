@@ -1,13 +1,19 @@
 //! The six gates of a task, in order, and what proves them. Rules: two-tier-subagents notes,
 //! section 6.
 
-use std::collections::BTreeMap;
+mod criterion;
+mod evidence;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, nearest};
+
+pub use criterion::{Criterion, words};
+pub use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
 
 /// Rounds that a task may take: each failed gate begins a new one. A failure after the last is
 /// recorded like any other, but the number of the round stays.
@@ -60,8 +66,8 @@ impl Gate {
         }
     }
 
-    /// Says whether later gates wait for this one.
-    pub fn is_required(self) -> bool {
+    /// Says whether tasks that name no gates of their own need it.
+    pub fn is_usual(self) -> bool {
         self != Gate::CleanupDone
     }
 }
@@ -89,47 +95,6 @@ impl FromStr for Gate {
     }
 }
 
-/// What proves a gate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(
-    tag = "kind",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-pub enum Evidence {
-    /// A command that cleo ran itself.
-    Command {
-        /// The words of the command.
-        command: Vec<String>,
-        /// Its exit code; none when it was ended.
-        exit_code: Option<i32>,
-        /// How long it took, in milliseconds.
-        duration_ms: u64,
-        /// SHA-256 over the digests, in hex, of the bytes that cleo read from its standard output
-        /// and from its standard error. These are all that it wrote when it ended by itself and
-        /// left nothing running that writes; else what had come when cleo stopped reading: at the
-        /// time limit, or half a second after its end.
-        output_digest: String,
-        /// The last lines that it wrote.
-        last_lines: Vec<String>,
-        /// True when it was ended because it took too long.
-        timed_out: bool,
-    },
-    /// Somebody's word.
-    Claim,
-}
-
-impl Evidence {
-    /// Says whether the evidence speaks for the gate; a claim says what its author wants.
-    pub fn outcome(&self) -> Option<bool> {
-        match self {
-            Evidence::Command { exit_code, .. } => Some(*exit_code == Some(0)),
-            Evidence::Claim => None,
-        }
-    }
-}
-
 /// A gate that was set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -144,8 +109,9 @@ pub struct Record {
     pub agent: Option<String>,
     /// True when an earlier gate was open.
     pub forced: bool,
-    /// What proves it.
-    pub evidence: Evidence,
+    /// What proves it: one piece at least.
+    #[serde(deserialize_with = "evidence::one_or_many")]
+    pub evidence: Vec<Evidence>,
 }
 
 /// The gates of a task.
@@ -158,6 +124,27 @@ pub struct Gates {
     pub round: u32,
     /// Each failure, oldest first.
     pub failures: Vec<Failure>,
+    /// The gates that the task names as its own; none means the usual ones.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub required: BTreeSet<Gate>,
+    /// What is known of acceptance criteria, by their line. One that is changed is another.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub criteria: BTreeMap<String, Record>,
+    /// The completion by force, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<Forced>,
+}
+
+/// A completion of a task that had not earned it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Forced {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// What spoke against it.
+    pub reasons: Vec<String>,
 }
 
 /// A gate that failed.
@@ -173,24 +160,39 @@ pub struct Failure {
 }
 
 impl Gates {
-    /// Says whether every required gate has passed.
-    pub fn all_passed(&self) -> bool {
-        Gate::ALL
-            .into_iter()
-            .filter(|gate| gate.is_required())
-            .all(|gate| self.has_passed(gate))
+    /// Says whether completing the task depends on its gates: one was set, or is named as needed.
+    pub fn are_used(&self) -> bool {
+        !self.gates.is_empty() || !self.required.is_empty()
+    }
+
+    /// Says whether the task needs a gate, so that later ones wait for it.
+    pub fn needs(&self, gate: Gate) -> bool {
+        match self.required.is_empty() {
+            true => gate.is_usual(),
+            false => self.required.contains(&gate),
+        }
+    }
+
+    /// Names the gates that the task needs, in order.
+    pub fn needed(&self) -> Vec<Gate> {
+        let all = Gate::ALL.into_iter();
+        all.filter(|gate| self.needs(*gate)).collect()
+    }
+
+    /// Names the gates that the task needs and that have not passed, in order.
+    pub fn open(&self) -> Vec<Gate> {
+        let needed = self.needed().into_iter();
+        needed.filter(|gate| !self.has_passed(*gate)).collect()
     }
 
     fn has_passed(&self, gate: Gate) -> bool {
         self.gates.get(&gate).is_some_and(|record| record.passed)
     }
 
-    /// Names the required gates before `gate` that are open.
+    /// Names the needed gates before `gate` that are open.
     pub fn open_before(&self, gate: Gate) -> Vec<Gate> {
-        let earlier = Gate::ALL
-            .into_iter()
-            .filter(|other| *other < gate && other.is_required());
-        earlier.filter(|other| !self.has_passed(*other)).collect()
+        let open = self.open().into_iter();
+        open.filter(|other| *other < gate).collect()
     }
 
     /// Checks that the gate may be set: to pass it while an earlier one is open takes force. A
@@ -253,7 +255,10 @@ mod tests {
             by: "tester".into(),
             agent: None,
             forced: false,
-            evidence: Evidence::Claim,
+            evidence: vec![Evidence {
+                proof: Proof::Claim,
+                origin: None,
+            }],
         }
     }
 
@@ -275,9 +280,9 @@ mod tests {
         }
         assert_eq!(code(&gates, Gate::SecurityPassed), None);
         gates.set(Gate::SecurityPassed, record(true));
-        assert!(!gates.all_passed());
+        assert_eq!(gates.open(), [Gate::Documented]);
         gates.set(Gate::Documented, record(true));
-        assert!(gates.all_passed());
+        assert_eq!(gates.open(), []);
     }
 
     #[test]
@@ -313,6 +318,75 @@ mod tests {
         assert!(gates.rounds_exceeded());
         let rounds: Vec<u32> = gates.failures.iter().map(|failure| failure.round).collect();
         assert_eq!((gates.round, rounds), (5, vec![1, 2, 3, 4, 5, 5]));
+    }
+
+    #[test]
+    fn a_task_that_names_its_gates_needs_no_others() {
+        let mut gates = Gates {
+            required: BTreeSet::from([Gate::TestsPassed, Gate::CleanupDone]),
+            ..Gates::default()
+        };
+        assert!(gates.are_used());
+        assert_eq!(gates.open(), [Gate::TestsPassed, Gate::CleanupDone]);
+        assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
+        assert!(gates.check("T1", Gate::Documented, true, false).is_err());
+        gates.set(Gate::TestsPassed, record(true));
+        gates.set(Gate::CleanupDone, record(true));
+        assert_eq!(gates.open(), []);
+    }
+
+    #[test]
+    fn evidence_of_an_earlier_version_can_be_read() {
+        let old = r#"{"gates":{"implemented":{"passed":true,"at":"x","by":"y","agent":null,
+            "forced":false,"evidence":{"kind":"command","command":["true"],"exitCode":0,
+            "durationMs":1,"outputDigest":"d","lastLines":[],"timedOut":false}}},
+            "round":0,"failures":[]}"#;
+        let gates: Gates = serde_json::from_str(old).unwrap();
+        let evidence = &gates.gates[&Gate::Implemented].evidence;
+        assert_eq!(
+            (evidence[0].outcome(), &evidence[0].origin),
+            (Some(true), &None)
+        );
+        let again: Gates = serde_json::from_str(&serde_json::to_string(&gates).unwrap()).unwrap();
+        assert_eq!(again, gates);
+    }
+
+    /// One step: a gate, what it is set to, and whether by force.
+    fn steps() -> impl proptest::strategy::Strategy<Value = Vec<(usize, bool, bool)>> {
+        use proptest::prelude::*;
+        proptest::collection::vec((0..Gate::ALL.len(), any::<bool>(), any::<bool>()), 0..30)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_set_a_gate_never_passes_before_its_turn_unnoticed(
+            needed in proptest::collection::btree_set(0..Gate::ALL.len(), 0..4),
+            steps in steps(),
+        ) {
+            let mut gates = Gates {
+                required: needed.into_iter().map(|at| Gate::ALL[at]).collect(),
+                ..Gates::default()
+            };
+            let mut failures = 0;
+            for (at, passed, force) in steps {
+                let gate = Gate::ALL[at];
+                if gates.check("T1", gate, passed, force).is_err() {
+                    proptest::prop_assert!(passed && !force && !gates.open_before(gate).is_empty());
+                    continue;
+                }
+                let forced = passed && !gates.open_before(gate).is_empty();
+                failures += usize::from(!passed);
+                gates.set(gate, Record { forced, ..record(passed) });
+                let mut set = gates.gates.keys();
+                proptest::prop_assert!(passed || set.all(|other| *other <= gate));
+                for (gate, record) in &gates.gates {
+                    let is_in_turn = gates.open_before(*gate).is_empty();
+                    proptest::prop_assert!(!record.passed || record.forced || is_in_turn);
+                }
+                proptest::prop_assert_eq!(gates.failures.len(), failures);
+                proptest::prop_assert_eq!(gates.round as usize, failures.min(ROUNDS_MAX as usize));
+            }
+        }
     }
 
     #[test]

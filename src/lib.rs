@@ -29,6 +29,7 @@ pub mod store;
 pub mod task;
 pub mod template;
 pub mod transfer;
+pub mod tree;
 pub mod workspace;
 
 pub use cli::run;

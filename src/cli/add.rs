@@ -12,6 +12,7 @@ use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::file::unreadable;
+use crate::gate::Criterion;
 use crate::ops::tasks::{self, Added};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
@@ -65,7 +66,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SIZE")]
     size: Option<Size>,
 
-    /// Criterion by which the work is accepted; may be repeated
+    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+    /// may be repeated
     #[arg(long, value_name = "TEXT")]
     acceptance: Vec<String>,
 
@@ -136,6 +138,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    arguments
+        .acceptance
+        .iter()
+        .try_for_each(|line| Criterion::check(line))?;
     let draft = arguments.into_draft();
     let added = tasks::add(&mut face.context()?, vec![draft])?;
     let Some(one) = added.into_iter().next() else {

@@ -83,8 +83,10 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let words = arguments.get(start..).unwrap_or_default().to_vec();
     let shells = Shells::builtins();
     let shell = shells.completer(shell.to_str()?)?;
-    let mut command = with_words(tree::whole(), &Arc::new(named_root(&words)));
+    let mut command = tree::whole();
+    // Only then every command has its arguments.
     command.build();
+    let mut command = with_words(command, &Arc::new(named_root(&words)));
     let folder = std::env::current_dir().ok();
     let found = if shell.name() == "bash" {
         bash(&mut command, words, folder.as_deref())

@@ -7,8 +7,10 @@ use clap::Args;
 use super::Face;
 use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
+use super::verify::standing;
 use crate::error::Result;
 use crate::id::{self, TaskId};
+use crate::ops::gates::Summary;
 use crate::ops::tasks::{self, Shown};
 use crate::task::{Priority, Status, Task};
 
@@ -85,12 +87,25 @@ fn render(screen: &mut Screen, shown: &Shown) {
     ] {
         screen.section(heading, &bullets(lines));
     }
+    if let Some(found) = &shown.verification {
+        screen.section("Gates and criteria", &bullets(&verification(found)));
+    }
     let notes: Vec<String> = task
         .notes
         .iter()
         .map(|note| format!("{} {}: {}", note.at, note.by, note.text))
         .collect();
     screen.section("Notes", &bullets(&notes));
+}
+
+/// Says how each gate and each criterion stands.
+fn verification(found: &Summary) -> Vec<String> {
+    let gates = found.gates.iter();
+    let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::state(*state).1));
+    let criteria = found.criteria.iter().enumerate();
+    let criteria =
+        criteria.map(|(at, state)| format!("criterion {}: {}", at + 1, standing::proven(*state).1));
+    gates.chain(criteria).collect()
 }
 
 fn bullets(lines: &[String]) -> String {

@@ -9,6 +9,7 @@ use super::Face;
 use super::screen::Tone;
 use super::show::task_line;
 use crate::error::{Code, Error, Result};
+use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, ListField, Patch};
 use crate::task::{Priority, Size, Status, Task, TaskType};
@@ -19,7 +20,8 @@ Examples:
   cleo update T3 --title 'Implement token refresh' --priority high
   cleo update T3 --depends T2 --label auth --note 'waits for the research'
   cleo update T3 --clear labels --label backend
-  cleo update T3 --parent none")]
+  cleo update T3 --parent none
+  cleo update T3 --require-gate implemented --require-gate testsPassed")]
 pub(super) struct Arguments {
     /// The task
     task: TaskId,
@@ -72,7 +74,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SIZE")]
     size: Option<Size>,
 
-    /// Add a criterion
+    /// Add a criterion, perhaps with a command: 'tests pass :: cargo test'
     #[arg(long, value_name = "TEXT")]
     acceptance: Vec<String>,
 
@@ -103,6 +105,10 @@ pub(super) struct Arguments {
     /// New feature
     #[arg(long, value_name = "NAME")]
     feature: Option<String>,
+
+    /// Name a gate that it needs, instead of the usual ones; may be repeated
+    #[arg(long = "require-gate", value_name = "GATE")]
+    require_gates: Vec<String>,
 
     /// Empty a field before the rest of the change; may be repeated
     #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
@@ -137,6 +143,7 @@ enum Field {
     Estimate,
     Feature,
     Key,
+    RequiredGates,
 }
 
 impl Field {
@@ -155,6 +162,7 @@ impl Field {
             Field::Estimate => ListField::Estimate,
             Field::Feature => ListField::Feature,
             Field::Key => ListField::Key,
+            Field::RequiredGates => ListField::RequiredGates,
         }
     }
 }
@@ -183,7 +191,7 @@ pub(super) struct Updated {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let id = arguments.task;
-    let patch = arguments.into_patch();
+    let patch = arguments.into_patch()?;
     if patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message).fix("cleo update --help"));
@@ -198,9 +206,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 impl Arguments {
-    fn into_patch(self) -> Patch {
+    fn into_patch(self) -> Result<Patch> {
+        self.acceptance
+            .iter()
+            .try_for_each(|line| Criterion::check(line))?;
+        let gates = self.require_gates.iter();
         let (remove_depends, remove_missing) = split_names(self.remove_depends);
-        Patch {
+        Ok(Patch {
             title: self.title,
             description: self.description,
             kind: self.kind,
@@ -222,7 +234,8 @@ impl Arguments {
             due: self.due,
             estimate: self.estimate,
             feature: self.feature,
+            require_gates: gates.map(|gate| gate.parse()).collect::<Result<_>>()?,
             clear: self.clear.into_iter().map(Field::field).collect(),
-        }
+        })
     }
 }

@@ -1,15 +1,27 @@
 //! Setting and reading the gates of a task.
 
-use std::time::Duration;
+mod lacks;
+mod refresh;
+mod standing;
+mod take;
 
-use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
 
 use super::claims::{Caller, check_epoch};
 use super::{Context, require};
 use crate::error::Result;
-use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
+use crate::gate::{Evidence, Gate, Record, check_agent};
 use crate::id::TaskId;
-use crate::runner::process;
+use crate::store::Transaction;
+use take::Scene;
+
+pub(super) use lacks::lacks;
+pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
+pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
+pub(super) use standing::{seen, standing};
+pub use take::Given;
+pub(super) use take::directory;
 
 /// How to set a gate.
 #[derive(Clone, Debug)]
@@ -18,9 +30,9 @@ pub struct Setting {
     pub gate: Gate,
     /// What to set it to, when no command decides.
     pub passed: bool,
-    /// Command that decides, in words.
-    pub command: Option<Vec<String>>,
-    /// How long the command may take.
+    /// What is to prove it; commands decide.
+    pub given: Given,
+    /// How long each command may take.
     pub time_limit: Duration,
     /// Role of who sets it.
     pub agent: Option<String>,
@@ -30,84 +42,100 @@ pub struct Setting {
     pub epoch: Option<u32>,
 }
 
-/// The gates of a task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskGates {
-    /// The task.
-    pub task_id: TaskId,
-    /// True when every required gate has passed.
-    pub passed: bool,
-    /// The gates.
-    #[serde(flatten)]
-    pub gates: Gates,
+/// Sets a gate to what its commands' result is, or to what the caller says. The rules are asked
+/// before a command runs and again when its result is kept. A failure is always kept; the answer
+/// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
+pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
+    let directory = directory(context);
+    set_in(context, task, setting, &directory)
 }
 
-/// Reads the gates of a task.
-pub fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    context.read(|transaction| {
-        require(transaction, task)?;
-        Ok(shown(task, transaction.gates(task)?))
+/// Sets a gate with commands that run in a folder, given relative to the root.
+fn set_in(
+    context: &mut Context,
+    task: TaskId,
+    setting: &Setting,
+    directory: &str,
+) -> Result<TaskGates> {
+    check_agent(setting.agent.as_deref())?;
+    let (gate, wanted) = (setting.gate, setting.passed);
+    let wanted = wanted || !setting.given.commands.is_empty();
+    let caller = Caller::of(context, task, setting.epoch);
+    let patterns = context.read(|transaction| {
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        let gates = transaction.gates(task.id)?;
+        gates.check(&task.id.to_string(), gate, wanted, setting.force)?;
+        Ok(task.files)
+    })?;
+    let scene = Scene::of(context, &patterns, directory, caller.epoch)?;
+    let evidence = take::evidence(context, &scene, &setting.given, setting.time_limit)?;
+    let decided = evidence
+        .iter()
+        .filter_map(Evidence::outcome)
+        .reduce(|a, b| a && b);
+    keep(
+        context,
+        task,
+        setting,
+        decided.unwrap_or(setting.passed),
+        evidence,
+    )?;
+    let mut set = gates(context, task)?;
+    set.warnings.extend(scene.warnings(&set));
+    Ok(set)
+}
+
+fn keep(
+    context: &mut Context,
+    task: TaskId,
+    setting: &Setting,
+    passed: bool,
+    evidence: Vec<Evidence>,
+) -> Result<()> {
+    let caller = Caller::of(context, task, setting.epoch);
+    let (id, gate) = (task.to_string(), setting.gate);
+    context.write(|transaction| {
+        // Somebody may have taken over while the commands ran.
+        check_epoch(transaction, &require(transaction, task)?, &caller)?;
+        let mut gates = transaction.gates(task)?;
+        gates.check(&id, gate, passed, setting.force)?;
+        let record = Record {
+            passed,
+            at: caller.now,
+            by: caller.name,
+            agent: setting.agent.clone(),
+            forced: passed && !gates.open_before(gate).is_empty(),
+            evidence,
+        };
+        gates.set(gate, record);
+        transaction.put_gates(task, &gates)
     })
 }
 
-fn shown(task_id: TaskId, gates: Gates) -> TaskGates {
-    TaskGates {
-        task_id,
-        passed: gates.all_passed(),
-        gates,
+/// Names the gates that a task needs; none of them means the usual ones.
+pub(super) fn require_gates(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    clear: bool,
+    more: &[Gate],
+) -> Result<()> {
+    let mut gates = transaction.gates(task)?;
+    let before = gates.required.clone();
+    if clear {
+        gates.required.clear();
+    }
+    gates.required.extend(more);
+    match gates.required == before {
+        true => Ok(()),
+        false => transaction.put_gates(task, &gates),
     }
 }
 
-/// Sets a gate to what its command's result is, or to what the caller says. The rules are asked
-/// before a command runs and again when its result is kept. A failure is always kept; the answer
-/// says when it came after the last round ([`Gates::rounds_exceeded`]).
-pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
-    check_agent(setting.agent.as_deref())?;
-    let (id, gate, force) = (task.to_string(), setting.gate, setting.force);
-    let wanted = setting.command.is_some() || setting.passed;
-    let caller = Caller::of(context, task, setting.epoch);
-    context.read(|transaction| {
-        check_epoch(transaction, &require(transaction, task)?, &caller)?;
-        transaction.gates(task)?.check(&id, gate, wanted, force)
-    })?;
-    let evidence = evidence(context, setting)?;
-    let passed = evidence.outcome().unwrap_or(setting.passed);
-    let (at, by) = (context.now(), context.surroundings.actor.clone());
-    context.write(|transaction| {
-        // Somebody may have taken over while the command ran.
-        check_epoch(transaction, &require(transaction, task)?, &caller)?;
-        let mut gates = transaction.gates(task)?;
-        gates.check(&id, gate, passed, force)?;
-        let forced = passed && !gates.open_before(gate).is_empty();
-        gates.set(
-            gate,
-            Record {
-                passed,
-                at,
-                by,
-                agent: setting.agent.clone(),
-                forced,
-                evidence,
-            },
-        );
-        transaction.put_gates(task, &gates)?;
-        Ok(shown(task, gates))
-    })
-}
-
-fn evidence(context: &Context, setting: &Setting) -> Result<Evidence> {
-    let Some(command) = &setting.command else {
-        return Ok(Evidence::Claim);
-    };
-    let finished = process::run(command, &context.surroundings.directory, setting.time_limit)?;
-    Ok(Evidence::Command {
-        command: command.clone(),
-        exit_code: finished.exit_code,
-        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-        output_digest: finished.output_digest,
-        last_lines: finished.last_lines,
-        timed_out: finished.timed_out,
-    })
+/// Says where a folder of the workspace is.
+fn folder(root: &Path, directory: &str) -> std::path::PathBuf {
+    match directory {
+        "." => root.to_path_buf(),
+        directory => root.join(directory),
+    }
 }

@@ -163,13 +163,22 @@ pub fn describe(change: &Change) -> String {
         log::CHANGED => fields(detail),
         log::DELETED => cut(detail["task"]["title"].as_str().unwrap_or_default()),
         log::LINKED | log::UNLINKED => text("entry").to_string(),
-        "spawned" | "verified" | "forced" => text("manifestId").to_string(),
+        "spawned" | "verified" => text("manifestId").to_string(),
         "gate" => format!("{} {}", text("gate"), verdict(detail)),
+        "criterion" => format!("{} {}", cut(text("criterion")), verdict(detail)),
+        "requiredGates" => words(&detail["to"], ", "),
+        "forced" => cut(&words(&detail["reasons"], "; ")),
         _ => cut(text("title")),
     };
     let words = [change.kind.as_str(), task.as_str(), told.as_str()];
     let words = words.into_iter().filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
+}
+
+fn words(list: &Value, between: &str) -> String {
+    let words = list.as_array().into_iter().flatten();
+    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+    words.join(between)
 }
 
 fn verdict(detail: &Value) -> &'static str {

@@ -2,6 +2,7 @@
 
 pub mod claims;
 pub mod complete;
+pub mod compliance;
 pub mod config;
 pub mod demo;
 pub mod doctor;

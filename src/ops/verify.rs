@@ -10,7 +10,7 @@ mod prompt;
 pub use manifest::{ManifestVerdict, entry, manifest};
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, output};
-pub(super) use output::{check_output, required_sections};
+pub(super) use output::{check_found, check_output, required_sections, verification};
 pub use prompt::{named_task, prompt};
 
 use serde::Serialize;
@@ -48,6 +48,22 @@ fn code_name<S: serde::Serializer>(
     serializer.serialize_str(code.name())
 }
 
+impl Violation {
+    /// Makes the violation that an error tells of.
+    pub(super) fn of(error: &Error, rule: &str) -> Violation {
+        Violation::new(error.code, rule, error.message.clone())
+    }
+
+    /// Makes the violation of a rule.
+    pub(super) fn new(code: Code, rule: &str, message: impl Into<String>) -> Violation {
+        Violation {
+            code,
+            rule: rule.to_string(),
+            message: message.into(),
+        }
+    }
+}
+
 impl Verdict {
     /// Makes the verdict of what was found.
     pub fn of(violations: Vec<Violation>) -> Verdict {
@@ -78,9 +94,5 @@ impl Verdict {
 }
 
 fn violation(code: Code, rule: &str, message: impl Into<String>) -> Violation {
-    Violation {
-        code,
-        rule: rule.to_string(),
-        message: message.into(),
-    }
+    Violation::new(code, rule, message)
 }

@@ -27,9 +27,15 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Begins to read what a command writes.
-    pub(super) fn follow(child: &mut Child) -> Pipes {
-        let read = [(); 2].map(|()| Arc::<Mutex<Heard>>::default());
+    /// Begins to read what a command writes, and keeps as much of its standard output as `keep`
+    /// bytes.
+    pub(super) fn follow(child: &mut Child, keep: usize) -> Pipes {
+        let read = [keep, 0].map(|keep| {
+            Arc::new(Mutex::new(Heard {
+                keep,
+                ..Heard::default()
+            }))
+        });
         let (closing, closed) = mpsc::channel();
         if let Some(pipe) = child.stdout.take() {
             follow(pipe, &read[0], closing.clone());
@@ -60,6 +66,13 @@ impl Pipes {
         lines.drain(..lines.len().saturating_sub(LAST_LINES));
         (id::digest(format!("{out}{err}")), lines)
     }
+
+    /// Takes what was kept of the standard output, and says whether that is all of it.
+    pub(super) fn kept(&self) -> (Vec<u8>, bool) {
+        let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
+        let is_whole = heard.ended && heard.kept.len() as u64 == heard.length;
+        (std::mem::take(&mut heard.kept), is_whole)
+    }
 }
 
 /// Reads a pipe to its end, or to the end of cleo.
@@ -77,6 +90,7 @@ fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closi
                     .take(&chunk[..read]),
             }
         }
+        heard.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         // The receiver is gone when nobody waits any more.
         let _ = closing.send(());
     });
@@ -89,11 +103,21 @@ struct Heard {
     lines: VecDeque<String>,
     /// The line that has not ended yet. It counts, because the command may be ended within it.
     line: Vec<u8>,
+    /// The first bytes, `keep` at most.
+    kept: Vec<u8>,
+    keep: usize,
+    /// How many bytes came.
+    length: u64,
+    /// True when nothing more comes.
+    ended: bool,
 }
 
 impl Heard {
     fn take(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
+        self.length += bytes.len() as u64;
+        let room = bytes.len().min(self.keep - self.kept.len());
+        self.kept.extend_from_slice(&bytes[..room]);
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.append(part);
         }

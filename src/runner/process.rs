@@ -48,41 +48,62 @@ enum Ending {
     Interrupted,
 }
 
+/// What became of a command, with what it wrote.
+pub struct Captured {
+    /// What became of it.
+    pub finished: Finished,
+    /// The beginning of its standard output.
+    pub stdout: Vec<u8>,
+    /// True when that is all of it.
+    pub is_whole: bool,
+}
+
 /// Runs the words of a command in a folder. The first word is a program; nothing is expanded.
 /// When cleo is asked to end meanwhile, the command is ended and the answer is an error.
 pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Error::new(Code::Usage, "the command to run is empty"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    Ok(capture(command, limit, 0)?.finished)
+}
+
+/// Runs a command and keeps the first `keep` bytes of its standard output.
+pub fn capture(mut command: Command, limit: Duration, keep: usize) -> Result<Captured> {
     let guard = Guard::begin()?;
     let start = Instant::now();
-    let mut child = spawn(words, folder)?;
-    let pipes = Pipes::follow(&mut child);
+    let mut child = spawn(&mut command)?;
+    let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, limit, &guard);
     let exit_code = finish(&mut child, &pipes, ending);
     if let Some(code) = guard.end() {
-        return Err(interrupted(code, words));
+        return Err(interrupted(code, &command));
     }
     let (output_digest, last_lines) = pipes.heard();
-    Ok(Finished {
+    let (stdout, is_whole) = pipes.kept();
+    let finished = Finished {
         exit_code,
         duration: start.elapsed(),
         output_digest,
         last_lines,
         timed_out: ending == Ending::TimedOut,
+    };
+    Ok(Captured {
+        finished,
+        stdout,
+        is_whole,
     })
 }
 
-fn spawn(words: &[String], folder: &Path) -> Result<Child> {
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(Error::new(Code::Usage, "the command to run is empty"));
-    };
-    Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
+fn spawn(command: &mut Command) -> Result<Child> {
+    let started = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        .spawn()
-        .map_err(|cause| not_started(program, cause))
+        .spawn();
+    started.map_err(|cause| not_started(&command.get_program().to_string_lossy(), cause))
 }
 
 fn not_started(program: &str, cause: std::io::Error) -> Error {
@@ -96,11 +117,13 @@ fn not_started(program: &str, cause: std::io::Error) -> Error {
         .because(cause)
 }
 
-fn interrupted(code: Code, words: &[String]) -> Error {
+fn interrupted(code: Code, command: &Command) -> Error {
     let what = match code {
         Code::Terminated => "terminated",
         _ => "interrupted",
     };
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     let command = words.join(" ");
     let message = format!("{what} while `{command}` ran; it was ended, its result is not kept");
     Error::new(code, message)

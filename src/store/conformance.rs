@@ -4,6 +4,7 @@ mod work;
 
 use super::{
     Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
+    Verification,
 };
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -74,6 +75,7 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     ("a link is new once", a_link_is_new_once),
     ("gates are kept whole", gates_are_kept_whole),
     ("every change is in the log", every_change_is_in_the_log),
+    ("checks are kept in order", checks_are_kept_in_order),
     (
         "a claim is kept, and its epoch outlives it",
         work::a_claim_is_kept_and_its_epoch_outlives_it,
@@ -540,11 +542,58 @@ fn gates_are_kept_whole(store: &mut dyn Store) {
     transaction.put_gates(TaskId(1), &gates).unwrap();
     transaction.put_gates(TaskId(1), &gates).unwrap();
     assert_eq!(transaction.gates(TaskId(1)).unwrap(), gates);
+    let needs = r#"{"gates":{},"round":0,"failures":[],"required":["qaPassed"],
+        "forced":{"at":"x","by":"y","reasons":["z"]}}"#;
+    transaction
+        .put_gates(TaskId(1), &serde_json::from_str(needs).unwrap())
+        .unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let told = transaction.changes(1, None, 10).unwrap();
+    let told: Vec<&str> = told.iter().map(|each| each.change.kind.as_str()).collect();
+    assert_eq!(
+        told,
+        ["gate", "requiredGates", "forced"],
+        "what is the same is not told"
+    );
     transaction.delete(TaskId(1)).unwrap();
     assert_eq!(
         transaction.gates(TaskId(1)).unwrap(),
         crate::gate::Gates::default()
     );
+}
+
+fn check(task: u32, violations: &[&str]) -> Verification {
+    Verification {
+        task: TaskId(task),
+        manifest_id: "a-2026-01-26".into(),
+        at: NOW.into(),
+        by: "tester".into(),
+        skill: "ct-task-executor".into(),
+        agent: "coder".into(),
+        passed: violations.is_empty(),
+        violations: violations.iter().map(|rule| rule.to_string()).collect(),
+    }
+}
+
+fn checks_are_kept_in_order(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b")]);
+    let checks = [
+        check(2, &["OUT-001", "GATES"]),
+        check(1, &[]),
+        check(2, &[]),
+    ];
+    let mut transaction = store.write(&stamp()).unwrap();
+    for check in &checks {
+        transaction.put_verification(check).unwrap();
+    }
+    assert_eq!(transaction.verifications().unwrap(), checks);
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    assert_eq!(read.verifications().unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(1)).unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(2)).unwrap(), []);
 }
 
 fn a_link_is_new_once(store: &mut dyn Store) {
@@ -714,10 +763,9 @@ fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
         [
             r#"2 spawned {"manifestId":"a-2026-01-26","outputFile":"claudedocs/agent-outputs/2026-01-26_a.md","skill":"x"}"#,
             r#"2 verified {"manifestId":"a-2026-01-26","outputDigest":"sha256:1"}"#,
-            r#"2 forced {"manifestId":"a-2026-01-26"}"#,
             r#"2 linked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
             r#"2 unlinked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
-            r#"2 gate {"byCommand":false,"gate":"testsPassed","passed":true}"#,
+            r#"2 gate {"byCommand":false,"forced":true,"gate":"testsPassed","passed":true}"#,
         ]
     );
 }
@@ -806,6 +854,10 @@ fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     transaction.put_spawn(&spawn).unwrap();
     transaction.link(&link).unwrap();
     transaction.put_gates(TaskId(3), &gates()).unwrap();
+    let checks = [check(3, &["OUT-001"]), check(3, &[])];
+    for check in &checks {
+        transaction.put_verification(check).unwrap();
+    }
     transaction.delete(TaskId(3)).unwrap();
     transaction.commit().unwrap();
     let last = store.read().unwrap().changes(6, None, 9).unwrap();
@@ -819,6 +871,7 @@ fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     assert_eq!(read.spawns(TaskId(3)).unwrap(), [spawn]);
     assert_eq!(read.links(TaskId(3)).unwrap(), [link]);
     assert_eq!(read.gates(TaskId(3)).unwrap(), gates());
+    assert_eq!(read.verifications_of(TaskId(3)).unwrap(), checks);
     assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
     let last = read.changes(7, None, 9).unwrap();
     assert_eq!(

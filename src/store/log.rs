@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Link, SpawnRecord};
+use super::{Link, SpawnRecord, Verification};
 use crate::error::Result;
-use crate::gate::{Evidence, Gates};
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::Task;
 
@@ -53,7 +53,8 @@ pub trait Log {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
-    /// `forced`, `gate`, `linked`, `unlinked` and other words of what is around them.
+    /// `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
+    /// is around them.
     pub kind: String,
     /// The task that it is about.
     pub task: Option<TaskId>,
@@ -126,6 +127,8 @@ pub struct Removed {
     pub links: Vec<Link>,
     /// Its gates.
     pub gates: Gates,
+    /// What checks of it have found.
+    pub verifications: Vec<Verification>,
 }
 
 /// Tells what a write of a task changes; nothing if nothing differs.
@@ -149,23 +152,20 @@ pub(super) fn restore(removed: &Removed) -> Change {
     change(RESTORED, task.id, json!({"title": task.title}))
 }
 
-/// Tells what a write of a spawn means: a prompt was handed out, its output verified, or the task
-/// completed by force. Never the prompt or the receipt.
+/// Tells what a write of a spawn means: a prompt was handed out, or its output verified. Never the
+/// prompt or the receipt. That a task was completed by force is told with its gates.
 pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option<Change> {
     let id = &after.manifest_id;
     let (kind, detail) = match before {
         Some(before) if before.at == after.at && before.receipt == after.receipt => {
-            if before.forced != after.forced {
-                ("forced", json!({"manifestId": id}))
-            } else if before.verified_at != after.verified_at {
-                let digest = &after.output_digest;
-                (
-                    "verified",
-                    json!({"manifestId": id, "outputDigest": digest}),
-                )
-            } else {
+            if before.verified_at == after.verified_at {
                 return None;
             }
+            let digest = &after.output_digest;
+            (
+                "verified",
+                json!({"manifestId": id, "outputDigest": digest}),
+            )
         }
         _ => {
             let (skill, file) = (&after.receipt["skill"], &after.output_file);
@@ -174,18 +174,6 @@ pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option
         }
     };
     Some(change(kind, after.task, detail))
-}
-
-/// Tells which gates a write sets.
-pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
-    let is_new = |(gate, record): &(_, _)| before.gates.get(*gate) != Some(*record);
-    let set = after.gates.iter().filter(is_new);
-    let told = set.map(|(gate, record)| {
-        let by_command = record.evidence != Evidence::Claim;
-        let detail = json!({"gate": gate, "passed": record.passed, "byCommand": by_command});
-        change("gate", task, detail)
-    });
-    told.collect()
 }
 
 /// Tells that a link is new, or gone.
@@ -199,6 +187,44 @@ fn change(kind: &str, task: TaskId, detail: Value) -> Change {
         task: Some(task),
         detail,
     }
+}
+
+/// Tells what a write of the gates of a task changes: gates that are set, criteria that are shown
+/// to hold or not, the gates that it needs, and a completion by force.
+pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
+    let mut told = Vec::new();
+    let mut tell = |kind: &str, detail| told.push(change(kind, task, detail));
+    for (gate, record) in &after.gates {
+        if before.gates.get(gate) != Some(record) {
+            let by_command = record.evidence.iter().any(|each| each.outcome().is_some());
+            let (passed, forced) = (record.passed, record.forced);
+            let detail =
+                json!({"gate": gate, "passed": passed, "forced": forced, "byCommand": by_command});
+            tell("gate", detail);
+        }
+    }
+    for (line, record) in &after.criteria {
+        if before.criteria.get(line) != Some(record) {
+            tell(
+                "criterion",
+                json!({"criterion": line, "passed": record.passed}),
+            );
+        }
+    }
+    if before.required != after.required {
+        tell(
+            "requiredGates",
+            json!({"from": before.required, "to": after.required}),
+        );
+    }
+    if let Some(forced) = after
+        .forced
+        .as_ref()
+        .filter(|_| before.forced != after.forced)
+    {
+        tell("forced", json!({"reasons": forced.reasons}));
+    }
+    told
 }
 
 /// Returns the fields that differ. When a task was last changed is no change of its own.

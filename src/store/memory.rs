@@ -12,7 +12,8 @@ use std::ops::RangeInclusive;
 use super::{
     Archived, Change, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter, Outline,
     Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord, Spawns, Stamp, Store,
-    Suggestions, SyncBases, TaskGates, Tasks, Transaction, dangling, log, origin,
+    Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification, Verifications, dangling,
+    log, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -32,6 +33,7 @@ struct State {
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
+    verifications: Vec<Verification>,
     claims: BTreeMap<TaskId, Claim>,
     sessions: BTreeMap<SessionId, Session>,
     phases: BTreeMap<String, Phase>,
@@ -236,16 +238,19 @@ impl Tasks for MemoryTransaction<'_> {
         }
         if let Some(task) = self.state.tasks.remove(&id) {
             let (spawns, links, gates) = (self.spawns(id)?, self.links(id)?, self.gates(id)?);
+            let verifications = self.verifications_of(id)?;
             self.record(&log::delete(&Removed {
                 task,
                 spawns,
                 links,
                 gates,
+                verifications,
             }))?;
         }
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
+        self.state.verifications.retain(|each| each.task != id);
         self.state.claims.remove(&id);
         for session in self.state.sessions.values_mut() {
             session.scope = session.scope.filter(|scope| *scope != id);
@@ -260,6 +265,8 @@ impl Tasks for MemoryTransaction<'_> {
         self.state.spawns.extend(removed.spawns.iter().cloned());
         self.state.links.extend(removed.links.iter().cloned());
         self.state.gates.insert(task.id, removed.gates.clone());
+        let checks = removed.verifications.iter().cloned();
+        self.state.verifications.extend(checks);
         self.record(&log::restore(removed))
     }
 }
@@ -635,6 +642,22 @@ impl TaskGates for MemoryTransaction<'_> {
         let before = self.state.gates.insert(task, gates.clone());
         let told = log::gates(task, &before.unwrap_or_default(), gates);
         told.iter().try_for_each(|change| self.record(change))
+    }
+}
+
+impl Verifications for MemoryTransaction<'_> {
+    fn put_verification(&mut self, verification: &Verification) -> Result<()> {
+        self.state.verifications.push(verification.clone());
+        Ok(())
+    }
+
+    fn verifications(&self) -> Result<Vec<Verification>> {
+        Ok(self.state.verifications.clone())
+    }
+
+    fn verifications_of(&self, task: TaskId) -> Result<Vec<Verification>> {
+        let checks = self.state.verifications.iter();
+        Ok(checks.filter(|check| check.task == task).cloned().collect())
     }
 }
 

@@ -12,6 +12,7 @@ mod overview;
 mod phases;
 mod sessions;
 pub mod sqlite;
+mod verifications;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -29,6 +30,7 @@ pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 pub use overview::{Counts, Overview};
 pub use phases::Phases;
 pub use sessions::Sessions;
+pub use verifications::{Verification, Verifications};
 
 /// A store that can begin transactions.
 pub trait Store {
@@ -64,6 +66,7 @@ pub trait Transaction:
     + Spawns
     + Links
     + TaskGates
+    + Verifications
     + Claims
     + Sessions
     + Phases
@@ -280,7 +283,7 @@ pub trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
 
-    /// Writes the gates of a task.
+    /// Writes the gates of a task; what that changes is recorded in the log.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 

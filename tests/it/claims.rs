@@ -422,11 +422,12 @@ fn what_goes_back_to_pending_is_free() {
 }
 
 /// Everything that a late writer tries, with the epoch on the command line and in the environment.
-const LATE: [&str; 9] = [
+const LATE: [&str; 10] = [
     "complete T2",
     "complete T2 --force",
     "verify T2 --gate implemented",
     "verify T2 --gate implemented --run true",
+    "verify T2 --accept 1 --note seen",
     "verify output T2",
     "heartbeat T2",
     "release T2",
@@ -497,6 +498,12 @@ fn what_a_command_proved_is_not_kept_when_the_claim_was_lost_meanwhile() {
     assert_eq!(ada.run(line)["error"]["code"], "E_CLAIM_LOST");
     assert_eq!(ada.does("show T2")["task"]["status"], "pending");
     assert_eq!(ada.does("verify T2")["gates"], json!({}));
+
+    ada.does("update T2 --acceptance 'free :: cleo release T2 --force'");
+    ada.does("claim T2");
+    let error = ada.run("verify T2 --run-all --epoch 2");
+    assert_eq!(error["error"]["code"], "E_CLAIM_LOST");
+    assert_eq!(ada.does("verify T2")["criteria"][1]["state"], "unproven");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
     for left in ["sleep 60", "setsid sleep 60"] {
         let command = format!("sh -c '{left} & echo done; exit 0'");
         let answer = decided(&workspace, &command, &["--time-limit", "20"]);
-        let evidence = &answer["result"]["gates"]["implemented"]["evidence"];
+        let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
         assert_eq!(answer["success"], true, "{answer}");
         assert_eq!(evidence["exitCode"], 0);
         assert_eq!(evidence["timedOut"], false);
@@ -73,7 +73,7 @@ fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
     for script in ["exec >&- 2>&-; sleep 60", "setsid sleep 60 & sleep 60"] {
         let command = format!("sh -c '{script}'");
         let answer = decided(&workspace, &command, &["--time-limit", "1"]);
-        let evidence = &answer["result"]["gates"]["implemented"]["evidence"];
+        let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
         assert_eq!(answer["error"]["code"], "E_GATE_FAILED");
         assert_eq!(evidence["timedOut"], true, "{answer}");
         assert_eq!(evidence["exitCode"], Value::Null);
@@ -112,7 +112,7 @@ fn a_command_that_fails_after_the_last_round_opens_the_gate() {
     );
     let (gate, all) = gates(&workspace);
     assert_eq!(gate["passed"], false);
-    assert_eq!(gate["evidence"]["command"], serde_json::json!(["false"]));
+    assert_eq!(gate["evidence"][0]["command"], serde_json::json!(["false"]));
     assert_eq!(all["round"], 5);
     assert_eq!(all["failures"].as_array().unwrap().len(), 6);
     assert_eq!(all["failures"][5]["record"], gate);

@@ -192,19 +192,17 @@ fn each_state_of_the_work_has_its_first_action() {
 #[test]
 fn a_claim_that_ran_out_comes_before_new_work() {
     let workspace = TestWorkspace::planned();
-    workspace.ok("start T2");
+    workspace.shell("CLEO_AGENT=agent-1 CLEO_NOW=2026-01-25T09:00:00Z cleo start T2");
     let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
-    let claim = "INSERT INTO claims VALUES (2, 1, 'agent-1', '2026-01-25T09:00:00.000Z', '2026-01-25T10:00:00.000Z')";
-    connection.execute(claim, ()).unwrap();
     let answer = start(&workspace);
-    assert_eq!(answer["recommended"]["action"], "respawn");
+    assert_eq!(answer["recommended"]["action"], "reclaim");
     assert_eq!(answer["expiredClaims"]["shown"][0]["holder"], "agent-1");
     assert_eq!(answer["active"]["shown"][0]["holder"], "agent-1");
     connection
         .execute("UPDATE claims SET expires = '2027-01-01T00:00:00.000Z'", ())
         .unwrap();
     assert_eq!(start(&workspace)["expiredClaims"]["total"], 0);
-    workspace.ok("complete T2");
+    workspace.ok("complete T2 --force");
     assert_eq!(
         start(&workspace)["expiredClaims"]["total"],
         0,
@@ -429,7 +427,7 @@ fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
 fn a_brief_is_written_over_a_brief_and_over_nothing_else() {
     let workspace = halfway();
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
-    workspace.ok("complete T3");
+    workspace.ok("complete T3 --force");
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
     let shown = workspace.ok("orchestrator brief --epic T1").stdout;
     let lines = |text: &str| text.lines().skip(4).map(str::to_string).collect::<Vec<_>>();

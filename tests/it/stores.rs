@@ -226,6 +226,9 @@ fn on_a_read_only_disk_tasks_can_be_read_and_changes_are_refused() {
         let read = on_read_only_disk(&workspace, line).unwrap();
         assert_eq!(read.exit, 0, "{line}\n{read}");
     }
+    workspace.ok("spawn T2");
+    let judged = on_read_only_disk(&workspace, "cleo verify output T2").unwrap();
+    assert_eq!(judged.exit, 62, "a verdict needs no record: {judged}");
     let fresh = TestWorkspace::new();
     let read = on_read_only_disk(&fresh, "cleo list").unwrap();
     assert_eq!(

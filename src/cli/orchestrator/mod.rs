@@ -2,11 +2,13 @@
 
 mod analyze;
 pub(super) mod brief;
+mod compliance;
 mod context;
 pub(super) mod next;
 mod ready;
 mod start;
 mod status;
+mod validate;
 mod waves;
 
 use std::process::ExitCode;
@@ -36,6 +38,9 @@ pub(super) enum Command {
     Next(next::Arguments),
     Waves(waves::Arguments),
     Analyze(analyze::Arguments),
+    /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
+    Validate(Scope),
+    Compliance(compliance::Arguments),
 }
 
 /// Which part of the graph.
@@ -57,6 +62,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Next(arguments) => face.run("orchestrator.next", arguments, next::run),
         Command::Waves(arguments) => face.run("orchestrator.waves", arguments, waves::run),
         Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, analyze::run),
+        Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
+        Command::Compliance(arguments) => {
+            face.run("orchestrator.compliance", arguments, compliance::run)
+        }
     }
 }
 

@@ -17,8 +17,9 @@ use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
+use crate::ops::compliance::{Compliance, History};
 use crate::ops::demo::Demo;
-use crate::ops::gates::TaskGates;
+use crate::ops::gates::{Renewed, TaskGates};
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
@@ -64,6 +65,7 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
         one::<brief::Written<'static>>("orchestrator.brief"),
+        one::<History>("orchestrator.compliance"),
         one::<orchestrator::Measured>("orchestrator.context"),
         one::<tasks::Next>("orchestrator.next"),
         one::<tasks::Analysis>("orchestrator.analyze"),
@@ -71,6 +73,7 @@ fn replies() -> Vec<Reply> {
         one::<Spawned>("orchestrator.spawn").or::<Prepared>(),
         one::<orchestrator::Start>("orchestrator.start"),
         one::<orchestrator::Overall>("orchestrator.status"),
+        one::<Compliance>("orchestrator.validate"),
         one::<tasks::Waves>("orchestrator.waves"),
         one::<Claimed>("release"),
         one::<phases::Kept>("phase.add"),
@@ -105,7 +108,7 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),
         one::<update::Updated>("update"),
-        one::<TaskGates>("verify"),
+        one::<TaskGates>("verify").or::<Renewed>(),
         one::<verify::ManifestVerdict>("verify.manifest"),
         one::<verify::MessageVerdict>("verify.message"),
         one::<verify::OutputVerdict>("verify.output"),

@@ -1,32 +1,73 @@
-//! `cleo verify TASK`, with or without `--gate`
+//! `cleo verify TASK`: its gates and criteria, and what proves them
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
+use super::standing;
 use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
-use crate::cli::screen::{Cell, Screen, Tone};
 use crate::config::GATES_TIME_LIMIT;
-use crate::error::{Code, Error, Result};
-use crate::gate::{Evidence, Gate, ROUNDS_MAX, Record};
+use crate::error::{Code, Error, Result, quote};
+use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, words};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Setting, TaskGates};
+use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
+#[command(group = ArgGroup::new("given").multiple(true))]
 pub(in crate::cli) struct GateArguments {
-    /// Show the gates of this task, or set one
+    /// Show the gates and criteria of this task, or set one
     task: Option<TaskId>,
 
     /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
-    #[arg(long, value_name = "GATE", requires = "task")]
+    #[arg(long, value_name = "GATE", requires = "task", group = "subject")]
     gate: Option<String>,
 
-    /// Command whose result decides the gate; run without a shell
-    #[arg(long, value_name = "COMMAND", requires = "gate")]
-    run: Option<String>,
+    /// Criterion without a command to take somebody's word for, by its number
+    #[arg(long, value_name = "N", requires_all = ["task", "given"], group = "subject")]
+    accept: Option<usize>,
+
+    /// Command whose result decides the gate; run without a shell; may be repeated
+    #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
+    run: Vec<String>,
+
+    /// File of the workspace whose digest is kept as evidence; may be repeated
+    #[arg(
+        long = "file",
+        value_name = "PATH",
+        requires = "subject",
+        group = "given"
+    )]
+    files: Vec<String>,
+
+    /// Commit that git must have; its full id is kept; may be repeated
+    #[arg(
+        long = "commit",
+        value_name = "REVISION",
+        requires = "subject",
+        group = "given"
+    )]
+    commits: Vec<String>,
+
+    /// Address of a web page that is kept and never looked at; may be repeated
+    #[arg(
+        long = "url",
+        value_name = "URL",
+        requires = "subject",
+        group = "given"
+    )]
+    urls: Vec<String>,
+
+    /// Remark that is kept; may be repeated
+    #[arg(
+        long = "note",
+        value_name = "TEXT",
+        requires = "subject",
+        group = "given"
+    )]
+    notes: Vec<String>,
 
     /// What to set the gate to without a command: true or false
     #[arg(long, value_name = "BOOL", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set, requires = "gate", conflicts_with = "run")]
@@ -36,8 +77,26 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, value_name = "AGENT", requires = "gate")]
     agent: Option<String>,
 
-    /// Seconds that the command may take, a day at most; 600 unless gates.timeLimit says otherwise
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "run")]
+    /// Run the commands of all criteria that are not proven, and again what is stale
+    #[arg(long, requires = "task", conflicts_with = "subject", group = "runs")]
+    run_all: bool,
+
+    /// Run again only what is stale, of gates and criteria
+    #[arg(long, requires = "task", conflicts_with = "subject", group = "runs")]
+    refresh: bool,
+
+    /// Run the command of the criterion with this number, also when it is proven
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "task",
+        conflicts_with = "subject",
+        group = "runs"
+    )]
+    only: Option<usize>,
+
+    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "runs")]
     time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open; this is recorded
@@ -53,30 +112,74 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         let message = "say what to verify: a task, or prompt, message, output or manifest";
         return Err(Error::new(Code::Usage, message).fix("cleo verify --help"));
     };
-    let Some(name) = &arguments.gate else {
-        let gates = gates::gates(&mut face.context()?, task)?;
-        return face.reply(&gates, &[], |screen| render(screen, &gates));
-    };
-    let gate: Gate = name.parse()?;
-    let limit = face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+    if arguments.run_all || arguments.refresh || arguments.only.is_some() {
+        return renew(face, task, &arguments);
+    }
+    if let Some(number) = arguments.accept {
+        let (given, epoch) = (arguments.given()?, arguments.claim.epoch);
+        let accepted = gates::accept(&mut face.context()?, task, number, &given, epoch)?;
+        return answer(face, &accepted, None);
+    }
+    match arguments.gate.as_deref() {
+        Some(name) => set(face, task, name.parse()?, &arguments),
+        None => {
+            let gates = gates::gates(&mut face.context()?, task)?;
+            answer(face, &gates, None)
+        }
+    }
+}
+
+fn answer(face: &mut Face<'_>, gates: &TaskGates, error: Option<Error>) -> Result<ExitCode> {
+    face.outcome(gates, error, &gates.warnings, |screen| {
+        standing::render(screen, gates);
+    })
+}
+
+fn set(
+    face: &mut Face<'_>,
+    task: TaskId,
+    gate: Gate,
+    arguments: &GateArguments,
+) -> Result<ExitCode> {
     let setting = Setting {
         gate,
         passed: arguments.value,
-        command: arguments.run.as_deref().map(words).transpose()?,
-        time_limit: Duration::from_secs(arguments.time_limit.unwrap_or(limit)),
-        agent: arguments.agent,
+        given: arguments.given()?,
+        time_limit: arguments.time_limit(face),
+        agent: arguments.agent.clone(),
         force: arguments.force,
         epoch: arguments.claim.epoch,
     };
     let result = gates::set(&mut face.context()?, task, &setting)?;
-    let error = failed(&result, gate, arguments.run.as_deref());
-    face.verdict(&result, error, |screen| render(screen, &result))
+    let error = failed(&result, gate, &arguments.run);
+    answer(face, &result, error)
+}
+
+impl GateArguments {
+    /// How long each command may take: as it is said here, else as the settings say.
+    fn time_limit(&self, face: &Face<'_>) -> Duration {
+        let setting = || face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+        Duration::from_secs(self.time_limit.unwrap_or_else(setting))
+    }
+
+    fn given(&self) -> Result<Given> {
+        Ok(Given {
+            commands: self
+                .run
+                .iter()
+                .map(|line| split(line))
+                .collect::<Result<_>>()?,
+            files: self.files.clone(),
+            commits: self.commits.clone(),
+            urls: self.urls.clone(),
+            notes: self.notes.clone(),
+        })
+    }
 }
 
 /// Splits a command into words as a shell would, and expands nothing.
-fn words(command: &str) -> Result<Vec<String>> {
-    let words = shlex::split(command).filter(|words| !words.is_empty());
-    words.ok_or_else(|| {
+fn split(command: &str) -> Result<Vec<String>> {
+    words(command).ok_or_else(|| {
         let message = format!("`{command}` is no command: a quote is open, or it is empty");
         Error::new(Code::Usage, message).fix("cleo verify --help")
     })
@@ -84,61 +187,102 @@ fn words(command: &str) -> Result<Vec<String>> {
 
 /// A gate whose command failed is a verdict, and so is every failure after the last round. Said by
 /// hand within the rounds, a failure is what was asked for.
-fn failed(result: &TaskGates, gate: Gate, command: Option<&str>) -> Option<Error> {
-    let gates = &result.gates;
-    let record = gates.gates.get(&gate).filter(|record| !record.passed)?;
-    let why = why(&record.evidence, command);
+fn failed(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> {
+    let record = result.gates.get(&gate).filter(|record| !record.passed)?;
+    let why = why(&record.evidence, commands);
     let message = format!("{gate} of {} stays open: {why}", result.task_id);
-    if gates.rounds_exceeded() {
+    if result.rounds_exceeded() {
         let spent = format!("all {ROUNDS_MAX} rounds are spent; a person should look at it");
         let error = Error::new(Code::GateRounds, format!("{message}; {spent}"));
         return Some(error.fix(format!("cleo show {}", result.task_id)));
     }
     // The fix is the whole command line again; see `usage`.
-    command.map(|_| Error::new(Code::GateFailed, message))
+    (!commands.is_empty()).then(|| Error::new(Code::GateFailed, message))
 }
 
-fn why(evidence: &Evidence, command: Option<&str>) -> String {
-    let what = match evidence {
-        Evidence::Claim => return "it was said to have failed".to_string(),
-        Evidence::Command {
+/// Says why a gate is open. Commands come first, and the last of them is the one that failed.
+fn why(evidence: &[Evidence], commands: &[String]) -> String {
+    let failed = evidence.iter().enumerate();
+    let mut failed = failed.filter(|(_, each)| each.outcome() == Some(false));
+    let Some((at, each)) = failed.next() else {
+        return "it was said to have failed".to_string();
+    };
+    let command = commands.get(at).cloned();
+    let command = command.unwrap_or_else(|| standing::summary(each));
+    format!("`{command}` failed: it {}", ending(&each.proof))
+}
+
+/// Says how a command ended.
+fn ending(proof: &Proof) -> String {
+    match proof {
+        Proof::Command {
             timed_out: true, ..
         } => "took too long".to_string(),
-        Evidence::Command {
+        Proof::Command {
             exit_code: Some(code),
             ..
         } => format!("exited with {code}"),
-        Evidence::Command { .. } => "was ended by a signal".to_string(),
-    };
-    let command = command.unwrap_or_default();
-    format!("`{command}` failed: it {what}")
+        _ => "was ended by a signal".to_string(),
+    }
 }
 
-fn render(screen: &mut Screen, result: &TaskGates) {
-    let rows = Gate::ALL
-        .into_iter()
-        .map(|gate| row(gate, result.gates.gates.get(&gate)));
-    screen.table(&["GATE", "STATE", "BY", "EVIDENCE"], rows.collect());
-    screen.field("round", result.gates.round);
+fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result<ExitCode> {
+    let renewal = Renewal {
+        stale_only: arguments.refresh,
+        only: arguments.only,
+        time_limit: arguments.time_limit(face),
+        epoch: arguments.claim.epoch,
+    };
+    let mut context = face.context()?;
+    let output = &*face.output;
+    let mut begin = |what: &str| output.note(&format!("running {what}"));
+    let renewed = gates::renew(&mut context, task, &renewal, &mut begin)?;
+    let error = broken(&renewed);
+    face.outcome(&renewed, error, &renewed.standing.warnings, |screen| {
+        standing::ran(screen, &renewed);
+    })
 }
 
-fn row(gate: Gate, record: Option<&Record>) -> Vec<Cell> {
-    let (tone, state) = match record {
-        Some(record) if record.passed && record.forced => (Tone::Warn, "passed by force"),
-        Some(record) if record.passed => (Tone::Good, "passed"),
-        Some(_) => (Tone::Bad, "failed"),
-        None if gate.is_required() => (Tone::Plain, "open"),
-        None => (Tone::Dim, "open (optional)"),
+/// The verdict over what was run: the first that failed, or what nobody but a person can renew.
+fn broken(renewed: &Renewed) -> Option<Error> {
+    let id = renewed.standing.task_id;
+    if let Some(first) = renewed
+        .ran
+        .iter()
+        .find(|ran| ran.outcome == Outcome::Failed)
+    {
+        let failed = renewed
+            .ran
+            .iter()
+            .filter(|ran| ran.outcome == Outcome::Failed);
+        let names: Vec<String> = failed.map(standing::name).collect();
+        let exceeded = first.gate.is_some() && renewed.standing.rounds_exceeded();
+        let code = match first.gate {
+            Some(_) if exceeded => Code::GateRounds,
+            Some(_) => Code::GateFailed,
+            None => Code::CriterionFailed,
+        };
+        let message = format!("{} of {id} failed", names.join(", "));
+        return Some(Error::new(code, message).fix(again(id, first)));
+    }
+    let gate = renewed.words_only.first()?;
+    let names: Vec<&str> = renewed.words_only.iter().map(|gate| gate.name()).collect();
+    let names = names.join(", ");
+    let message = format!("{names} of {id} rest on somebody's word from before files changed");
+    let again = format!("cleo verify {id} --gate {gate} --note 'how you know'");
+    Some(Error::new(Code::EvidenceStale, message).fix(again))
+}
+
+/// Writes the command that runs something alone.
+fn again(id: TaskId, ran: &Ran) -> String {
+    let Some(gate) = ran.gate else {
+        let number = ran.criterion.unwrap_or_default();
+        return format!("cleo verify {id} --only {number}");
     };
-    let by = record.map(|record| record.by.clone()).unwrap_or_default();
-    let evidence = record.map(|record| match &record.evidence {
-        Evidence::Command { command, .. } => command.join(" "),
-        Evidence::Claim => "claimed".to_string(),
-    });
-    vec![
-        (Tone::Strong, gate.name().to_string()),
-        (tone, state.to_string()),
-        (Tone::Dim, by),
-        (Tone::Plain, evidence.unwrap_or_default()),
-    ]
+    let commands = ran.commands.iter();
+    let commands = commands.map(|command| format!(" --run {}", quote(command)));
+    format!(
+        "cleo verify {id} --gate {gate}{}",
+        commands.collect::<String>()
+    )
 }

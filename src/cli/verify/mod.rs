@@ -5,6 +5,7 @@ mod manifest;
 mod message;
 mod output;
 mod prompt;
+pub(super) mod standing;
 
 use std::process::ExitCode;
 
@@ -20,10 +21,18 @@ use crate::ops::verify::{Verdict, Violation};
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  cleo verify T3                                     the gates of a task
+  cleo verify T3                                     the gates and criteria of a task
   cleo verify T3 --gate testsPassed --run 'cargo test'
+  cleo verify T3 --gate qaPassed --commit HEAD --url https://ci.example/runs/7 --note 'read it all'
+  cleo verify T3 --run-all                           run the commands of its criteria
+  cleo verify T3 --refresh                           run again what is stale
+  cleo verify T3 --accept 2 --note 'shown to the customer'
   cleo verify output T3
-  cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'"
+  cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'
+
+Evidence holds for the files that the task is about: those that it declares with --file (src/auth
+for all below a folder, src/**/*.rs, {ts,tsx}, [a-z]), else all that git tracks or does not ignore.
+When one of them changes, it is stale, and `complete` asks for it again."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]

@@ -16,7 +16,7 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
-    pub(super) epoch: Option<u32>,
+    pub(in crate::ops) epoch: Option<u32>,
     fixed_clock: bool,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::error::{Code, Error, Result};
+use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
 use crate::ops::sessions::covering;
@@ -170,7 +171,11 @@ pub(super) fn bindings(
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
     let next = transaction.unblocked_by(task.id)?;
     bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
-    let acceptance = bullets(&task.acceptance);
+    let criteria = task.acceptance.iter();
+    let criteria: Vec<String> = criteria
+        .map(|line| Criterion::read(line).sentence())
+        .collect();
+    let acceptance = bullets(&criteria);
     bindings.set(
         "ACCEPTANCE_CRITERIA",
         acceptance.unwrap_or("Task completed successfully per description".into()),

@@ -2,8 +2,10 @@
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
+use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
 use crate::store::{DANGLING, Tasks, dangling};
 use crate::task::draft::{
@@ -40,6 +42,7 @@ pub struct Patch {
     pub due: Option<String>,
     pub estimate: Option<f64>,
     pub feature: Option<String>,
+    pub require_gates: Vec<Gate>,
     /// Fields to empty before the rest of the change.
     pub clear: Vec<ListField>,
 }
@@ -68,6 +71,7 @@ pub enum ListField {
     Estimate,
     Feature,
     Key,
+    RequiredGates,
 }
 
 /// Changes a task.
@@ -92,6 +96,8 @@ pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
         if patch.parent.is_some() || !patch.add_depends.is_empty() {
             refuse_circles(transaction, &task, &patch)?;
         }
+        let clear = patch.clear.contains(&ListField::RequiredGates);
+        require_gates(transaction, id, clear, &patch.require_gates)?;
         Ok(task)
     })
 }
@@ -167,6 +173,8 @@ fn clear(task: &mut Task, field: ListField) {
         ListField::Estimate => task.estimate = None,
         ListField::Feature => task.feature = None,
         ListField::Key => task.key = None,
+        // They are kept with the gates.
+        ListField::RequiredGates => {}
     }
 }
 

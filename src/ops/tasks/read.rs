@@ -9,6 +9,7 @@ use super::graph::problems_around;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction};
 use crate::task::graph::Problem;
@@ -32,6 +33,9 @@ pub struct Shown {
     pub waiting_for: Vec<TaskId>,
     /// Who holds it; none when nobody does.
     pub claim: Option<HeldClaim>,
+    /// Its gates and criteria, when anything is known of them or can be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Summary>,
 }
 
 /// The claim of a task that somebody holds.
@@ -98,6 +102,7 @@ pub struct TreeRow {
 
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
+    let verification = gates::gates(context, id)?.summary();
     let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;
@@ -119,6 +124,7 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             dependents,
             waiting_for,
             claim,
+            verification,
         })
     })
 }

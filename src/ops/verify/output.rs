@@ -13,7 +13,7 @@ use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
@@ -36,6 +36,9 @@ pub struct OutputVerdict {
     pub output_digest: Option<String>,
     /// When the prompt was prepared.
     pub spawned_at: Option<String>,
+    /// Kind of agent that the entry names.
+    #[serde(skip)]
+    pub agent: Option<String>,
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
@@ -52,7 +55,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
         };
         Ok((verdict, record))
     })?;
-    if let Some(record) = record.filter(|_| verdict.verdict.violations.is_empty()) {
+    if let Some(record) = record {
         remember(context, record, &verdict, &caller)?;
     }
     Ok(verdict)
@@ -64,29 +67,67 @@ pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>
     Ok(Catalogue::load(&places)?.base.sections)
 }
 
+/// Records a check, and the digest of a file that holds, unless that is known.
 fn remember(
     context: &mut Context,
     record: SpawnRecord,
     verdict: &OutputVerdict,
     caller: &Caller,
 ) -> Result<()> {
-    if record.output_digest == verdict.output_digest && record.verified_at.is_some() {
-        return Ok(());
-    }
-    let output_digest = verdict.output_digest.clone();
+    let is_known = record.output_digest == verdict.output_digest && record.verified_at.is_some();
     let record = SpawnRecord {
         verified_at: Some(caller.now.clone()),
-        output_digest,
+        output_digest: verdict.output_digest.clone(),
         ..record
     };
-    context.write(|transaction| {
+    let (passed, violations) = (
+        verdict.verdict.violations.is_empty(),
+        &verdict.verdict.violations,
+    );
+    let kept = context.write(|transaction| {
         check_epoch(transaction, &require(transaction, record.task)?, caller)?;
-        // Writing makes it the latest, which another spawn may have become meanwhile.
+        let found = verification(transaction, &record, verdict, violations, caller)?;
+        // Writing the spawn makes it the latest, which another one may have become meanwhile.
         let latest = transaction.latest_spawn(record.task)?;
-        if latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+        transaction.put_verification(&found)?;
+        let is_latest = latest.is_some_and(|latest| latest.manifest_id == record.manifest_id);
+        if passed && is_latest && !is_known {
             transaction.put_spawn(&record)?;
         }
         Ok(())
+    });
+    match kept {
+        // A verdict does not depend on being counted.
+        Err(error) if error.code == Code::StoreReadOnly && (is_known || !passed) => Ok(()),
+        kept => kept,
+    }
+}
+
+/// Tells what a check of a spawned task found, for the record. The agent is who holds the task, else
+/// the kind that the entry names, else who had it checked.
+pub(in crate::ops) fn verification(
+    transaction: &dyn Transaction,
+    record: &SpawnRecord,
+    verdict: &OutputVerdict,
+    violations: &[Violation],
+    caller: &Caller,
+) -> Result<Verification> {
+    let claim = transaction.claim(record.task)?;
+    let holder = claim.and_then(|claim| claim.holder);
+    let agent = holder.or_else(|| verdict.agent.clone());
+    let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
+    let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
+    broken.sort();
+    broken.dedup();
+    Ok(Verification {
+        task: record.task,
+        manifest_id: record.manifest_id.clone(),
+        at: caller.now.clone(),
+        by: caller.name.clone(),
+        skill: skill.unwrap_or("unknown").to_string(),
+        agent: agent.unwrap_or_else(|| caller.name.clone()),
+        passed: broken.is_empty(),
+        violations: broken,
     })
 }
 
@@ -96,8 +137,19 @@ pub(in crate::ops) fn check_output(
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
+    let found = log::find(&workspace.manifest()?, &record.manifest_id)?;
+    check_found(workspace, record, found, required)
+}
+
+/// Checks the file of a spawn and what the manifest holds under the id of its entry.
+pub(in crate::ops) fn check_found(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+    found: log::Found,
+    required: &[String],
+) -> Result<OutputVerdict> {
     let mut violations = Vec::new();
-    let entry = spawned_entry(workspace, record, &mut violations)?;
+    let entry = spawned_entry(record, found, &mut violations);
     let file = Some(record.output_file.clone());
     let digest = file_digest(workspace, &file, Some(record), required, &mut violations)?;
     Ok(OutputVerdict {
@@ -105,6 +157,7 @@ pub(in crate::ops) fn check_output(
         verdict: Verdict::of(violations),
         manifest_id: Some(record.manifest_id.clone()),
         output_file: file,
+        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
         entry_status: entry.map(|entry| entry.status),
         output_digest: digest,
         spawned_at: Some(record.at.clone()),
@@ -129,6 +182,7 @@ fn check_unspawned(
         verdict: Verdict::of(violations),
         manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
         output_file: file,
+        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
         entry_status: entry.map(|entry| entry.status),
         output_digest: digest,
         spawned_at: None,
@@ -149,12 +203,11 @@ fn file_digest(
 }
 
 fn spawned_entry(
-    workspace: &Workspace,
     record: &SpawnRecord,
+    found: log::Found,
     violations: &mut Vec<Violation>,
-) -> Result<Option<Entry>> {
+) -> Option<Entry> {
     let (id, task) = (&record.manifest_id, record.task);
-    let found = log::find(&workspace.manifest()?, id)?;
     let mut missing =
         |message: String| violations.push(violation(Code::EntryMissing, "OUT-002", message));
     let Some((_, entry)) = found.entry else {
@@ -164,7 +217,7 @@ fn spawned_entry(
         for fault in &found.faulty {
             missing(format!("the entry {id} is faulty: {fault}"));
         }
-        return Ok(None);
+        return None;
     };
     if entry.status == Status::Archived {
         missing(format!(
@@ -179,7 +232,7 @@ fn spawned_entry(
         let message = format!("the entry {id} names the file {}, not {due}", entry.file);
         violations.push(violation(Code::OutputMissing, "OUT-001", message));
     }
-    Ok(Some(entry))
+    Some(entry)
 }
 
 fn linked_entry(

@@ -233,10 +233,11 @@ CREATE TABLE changes (
 CREATE INDEX changes_by_operation ON changes (operation);
 CREATE INDEX changes_by_task ON changes (task, sequence);
 
--- Each check of a finished task against its protocols.
+-- Each check of what the agent of a spawned task left.
 CREATE TABLE verifications (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    manifest_id TEXT NOT NULL,
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     skill TEXT NOT NULL,

@@ -16,6 +16,7 @@ mod sessions;
 mod spawns;
 mod suggestions;
 mod tasks;
+mod verifications;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

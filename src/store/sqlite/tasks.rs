@@ -8,7 +8,8 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::{
-    Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin, touched,
+    Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications, log,
+    origin, touched,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -160,6 +161,7 @@ impl Tasks for SqliteTransaction<'_> {
             spawns: self.spawns(id)?,
             links: self.links(id)?,
             gates: self.gates(id)?,
+            verifications: self.verifications_of(id)?,
         };
         self.record(&log::delete(&removed))?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
@@ -178,6 +180,9 @@ impl Tasks for SqliteTransaction<'_> {
         }
         if removed.gates != Gates::default() {
             self.write_gates(id, &removed.gates)?;
+        }
+        for check in &removed.verifications {
+            self.put_verification(check)?;
         }
         self.record(&log::restore(removed))
     }

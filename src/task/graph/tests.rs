@@ -102,7 +102,8 @@ fn within_a_wave_the_most_urgent_comes_first() {
 
 #[test]
 fn tasks_that_touch_the_same_files_are_not_side_by_side() {
-    let rows: &[(&str, &[&str], &[&[u32]], &[(u32, u32)])] = &[
+    type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a [u32]], &'a [(u32, u32)]);
+    let rows: &[Row<'_>] = &[
         ("apart", &["a", "b", "c"], &[&[1, 2, 3]], &[]),
         (
             "the same",

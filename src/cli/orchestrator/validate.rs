@@ -1,0 +1,68 @@
+//! `cleo orchestrator validate`
+
+use std::process::ExitCode;
+
+use super::Scope;
+use crate::cli::Face;
+use crate::cli::screen::{Screen, Tone, count};
+use crate::error::Result;
+use crate::ops::compliance::{self, Compliance, RuleReport, TaskReport};
+
+pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
+    let mut found = compliance::validate(&mut face.context()?, scope.epic)?;
+    let error = found.error.take();
+    face.verdict(&found, error, |screen| render(screen, &found))
+}
+
+fn render(screen: &mut Screen, found: &Compliance) {
+    for rule in &found.rules {
+        rule_lines(screen, rule);
+    }
+    for task in &found.tasks {
+        task_lines(screen, task);
+    }
+    let tasks = count(found.total, "finished task", "finished tasks");
+    let broken = found.total - found.compliant;
+    let with = if broken == 0 {
+        "none"
+    } else {
+        &broken.to_string()
+    };
+    screen.line(Tone::Dim, format!("{tasks}, {with} with a rule broken"));
+}
+
+fn verdict(screen: &mut Screen, verdict: Option<&str>) {
+    match verdict {
+        Some("pass") => screen.say(Tone::Good, "pass    "),
+        Some(_) => screen.say(Tone::Bad, "fail    "),
+        None => screen.say(Tone::Dim, "advice  "),
+    };
+}
+
+fn rule_lines(screen: &mut Screen, rule: &RuleReport) {
+    verdict(screen, rule.verdict);
+    screen.say(Tone::Strong, rule.id).say(Tone::Plain, "  ");
+    screen.line(Tone::Plain, rule.rule);
+    screen.line(Tone::Dim, format!("          {}", rule.evidence));
+}
+
+fn task_lines(screen: &mut Screen, task: &TaskReport) {
+    verdict(screen, Some(task.verdict));
+    screen
+        .say(Tone::Strong, task.task_id)
+        .say(Tone::Plain, "  ");
+    screen.line(Tone::Plain, &task.skill);
+    for found in &task.violations {
+        screen.say(Tone::Dim, format!("          {}: ", found.rule));
+        screen.line(Tone::Plain, &found.message);
+    }
+    if let Some(forced) = &task.forced {
+        screen.line(
+            Tone::Warn,
+            format!("          completed by force: {forced}"),
+        );
+    }
+    for gate in &task.forced_gates {
+        screen.line(Tone::Warn, format!("          passed by force: {gate}"));
+    }
+}

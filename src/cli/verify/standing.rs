@@ -1,0 +1,149 @@
+//! How gates, criteria and their evidence look.
+
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::error::quote;
+use crate::gate::{Evidence, Gate, Proof, Record};
+use crate::ops::gates::{CriterionStanding, GateState, Outcome, Proven, Ran, Renewed, TaskGates};
+
+/// How much of a commit's id is shown, in digits.
+const COMMIT_SHOWN: usize = 12;
+
+/// Shows the gates of a task, then its criteria.
+pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
+    let rows = Gate::ALL.into_iter().map(|gate| row(gate, result));
+    screen.table(&["GATE", "STATE", "BY", "EVIDENCE"], rows.collect());
+    screen.field("round", result.round);
+    if !result.criteria.is_empty() {
+        screen.line(Tone::Plain, "");
+        let rows = result.criteria.iter().map(criterion);
+        screen.table(&["NO", "STATE", "CRITERION", "EVIDENCE"], rows.collect());
+    }
+    let problem = result.tree.as_ref().and_then(|tree| tree.problem.as_ref());
+    screen.field("files", problem.cloned().unwrap_or_default());
+    failures(screen, result);
+}
+
+/// Shows what was run, then how the task stands.
+pub(super) fn ran(screen: &mut Screen, renewed: &Renewed) {
+    for ran in &renewed.ran {
+        let (tone, word) = match ran.outcome {
+            Outcome::Passed => (Tone::Good, "pass "),
+            Outcome::Failed => (Tone::Bad, "fail "),
+        };
+        screen.say(tone, word).line(Tone::Plain, name(ran));
+    }
+    if renewed.ran.is_empty() {
+        screen.line(Tone::Dim, "there was nothing to run");
+    }
+    screen.line(Tone::Plain, "");
+    render(screen, &renewed.standing);
+}
+
+/// Names something that was run, with its commands.
+pub(super) fn name(ran: &Ran) -> String {
+    let what = match (ran.gate, ran.criterion) {
+        (Some(gate), _) => gate.to_string(),
+        (None, number) => format!("criterion {}", number.unwrap_or_default()),
+    };
+    match ran.commands.is_empty() {
+        true => what,
+        false => format!("{what} (`{}`)", ran.commands.join("`, `")),
+    }
+}
+
+/// Says in a few words how a gate stands.
+pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
+    match state {
+        GateState::Open => (Tone::Plain, "open"),
+        GateState::Optional => (Tone::Dim, "open (optional)"),
+        GateState::Passed => (Tone::Good, "passed"),
+        GateState::Forced => (Tone::Warn, "passed by force"),
+        GateState::Failed => (Tone::Bad, "failed"),
+        GateState::Stale => (Tone::Warn, "stale"),
+    }
+}
+
+/// Says in a word how a criterion stands.
+pub(in crate::cli) fn proven(state: Proven) -> (Tone, &'static str) {
+    match state {
+        Proven::Proven => (Tone::Good, "proven"),
+        Proven::Claimed => (Tone::Accent, "claimed"),
+        Proven::Failed => (Tone::Bad, "failed"),
+        Proven::Stale => (Tone::Warn, "stale"),
+        Proven::Unproven => (Tone::Dim, "unproven"),
+    }
+}
+
+fn row(gate: Gate, result: &TaskGates) -> Vec<Cell> {
+    let record = result.gates.get(&gate);
+    let (tone, state) = state(result.state(gate));
+    let by = record.map(|record| record.by.clone()).unwrap_or_default();
+    vec![
+        (Tone::Strong, gate.name().to_string()),
+        (tone, state.to_string()),
+        (Tone::Dim, by),
+        (Tone::Plain, record.map(summaries).unwrap_or_default()),
+    ]
+}
+
+fn criterion(one: &CriterionStanding) -> Vec<Cell> {
+    let (tone, state) = proven(one.state);
+    let evidence = match (&one.record, &one.command) {
+        (Some(record), _) => summaries(record),
+        (None, Some(command)) => typed(command),
+        (None, None) => String::new(),
+    };
+    vec![
+        (Tone::Strong, one.number.to_string()),
+        (tone, state.to_string()),
+        (Tone::Plain, one.text.clone()),
+        (Tone::Plain, evidence),
+    ]
+}
+
+fn summaries(record: &Record) -> String {
+    let all: Vec<String> = record.evidence.iter().map(summary).collect();
+    all.join("; ")
+}
+
+/// Says in a few words what a piece of evidence is.
+pub(super) fn summary(evidence: &Evidence) -> String {
+    match &evidence.proof {
+        Proof::Command { command, .. } => typed(command),
+        Proof::File { path, .. } => format!("file {path}"),
+        Proof::Commit { id, .. } => {
+            let short: String = id.chars().take(COMMIT_SHOWN).collect();
+            format!("commit {short}")
+        }
+        Proof::Url { url } => url.clone(),
+        Proof::Note { text } => format!("note: {text}"),
+        Proof::Claim => "claimed".to_string(),
+    }
+}
+
+fn typed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    words.join(" ")
+}
+
+/// Shows the last lines of every command that failed.
+fn failures(screen: &mut Screen, result: &TaskGates) {
+    let gates = result.gates.iter();
+    let gates = gates.map(|(gate, record)| (gate.to_string(), record));
+    let criteria = result.criteria.iter().filter_map(|one| {
+        let record = one.record.as_ref()?;
+        Some((format!("criterion {}", one.number), record))
+    });
+    for (name, record) in gates.chain(criteria) {
+        for each in record
+            .evidence
+            .iter()
+            .filter(|it| it.outcome() == Some(false))
+        {
+            if let Proof::Command { last_lines, .. } = &each.proof {
+                let heading = format!("Last lines for {name}");
+                screen.section(&heading, &last_lines.join("\n"));
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What proves a gate or a criterion, where it was taken, and whether it still holds.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::error::{Code, Error, Result};
+
+/// Longest URL, in bytes.
+const URL_MAX: usize = 2_000;
+
+/// One piece of evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Evidence {
+    /// What it is.
+    #[serde(flatten)]
+    pub proof: Proof,
+    /// Where it was taken; none for evidence of a version that did not keep this.
+    #[serde(flatten)]
+    pub origin: Option<Origin>,
+}
+
+/// What evidence says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum Proof {
+    /// A command that cleo ran itself.
+    Command {
+        /// The words of the command.
+        command: Vec<String>,
+        /// Its exit code; none when it was ended or could not be started.
+        exit_code: Option<i32>,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// SHA-256 over the digests, in hex, of the bytes that cleo read from its standard output
+        /// and from its standard error. These are all that it wrote when it ended by itself and
+        /// left nothing running that writes; else what had come when cleo stopped reading: at the
+        /// time limit, or half a second after its end.
+        output_digest: String,
+        /// The last lines that it wrote.
+        last_lines: Vec<String>,
+        /// True when it was ended because it took too long.
+        timed_out: bool,
+    },
+    /// A file as it was.
+    File {
+        /// Where it is, relative to the workspace root.
+        path: String,
+        /// SHA-256 of its bytes.
+        digest: String,
+    },
+    /// A commit that git has.
+    Commit {
+        /// What was asked for.
+        revision: String,
+        /// The full id that git resolved it to.
+        id: String,
+    },
+    /// A place on the web, which cleo never looks at.
+    Url {
+        /// The address.
+        url: String,
+    },
+    /// A remark.
+    Note {
+        /// What was remarked.
+        text: String,
+    },
+    /// Somebody's word, with nothing beside it.
+    Claim,
+}
+
+/// Where and when evidence was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Origin {
+    /// Working directory, relative to the workspace root; `.` is the root.
+    pub directory: String,
+    /// The git commit that was checked out, if there was one.
+    pub commit: Option<String>,
+    /// Digest of the files of the task before the evidence was taken; none when they could not be
+    /// read.
+    pub tree: Option<String>,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// Who.
+    pub by: String,
+    /// Epoch of the claim under which it was taken, if known.
+    pub epoch: Option<u32>,
+}
+
+/// Whether evidence still speaks for what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// Nothing has changed since.
+    Fresh,
+    /// Something has.
+    Stale,
+    /// It was taken where the files of the task could not be read, so nobody can say.
+    Unknown,
+}
+
+/// What is there now, to compare evidence with.
+pub struct Present<'a> {
+    /// Digest of the files of the task; none when they cannot be read.
+    pub tree: Option<&'a str>,
+    /// Reads the digest of a file; none when it is not there.
+    pub file: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Evidence {
+    /// Says whether the evidence speaks for the gate; anything but a command leaves that open.
+    pub fn outcome(&self) -> Option<bool> {
+        match &self.proof {
+            Proof::Command { exit_code, .. } => Some(*exit_code == Some(0)),
+            _ => None,
+        }
+    }
+
+    /// Says whether a program can take the evidence again.
+    pub fn is_proof(&self) -> bool {
+        use Proof::{Command, Commit, File};
+        matches!(self.proof, Command { .. } | File { .. } | Commit { .. })
+    }
+
+    /// Compares what is there now with what was there then.
+    pub fn freshness(&self, present: &Present<'_>) -> Freshness {
+        if let Proof::File { path, digest } = &self.proof
+            && (present.file)(path).as_ref() != Some(digest)
+        {
+            return Freshness::Stale;
+        }
+        match self
+            .origin
+            .as_ref()
+            .and_then(|origin| origin.tree.as_deref())
+        {
+            None => Freshness::Unknown,
+            then if then == present.tree => Freshness::Fresh,
+            Some(_) => Freshness::Stale,
+        }
+    }
+}
+
+/// Judges pieces of evidence together. Where there is proof, words beside it are remarks, which do
+/// not age; words alone do.
+pub fn freshness(evidence: &[Evidence], present: &Present<'_>) -> Freshness {
+    let has_proof = evidence.iter().any(Evidence::is_proof);
+    let deciding = evidence.iter().filter(|each| each.is_proof() || !has_proof);
+    let found: Vec<Freshness> = deciding.map(|each| each.freshness(present)).collect();
+    [Freshness::Stale, Freshness::Unknown]
+        .into_iter()
+        .find(|wanted| found.contains(wanted))
+        .unwrap_or(Freshness::Fresh)
+}
+
+/// Checks the address of a web page: http or https, a host, nothing that does not belong into an
+/// address, and no name or password.
+pub fn check_url(url: &str) -> Result<()> {
+    let rest = ["https://", "http://"]
+        .iter()
+        .find_map(|scheme| url.strip_prefix(scheme));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let is_host = |host: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[') && host.chars().all(fits)
+    };
+    let plain = |c: char| c.is_ascii_graphic() && !"<>\"\\^`{|}".contains(c);
+    if url.len() <= URL_MAX && url.chars().all(plain) && authority.is_some_and(is_host) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{url}` is no address of at most {URL_MAX} characters like https://ci.example/runs/1, \
+         without a name or password"
+    );
+    Err(Error::new(Code::InputInvalid, message).instead(url, "https://ci.example/runs/1"))
+}
+
+/// Reads the evidence of a gate. An earlier version kept one piece only.
+pub(super) fn one_or_many<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<Evidence>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        Many(Vec<Evidence>),
+        One(Box<Evidence>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(many) => many,
+        OneOrMany::One(one) => vec![*one],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(proof: Proof, tree: Option<&str>) -> Evidence {
+        Evidence {
+            proof,
+            origin: Some(Origin {
+                directory: ".".into(),
+                commit: None,
+                tree: tree.map(str::to_string),
+                at: "2026-01-26T09:00:00.000Z".into(),
+                by: "tester".into(),
+                epoch: None,
+            }),
+        }
+    }
+
+    fn file(digest: &str) -> Proof {
+        Proof::File {
+            path: "a".into(),
+            digest: digest.into(),
+        }
+    }
+
+    fn note() -> Proof {
+        Proof::Note { text: "x".into() }
+    }
+
+    #[test]
+    fn evidence_is_as_fresh_as_the_stalest_piece_that_decides() {
+        use Freshness::{Fresh, Stale, Unknown};
+        for (evidence, expected) in [
+            (vec![taken(note(), Some("now"))], Fresh),
+            (vec![taken(note(), Some("then"))], Stale),
+            (vec![taken(note(), None)], Unknown),
+            (vec![taken(file("f"), Some("now"))], Fresh),
+            (vec![taken(file("g"), Some("now"))], Stale),
+            (
+                vec![taken(file("f"), Some("now")), taken(note(), Some("then"))],
+                Fresh,
+            ),
+            (
+                vec![
+                    taken(file("f"), Some("now")),
+                    taken(file("f"), Some("then")),
+                ],
+                Stale,
+            ),
+            (
+                vec![Evidence {
+                    proof: Proof::Claim,
+                    origin: None,
+                }],
+                Unknown,
+            ),
+        ] {
+            let present = Present {
+                tree: Some("now"),
+                file: &|path| (path == "a").then(|| "f".to_string()),
+            };
+            assert_eq!(freshness(&evidence, &present), expected, "{evidence:?}");
+        }
+        let unreadable = Present {
+            tree: None,
+            file: &|_| None,
+        };
+        assert_eq!(
+            freshness(&[taken(note(), Some("then"))], &unreadable),
+            Stale
+        );
+    }
+
+    #[test]
+    fn addresses_are_those_of_web_pages() {
+        for (url, is_right) in [
+            ("https://ci.example/runs/1?x=%20#top", true),
+            ("http://localhost:8080", true),
+            ("http://[::1]/x", true),
+            ("https://", false),
+            ("https:///x", false),
+            ("ftp://ci.example/x", false),
+            ("javascript:alert(1)", false),
+            ("file:///etc/passwd", false),
+            ("https://me:secret@ci.example/", false),
+            ("https://ci.example/a b", false),
+            ("https://ci.example/\u{1b}[31m", false),
+            ("https://ci.example/ü", false),
+        ] {
+            assert_eq!(check_url(url).is_ok(), is_right, "{url}");
+        }
+        assert!(check_url(&format!("https://x/{}", "y".repeat(URL_MAX))).is_err());
+    }
+}

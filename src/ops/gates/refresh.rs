@@ -1,0 +1,314 @@
+//! Running what proves a task: the commands of its criteria, and again what has become stale.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::standing::{CriterionStanding, Proven, TaskGates, gates};
+use super::take::{self, Given, Scene, command};
+use super::{Setting, set_in};
+use crate::error::{Code, Error, Result};
+use crate::gate::{Evidence, Gate, Proof, Record};
+use crate::id::{self, TaskId};
+use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::{Context, require};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    /// Leave out criteria that were never shown to hold: only what is stale.
+    pub stale_only: bool,
+    /// Only the criterion with this number, whatever is known of it.
+    pub only: Option<usize>,
+    /// How long each command may take.
+    pub time_limit: Duration,
+    /// Epoch of the claim under which it is done.
+    pub epoch: Option<u32>,
+}
+
+/// What was run, and how the task stands now.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Renewed {
+    /// What was run, in order.
+    pub ran: Vec<Ran>,
+    /// Gates that are stale and rest on somebody's word, which only that somebody can give again.
+    pub words_only: Vec<Gate>,
+    /// How the task stands.
+    #[serde(flatten)]
+    pub standing: TaskGates,
+}
+
+/// One thing that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Ran {
+    /// The gate, for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+    /// The number of the criterion, for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<usize>,
+    /// Its commands, as they are typed.
+    pub commands: Vec<String>,
+    /// What came out.
+    pub outcome: Outcome,
+}
+
+/// What came out of running something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It holds.
+    Passed,
+    /// It does not.
+    Failed,
+}
+
+impl From<bool> for Outcome {
+    fn from(passed: bool) -> Outcome {
+        if passed {
+            Outcome::Passed
+        } else {
+            Outcome::Failed
+        }
+    }
+}
+
+/// Runs what is stale, and the commands of criteria that nothing has shown to hold. What is proven
+/// and fresh is not run again, unless it is asked for by number. Each result is kept as soon as it
+/// is there; `begin` is told of each command before.
+pub fn renew(
+    context: &mut Context,
+    task: TaskId,
+    renewal: &Renewal,
+    begin: &mut dyn FnMut(&str),
+) -> Result<Renewed> {
+    let before = gates(context, task)?;
+    let mut renewed = Renewed {
+        ran: Vec::new(),
+        words_only: Vec::new(),
+        standing: before,
+    };
+    match renewal.only {
+        None => renew_gates(context, &mut renewed, renewal, begin)?,
+        Some(number) => check_number(&renewed.standing, number)?,
+    }
+    for one in chosen(&renewed.standing, renewal) {
+        renewed.ran.push(run(context, task, &one, renewal, begin)?);
+    }
+    let warnings = std::mem::take(&mut renewed.standing.warnings);
+    renewed.standing = gates(context, task)?;
+    renewed.standing.warnings = warnings;
+    Ok(renewed)
+}
+
+fn renew_gates(
+    context: &mut Context,
+    renewed: &mut Renewed,
+    renewal: &Renewal,
+    begin: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let task = renewed.standing.task_id;
+    for gate in renewed.standing.stale.clone() {
+        let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
+            continue;
+        };
+        if !record.evidence.iter().any(Evidence::is_proof) {
+            renewed.words_only.push(gate);
+            continue;
+        }
+        let commands: Vec<String> = record.evidence.iter().filter_map(command).collect();
+        begin(&format!("{gate}: {}", commands.join(", ")));
+        let set = renew_gate(context, task, gate, &record, renewal)?;
+        let passed = set.gates.get(&gate).is_some_and(|record| record.passed);
+        renewed.standing.warnings.extend(set.warnings);
+        renewed.ran.push(Ran {
+            gate: Some(gate),
+            criterion: None,
+            commands,
+            outcome: passed.into(),
+        });
+        if !passed {
+            // The later gates are open again.
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn renew_gate(
+    context: &mut Context,
+    task: TaskId,
+    gate: Gate,
+    record: &Record,
+    renewal: &Renewal,
+) -> Result<TaskGates> {
+    let origin = record.evidence.iter().find_map(|each| each.origin.as_ref());
+    let directory = origin.map_or(".", |origin| &origin.directory).to_string();
+    let mut given = Given::again(&record.evidence);
+    // Files are kept by their path from the root.
+    let root = context.workspace.root.clone();
+    given.files.iter_mut().for_each(|file| {
+        *file = root.join(&*file).to_string_lossy().into_owned();
+    });
+    let setting = Setting {
+        gate,
+        passed: true,
+        given,
+        time_limit: renewal.time_limit,
+        agent: record.agent.clone(),
+        force: record.forced,
+        epoch: renewal.epoch,
+    };
+    set_in(context, task, &setting, &directory)
+}
+
+/// Chooses the criteria whose command is to run.
+fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
+    let is_wanted = |one: &&CriterionStanding| match (renewal.only, one.state) {
+        _ if one.command.is_none() => false,
+        (Some(number), _) => one.number == number,
+        (None, Proven::Proven) => false,
+        (None, state) => state == Proven::Stale || !renewal.stale_only,
+    };
+    standing
+        .criteria
+        .iter()
+        .filter(is_wanted)
+        .cloned()
+        .collect()
+}
+
+/// Finds a criterion by its number.
+fn numbered(standing: &TaskGates, number: usize) -> Result<&CriterionStanding> {
+    let found = standing.criteria.iter().find(|one| one.number == number);
+    found.ok_or_else(|| {
+        let (id, total) = (standing.task_id, standing.criteria.len());
+        let message = format!("{id} has {total} acceptance criteria; there is no number {number}");
+        Error::new(Code::InputInvalid, message).fix(format!("cleo verify {id}"))
+    })
+}
+
+fn check_number(standing: &TaskGates, number: usize) -> Result<()> {
+    if numbered(standing, number)?.command.is_some() {
+        return Ok(());
+    }
+    let id = standing.task_id;
+    let message = format!("criterion {number} of {id} has no command that could be run");
+    let accept = format!("cleo verify {id} --accept {number} --note 'how you know'");
+    Err(Error::new(Code::InputInvalid, message).fix(accept))
+}
+
+/// Runs the command of a criterion and keeps what came out.
+fn run(
+    context: &mut Context,
+    task: TaskId,
+    one: &CriterionStanding,
+    renewal: &Renewal,
+    begin: &mut dyn FnMut(&str),
+) -> Result<Ran> {
+    let words = one.command.clone().unwrap_or_default();
+    let scene = scene(context, task, ".", renewal.epoch)?;
+    let mut evidence = Evidence {
+        proof: Proof::Claim,
+        origin: Some(scene.origin),
+    };
+    begin(&format!("criterion {}: {}", one.number, one.line));
+    evidence.proof = match take::run(&context.workspace, ".", &words, renewal.time_limit) {
+        Err(error) if error.code == Code::ProgramMissing => not_started(words, &error),
+        run => run?,
+    };
+    let passed = evidence.outcome() == Some(true);
+    let commands = command(&evidence).into_iter().collect();
+    keep(context, task, renewal.epoch, one, passed, vec![evidence])?;
+    Ok(Ran {
+        gate: None,
+        criterion: Some(one.number),
+        commands,
+        outcome: passed.into(),
+    })
+}
+
+/// Looks at the files of a task for somebody who may still act on it.
+fn scene(
+    context: &mut Context,
+    task: TaskId,
+    directory: &str,
+    epoch: Option<u32>,
+) -> Result<Scene> {
+    let caller = Caller::of(context, task, epoch);
+    let patterns = context.read(|transaction| {
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        Ok(task.files)
+    })?;
+    Scene::of(context, &patterns, directory, caller.epoch)
+}
+
+/// A command that is not there proves nothing, and holds up no other criterion.
+fn not_started(command: Vec<String>, error: &Error) -> Proof {
+    Proof::Command {
+        command,
+        exit_code: None,
+        duration_ms: 0,
+        output_digest: id::digest(""),
+        last_lines: vec![error.message.clone()],
+        timed_out: false,
+    }
+}
+
+fn keep(
+    context: &mut Context,
+    task: TaskId,
+    epoch: Option<u32>,
+    one: &CriterionStanding,
+    passed: bool,
+    evidence: Vec<Evidence>,
+) -> Result<()> {
+    let caller = Caller::of(context, task, epoch);
+    let record = Record {
+        passed,
+        at: caller.now.clone(),
+        by: caller.name.clone(),
+        agent: None,
+        forced: false,
+        evidence,
+    };
+    context.write(|transaction| {
+        // Somebody may have taken over, or changed the criteria, while the command ran.
+        let task = require(transaction, task)?;
+        check_epoch(transaction, &task, &caller)?;
+        let now = task.acceptance;
+        let mut gates = transaction.gates(task.id)?;
+        gates.criteria.retain(|line, _| now.contains(line));
+        gates.criteria.insert(one.line.clone(), record);
+        transaction.put_gates(task.id, &gates)
+    })
+}
+
+/// Takes somebody's word, and what else is given, for a criterion without a command.
+pub fn accept(
+    context: &mut Context,
+    task: TaskId,
+    number: usize,
+    given: &Given,
+    epoch: Option<u32>,
+) -> Result<TaskGates> {
+    let standing = gates(context, task)?;
+    let one = numbered(&standing, number)?.clone();
+    if one.command.is_some() {
+        let message = format!("criterion {number} of {task} has a command, which decides");
+        let run = format!("cleo verify {task} --only {number}");
+        return Err(Error::new(Code::InputInvalid, message).fix(run));
+    }
+    let scene = scene(context, task, &take::directory(context), epoch)?;
+    let evidence = take::evidence(context, &scene, given, Duration::ZERO)?;
+    keep(context, task, epoch, &one, true, evidence)?;
+    let mut accepted = gates(context, task)?;
+    accepted.warnings.extend(scene.warnings(&accepted));
+    Ok(accepted)
+}

@@ -1,0 +1,276 @@
+//! How the gates and criteria of a task stand: what was proven, and whether that still holds.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::gate::{Criterion, Failure, Freshness, Gate, Gates, Present, Record, freshness};
+use crate::id::TaskId;
+use crate::ops::{Context, require};
+use crate::task::Task;
+use crate::tree::{self, Tree};
+use crate::workspace::Workspace;
+
+/// The gates and criteria of a task.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TaskGates {
+    /// The task.
+    pub task_id: TaskId,
+    /// True when every gate that it needs has passed and nothing of that is stale.
+    pub passed: bool,
+    /// The gates that it needs.
+    pub required: Vec<Gate>,
+    /// Gates that were set.
+    pub gates: BTreeMap<Gate, Record>,
+    /// Gates that passed with files that have changed since.
+    pub stale: Vec<Gate>,
+    /// How often a gate has failed, up to the last round.
+    pub round: u32,
+    /// Each failure, oldest first.
+    pub failures: Vec<Failure>,
+    /// Its acceptance criteria, in order.
+    pub criteria: Vec<CriterionStanding>,
+    /// Its files as they are; none when no evidence has to be compared with them.
+    pub tree: Option<Seen>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+    #[serde(skip)]
+    rounds_exceeded: bool,
+    #[serde(skip)]
+    are_used: bool,
+    #[serde(skip)]
+    unknown: Vec<Gate>,
+}
+
+/// The files of a task when they were looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Seen {
+    /// SHA-256 over paths, kinds and contents; none when they cannot be read.
+    pub digest: Option<String>,
+    /// How many files there are.
+    pub files: usize,
+    /// Why there is no digest.
+    pub problem: Option<String>,
+    #[serde(skip)]
+    patterns: Vec<String>,
+}
+
+/// An acceptance criterion and what is known of it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct CriterionStanding {
+    /// Its place among the criteria of the task, from 1.
+    pub number: usize,
+    /// The words.
+    pub text: String,
+    /// The command that proves it, in words.
+    pub command: Option<Vec<String>>,
+    /// How it stands.
+    pub state: Proven,
+    /// What is known of it.
+    pub record: Option<Record>,
+    /// The line as the task has it.
+    #[serde(skip)]
+    pub line: String,
+}
+
+/// How a gate stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum GateState {
+    /// The task needs it.
+    Open,
+    /// The task does not need it.
+    Optional,
+    /// It passed, on the files as they are.
+    Passed,
+    /// It passed before its turn.
+    Forced,
+    /// It failed.
+    Failed,
+    /// It passed before files of the task changed.
+    Stale,
+}
+
+/// How a task stands, in few words.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Summary {
+    /// True when every gate that it needs has passed and nothing of that is stale.
+    pub passed: bool,
+    /// Every gate, when it uses gates.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates: BTreeMap<Gate, GateState>,
+    /// Its criteria, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<Proven>,
+}
+
+/// How a criterion stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Proven {
+    /// Nothing is known of it.
+    Unproven,
+    /// Somebody says that it holds.
+    Claimed,
+    /// Its command failed.
+    Failed,
+    /// It held before files of the task changed.
+    Stale,
+    /// Its command succeeded on the files as they are.
+    Proven,
+}
+
+impl TaskGates {
+    /// Says whether the task has failed more often than it has rounds.
+    pub fn rounds_exceeded(&self) -> bool {
+        self.rounds_exceeded
+    }
+
+    /// Warns of gates that passed where nobody can tell whether files have changed since.
+    pub(in crate::ops) fn unknown(&self) -> Option<String> {
+        let names: Vec<&str> = self.unknown.iter().map(|gate| gate.name()).collect();
+        let names = names.join(", ");
+        (!names.is_empty()).then(|| {
+            format!(
+                "{names} passed without a digest of the files, so nobody can tell if it still holds"
+            )
+        })
+    }
+
+    /// Says how a gate stands.
+    pub fn state(&self, gate: Gate) -> GateState {
+        match self.gates.get(&gate) {
+            Some(record) if !record.passed => GateState::Failed,
+            Some(_) if self.stale.contains(&gate) => GateState::Stale,
+            Some(record) if record.forced => GateState::Forced,
+            Some(_) => GateState::Passed,
+            None if self.required.contains(&gate) => GateState::Open,
+            None => GateState::Optional,
+        }
+    }
+
+    /// Says in few words how the task stands; none when it neither uses gates nor has criteria
+    /// that something is known of or that can be run.
+    pub fn summary(&self) -> Option<Summary> {
+        let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
+        let has_criteria = self.criteria.iter().any(is_told);
+        let gates = Gate::ALL.into_iter().filter(|_| self.are_used);
+        let criteria = self.criteria.iter().filter(|_| has_criteria);
+        (self.are_used || has_criteria).then(|| Summary {
+            passed: self.passed,
+            gates: gates.map(|gate| (gate, self.state(gate))).collect(),
+            criteria: criteria.map(|one| one.state).collect(),
+        })
+    }
+}
+
+/// Reads the gates of a task.
+pub fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+    let (task, gates) =
+        context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
+    let seen = seen(&context.workspace, &task, &gates)?;
+    Ok(standing(&context.workspace, &task, gates, seen))
+}
+
+/// Looks at the files of a task, if there is evidence to compare them with.
+pub(in crate::ops) fn seen(
+    workspace: &Workspace,
+    task: &Task,
+    gates: &Gates,
+) -> Result<Option<Seen>> {
+    let records = gates.gates.values().chain(gates.criteria.values());
+    let mut evidence = records.flat_map(|record| &record.evidence);
+    if !evidence.any(|each| each.origin.is_some()) {
+        return Ok(None);
+    }
+    let Tree {
+        digest,
+        files,
+        problem,
+    } = tree::digest(&workspace.root, &task.files)?;
+    Ok(Some(Seen {
+        digest,
+        files,
+        problem,
+        patterns: task.files.clone(),
+    }))
+}
+
+/// Judges the gates and criteria of a task by its files as they were seen.
+pub(in crate::ops) fn standing(
+    workspace: &Workspace,
+    task: &Task,
+    gates: Gates,
+    seen: Option<Seen>,
+) -> TaskGates {
+    // Seen before the task named other files, they say nothing of these.
+    let fitting = seen.as_ref().filter(|seen| seen.patterns == task.files);
+    let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
+    let present = Present {
+        tree: fitting.and_then(|seen| seen.digest.as_deref()),
+        file: &file,
+    };
+    let stale = passed_and(&gates, &present, Freshness::Stale);
+    TaskGates {
+        task_id: task.id,
+        passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
+        required: gates.needed(),
+        unknown: passed_and(&gates, &present, Freshness::Unknown),
+        stale,
+        criteria: criteria(task, &gates, &present),
+        rounds_exceeded: gates.rounds_exceeded(),
+        are_used: gates.are_used(),
+        round: gates.round,
+        gates: gates.gates,
+        failures: gates.failures,
+        tree: seen,
+        warnings: Vec::new(),
+    }
+}
+
+/// Names the gates that passed, by how fresh their evidence is.
+fn passed_and(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
+    let passed = gates.gates.iter().filter(|(_, record)| record.passed);
+    let found = passed.filter(|(_, record)| freshness(&record.evidence, present) == wanted);
+    found.map(|(gate, _)| *gate).collect()
+}
+
+fn criteria(task: &Task, gates: &Gates, present: &Present<'_>) -> Vec<CriterionStanding> {
+    let all = task.acceptance.iter().enumerate();
+    all.map(|(at, line)| {
+        let criterion = Criterion::read(line);
+        let record = gates.criteria.get(line).cloned();
+        CriterionStanding {
+            number: at + 1,
+            text: criterion.text.to_string(),
+            state: state(record.as_ref(), present),
+            command: criterion.command,
+            record,
+            line: line.clone(),
+        }
+    })
+    .collect()
+}
+
+fn state(record: Option<&Record>, present: &Present<'_>) -> Proven {
+    let Some(record) = record else {
+        return Proven::Unproven;
+    };
+    let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
+    match freshness(&record.evidence, present) {
+        _ if !record.passed => Proven::Failed,
+        Freshness::Stale => Proven::Stale,
+        _ if is_run => Proven::Proven,
+        _ => Proven::Claimed,
+    }
+}

@@ -1,0 +1,234 @@
+//! Taking evidence: running commands, looking at files, asking git for commits.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{TaskGates, folder};
+use crate::error::{Code, Error, Result, quote};
+use crate::gate::{Evidence, Origin, Proof, check_url};
+use crate::ops::Context;
+use crate::runner::process;
+use crate::task::draft::check_note;
+use crate::tree::{self, Tree};
+use crate::workspace::Workspace;
+
+/// What somebody gives to prove something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Commands to run, in words, one after the other until one fails.
+    pub commands: Vec<Vec<String>>,
+    /// Files to digest, relative to the working directory.
+    pub files: Vec<String>,
+    /// Revisions that git must know as commits.
+    pub commits: Vec<String>,
+    /// Addresses of web pages.
+    pub urls: Vec<String>,
+    /// Remarks.
+    pub notes: Vec<String>,
+}
+
+impl Given {
+    /// Says whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        *self == Given::default()
+    }
+
+    /// Collects what can be taken again by a program.
+    pub(super) fn again(evidence: &[Evidence]) -> Given {
+        let mut given = Given::default();
+        for each in evidence {
+            match &each.proof {
+                Proof::Command { command, .. } => given.commands.push(command.clone()),
+                Proof::File { path, .. } => given.files.push(path.clone()),
+                Proof::Commit { revision, .. } => given.commits.push(revision.clone()),
+                Proof::Url { url } => given.urls.push(url.clone()),
+                Proof::Note { text } => given.notes.push(text.clone()),
+                Proof::Claim => {}
+            }
+        }
+        given
+    }
+}
+
+/// Where and on what evidence is taken.
+pub(super) struct Scene {
+    pub(super) origin: Origin,
+    tree: Tree,
+}
+
+impl Scene {
+    /// Looks at what is there before evidence is taken: that is what it speaks for.
+    pub(super) fn of(
+        context: &Context,
+        patterns: &[String],
+        directory: &str,
+        epoch: Option<u32>,
+    ) -> Result<Scene> {
+        let root = &context.workspace.root;
+        let tree = tree::digest(root, patterns)?;
+        Ok(Scene {
+            origin: Origin {
+                directory: directory.to_string(),
+                commit: tree::head(root)?,
+                tree: tree.digest.clone(),
+                at: context.now(),
+                by: context.surroundings.actor.clone(),
+                epoch,
+            },
+            tree,
+        })
+    }
+
+    /// Says what whoever took the evidence should know of it.
+    pub(super) fn warnings(&self, now: &TaskGates) -> Vec<String> {
+        let id = now.task_id;
+        let after = now.tree.as_ref().and_then(|tree| tree.digest.as_ref());
+        let mut warnings = Vec::new();
+        if let Some(problem) = &self.tree.problem {
+            warnings.push(format!(
+                "the files of {id} cannot be read, so nobody can tell when this gets stale: {problem}"
+            ));
+        } else if after != self.tree.digest.as_ref() {
+            warnings.push(format!(
+                "files of {id} changed meanwhile, so this is stale already; if the command itself \
+                 changes them, run it once more"
+            ));
+        } else if self.tree.files == 0 {
+            warnings.push(format!(
+                "{id} has no files yet: nothing that is changed elsewhere makes this stale"
+            ));
+        }
+        warnings
+    }
+}
+
+/// Returns the working directory relative to the root, or the root when it is elsewhere.
+pub(in crate::ops) fn directory(context: &Context) -> String {
+    let real = |path: &Path| path.canonicalize().ok();
+    let inside = real(&context.surroundings.directory)
+        .zip(real(&context.workspace.root))
+        .and_then(|(here, root)| here.strip_prefix(root).map(Path::to_path_buf).ok());
+    let inside = inside.and_then(|path| path.to_str().map(str::to_string));
+    inside.filter(|path| !path.is_empty()).unwrap_or(".".into())
+}
+
+/// Takes what is given. Everything is checked before the first command runs.
+pub(super) fn evidence(
+    context: &Context,
+    scene: &Scene,
+    given: &Given,
+    time_limit: Duration,
+) -> Result<Vec<Evidence>> {
+    let workspace = &context.workspace;
+    let mut proofs = Vec::new();
+    for path in &given.files {
+        proofs.push(file(workspace, &scene.origin.directory, path)?);
+    }
+    for revision in &given.commits {
+        let id = tree::commit(&workspace.root, revision)?;
+        let revision = revision.clone();
+        proofs.push(Proof::Commit { revision, id });
+    }
+    for url in &given.urls {
+        check_url(url)?;
+        proofs.push(Proof::Url { url: url.clone() });
+    }
+    for text in &given.notes {
+        check_note(text)?;
+        proofs.push(Proof::Note { text: text.clone() });
+    }
+    let mut taken = commands(workspace, scene, &given.commands, time_limit)?;
+    taken.extend(proofs);
+    if taken.is_empty() {
+        taken.push(Proof::Claim);
+    }
+    let origin = Some(scene.origin.clone());
+    let with_origin = |proof| Evidence {
+        proof,
+        origin: origin.clone(),
+    };
+    Ok(taken.into_iter().map(with_origin).collect())
+}
+
+fn commands(
+    workspace: &Workspace,
+    scene: &Scene,
+    commands: &[Vec<String>],
+    time_limit: Duration,
+) -> Result<Vec<Proof>> {
+    let mut taken = Vec::new();
+    for command in commands {
+        taken.push(run(
+            workspace,
+            &scene.origin.directory,
+            command,
+            time_limit,
+        )?);
+        if !matches!(
+            taken.last(),
+            Some(Proof::Command {
+                exit_code: Some(0),
+                ..
+            })
+        ) {
+            break;
+        }
+    }
+    Ok(taken)
+}
+
+/// Runs a command in a folder of the workspace.
+pub(super) fn run(
+    workspace: &Workspace,
+    directory: &str,
+    command: &[String],
+    time_limit: Duration,
+) -> Result<Proof> {
+    let inside = workspace.confine(directory)?;
+    if !inside.is_dir() {
+        let message = format!("the folder {directory}, in which the command ran, is gone");
+        return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
+    }
+    let folder = folder(&workspace.root, directory);
+    let finished = process::run(command, &folder, time_limit)?;
+    Ok(Proof::Command {
+        command: command.to_vec(),
+        exit_code: finished.exit_code,
+        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+        output_digest: finished.output_digest,
+        last_lines: finished.last_lines,
+        timed_out: finished.timed_out,
+    })
+}
+
+/// Digests a file of the workspace that is named from a folder of it, or in full.
+fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
+    let named = folder(Path::new(""), directory).join(path);
+    let inside = named.strip_prefix(&workspace.root).unwrap_or(&named);
+    let plain = inside.strip_prefix(".").unwrap_or(inside);
+    let relative = plain.to_string_lossy().into_owned();
+    let full = workspace.confine(&relative)?;
+    let digest = tree::file_digest(&full).ok_or_else(|| {
+        let message = format!("{relative} is no regular file that can be read");
+        let look = format!("ls -ld {}", quote(path));
+        Error::new(Code::FileUnreadable, message).fix(look)
+    })?;
+    Ok(Proof::File {
+        path: relative,
+        digest,
+    })
+}
+
+/// Writes the command of a piece of evidence as it is typed.
+pub(super) fn command(evidence: &Evidence) -> Option<String> {
+    let Proof::Command { command, .. } = &evidence.proof else {
+        return None;
+    };
+    Some(typed(command))
+}
+
+/// Writes words as they are typed.
+pub(super) fn typed(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    words.join(" ")
+}

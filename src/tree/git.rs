@@ -1,0 +1,202 @@
+//! Asking git, of whose repository nothing is believed: its settings may be an attacker's. Git only
+//! lists names and resolves commits. It gets a clean environment, a time limit, and runs neither
+//! hooks, monitors, filters nor transports.
+
+use std::env;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::error::{Code, Error, Result};
+use crate::runner::process::{self, Captured};
+
+/// How long git may take.
+const LIMIT: Duration = Duration::from_secs(30);
+/// Most bytes of names that are read.
+const OUTPUT_MAX: usize = 64 << 20;
+/// Longest revision, in bytes.
+const REVISION_MAX: usize = 200;
+
+/// What git knows of files.
+pub(super) enum Files {
+    /// Relative to the root: those it tracks and those that it does not ignore.
+    Known(Vec<PathBuf>),
+    /// There is no repository, or no git.
+    NoRepository,
+    /// Git could not say, and why.
+    Unknown(String),
+}
+
+/// A repository, and how git is asked about it.
+struct Git<'a> {
+    program: &'a OsStr,
+    limit: Duration,
+    /// Folder of the repository's files.
+    top: PathBuf,
+    /// Where git is run: the root of the workspace.
+    folder: PathBuf,
+}
+
+/// Lists the files below a folder.
+pub(super) fn files(root: &Path) -> Result<Files> {
+    match Git::at(root) {
+        Some(git) => git.files(),
+        None => Ok(Files::NoRepository),
+    }
+}
+
+/// Returns the commit that is checked out; none without a repository or a commit.
+pub fn head(root: &Path) -> Result<Option<String>> {
+    match Git::at(root) {
+        Some(git) => Ok(git.resolved("HEAD")?.ok()),
+        None => Ok(None),
+    }
+}
+
+/// Resolves a revision to the full id of a commit that is there.
+pub fn commit(root: &Path, revision: &str) -> Result<String> {
+    let refuse = |why: &str| {
+        let message = format!("`{revision}` is no commit: {why}");
+        Err(Error::new(Code::InputInvalid, message).fix("git log --oneline -5"))
+    };
+    let is_plain = revision.chars().all(|c| !c.is_control()) && revision.len() <= REVISION_MAX;
+    if revision.is_empty() || revision.starts_with('-') || !is_plain {
+        return refuse("a revision is one short line that does not begin with `-`");
+    }
+    let Some(git) = Git::at(root) else {
+        return refuse("there is no git repository here");
+    };
+    match git.resolved(revision)? {
+        Ok(id) => Ok(id),
+        Err(why) => refuse(&why),
+    }
+}
+
+impl Git<'static> {
+    /// Finds the repository that a folder is in.
+    fn at(folder: &Path) -> Option<Git<'static>> {
+        let folder = folder.canonicalize().ok()?;
+        let mut above = folder.ancestors();
+        let top = above.find(|path| path.join(".git").symlink_metadata().is_ok())?;
+        Some(Git {
+            program: OsStr::new("git"),
+            limit: LIMIT,
+            top: top.to_path_buf(),
+            folder: folder.clone(),
+        })
+    }
+}
+
+impl Git<'_> {
+    fn files(&self) -> Result<Files> {
+        let list = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ];
+        let listed = match self.ask(&list) {
+            Err(error) if error.code == Code::ProgramMissing => return Ok(Files::NoRepository),
+            listed => listed?,
+        };
+        if let Some(problem) = self.problem(&listed) {
+            let is_none = problem.contains("not a git repository");
+            return Ok(if is_none {
+                Files::NoRepository
+            } else {
+                Files::Unknown(problem)
+            });
+        }
+        let names = listed.stdout.split(|byte| *byte == 0);
+        let names = names.filter(|name| !name.is_empty()).map(OsStr::from_bytes);
+        Ok(Files::Known(names.map(PathBuf::from).collect()))
+    }
+
+    /// Resolves a revision, or says why not.
+    fn resolved(&self, revision: &str) -> Result<std::result::Result<String, String>> {
+        let wanted = format!("{revision}^{{commit}}");
+        let answer = match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
+            Err(error) if error.code == Code::ProgramMissing => return Ok(Err(error.message)),
+            answer => answer?,
+        };
+        if let Some(problem) = self.problem(&answer) {
+            return Ok(Err(problem));
+        }
+        let id = String::from_utf8_lossy(&answer.stdout).trim().to_string();
+        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
+        Ok(if is_id {
+            Ok(id)
+        } else {
+            Err("git names no commit".to_string())
+        })
+    }
+
+    /// Says why an answer cannot be used.
+    fn problem(&self, answer: &Captured) -> Option<String> {
+        let finished = &answer.finished;
+        if finished.timed_out {
+            let seconds = self.limit.as_secs();
+            return Some(format!("git was ended after {seconds} seconds"));
+        }
+        if finished.exit_code != Some(0) {
+            let said = finished.last_lines.last().map_or("nothing", String::as_str);
+            return Some(format!("git failed and said: {said}"));
+        }
+        (!answer.is_whole).then(|| "git named more than can be read".to_string())
+    }
+
+    /// Runs git. Naming repository and files spares it looking for them, so a setting cannot lead
+    /// it elsewhere.
+    fn ask(&self, arguments: &[&str]) -> Result<Captured> {
+        let mut command = Command::new(self.program);
+        command.current_dir(&self.folder).env_clear();
+        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
+            command.envs(env::var_os(name).map(|value| (name, value)));
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_DIR", self.top.join(".git"))
+            .env("GIT_WORK_TREE", &self.top);
+        for setting in [
+            "core.fsmonitor=false",
+            "core.untrackedCache=false",
+            "core.hooksPath=/dev/null",
+        ] {
+            command.args(["-c", setting]);
+        }
+        command.args(arguments);
+        process::capture(command, self.limit, OUTPUT_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_git_that_hangs_is_ended_and_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("hang");
+        std::fs::write(&script, "#!/bin/sh\nsleep 60\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).unwrap();
+        let git = Git {
+            program: script.as_os_str(),
+            limit: Duration::from_millis(200),
+            top: folder.path().to_path_buf(),
+            folder: folder.path().to_path_buf(),
+        };
+        let Files::Unknown(problem) = git.files().unwrap() else {
+            panic!("it hangs");
+        };
+        assert!(problem.contains("was ended"), "{problem}");
+    }
+}

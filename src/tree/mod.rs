@@ -1,0 +1,269 @@
+//! The files of a task as one digest, so that a change of any of them shows.
+//!
+//! These are the files that match what the task declares ([`glob`]); without declared files all
+//! that git tracks and all that it does not ignore, and where there is no git everything below the
+//! root. What lies in `.cleo/`, `claudedocs/` and `.git` never counts. A file that git ignores only
+//! counts when it is declared by its very path.
+//!
+//! Content is hashed by cleo itself, never compared by git: marks in its index cannot hide a
+//! change, and no filter of a repository is run. So the digest stays the same when what is there
+//! is committed, and with and without git.
+
+mod git;
+mod glob;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+
+use crate::error::Result;
+use crate::id::hex;
+use glob::Globs;
+
+pub use git::{commit, head};
+
+/// Most files that are digested.
+pub const FILES_MAX: usize = 50_000;
+/// Most bytes that are digested.
+pub const BYTES_MAX: u64 = 512 << 20;
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 * 1024;
+/// Folders of the root that belong to cleo and never count.
+const OURS: [&str; 2] = [".cleo", "claudedocs"];
+
+/// The files of a task as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// SHA-256 over paths, kinds and contents; none when they could not be read.
+    pub digest: Option<String>,
+    /// How many files there are.
+    pub files: usize,
+    /// Why there is no digest.
+    pub problem: Option<String>,
+}
+
+impl Tree {
+    fn unread(problem: String) -> Tree {
+        Tree {
+            digest: None,
+            files: 0,
+            problem: Some(problem),
+        }
+    }
+}
+
+/// Digests the files below `root` that the patterns stand for; without patterns, all.
+pub fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
+    let globs = match patterns.is_empty() {
+        true => Globs::everything(),
+        false => match Globs::new(patterns) {
+            Ok(globs) => globs,
+            Err(error) => return Ok(Tree::unread(error.message)),
+        },
+    };
+    let paths = match listed(root, &globs)? {
+        Ok(paths) => paths,
+        Err(problem) => return Ok(Tree::unread(problem)),
+    };
+    Ok(hashed(root, &paths).unwrap_or_else(|| Tree::unread(too_much())))
+}
+
+/// Finds which of some sets of patterns stand for the same file, with one such file. Only files
+/// that are there count, and paths that several declare as they are.
+pub fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
+    let mut found = BTreeMap::new();
+    if sets.len() < 2 {
+        return Ok(Vec::new());
+    }
+    // Patterns that cannot be used stand for nothing.
+    let globs: Vec<Option<Globs>> = sets.iter().map(|set| Globs::new(set).ok()).collect();
+    let mut paths = listed(root, &Globs::everything())?.unwrap_or_default();
+    let plain = globs.iter().flatten().flat_map(Globs::plain);
+    paths.extend(plain.map(PathBuf::from));
+    for path in paths {
+        let has = |at: &usize| globs[*at].as_ref().is_some_and(|globs| globs.has(&path));
+        let has: Vec<usize> = (0..sets.len()).filter(has).collect();
+        for (at, first) in has.iter().enumerate() {
+            for second in &has[at + 1..] {
+                found
+                    .entry((*first, *second))
+                    .or_insert_with(|| path.clone());
+            }
+        }
+    }
+    let found = found.into_iter();
+    Ok(found
+        .map(|((first, second), path)| (first, second, path))
+        .collect())
+}
+
+fn too_much() -> String {
+    let megabytes = BYTES_MAX >> 20;
+    format!("more than {FILES_MAX} files or {megabytes} MB; declare which ones the task is about")
+}
+
+/// Paths relative to the root, sorted and each once, or why there are none.
+type Listed = std::result::Result<Vec<PathBuf>, String>;
+
+fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
+    let listed = match git::files(root)? {
+        // A repository that ignores all of the workspace knows nothing of it.
+        git::Files::Known(paths) if !paths.is_empty() => expanded(root, paths),
+        git::Files::Known(_) | git::Files::NoRepository => walk::files(root, globs),
+        git::Files::Unknown(problem) => Err(problem),
+    };
+    let is_file = |path: &PathBuf| {
+        let kind = fs::symlink_metadata(root.join(path));
+        kind.is_ok_and(|kind| !kind.is_dir())
+    };
+    Ok(listed.map(|mut paths| {
+        paths.retain(|path| globs.has(path));
+        paths.extend(globs.plain().map(PathBuf::from).filter(is_file));
+        paths.retain(|path| counts(path));
+        paths.sort();
+        paths.dedup();
+        paths
+    }))
+}
+
+/// Leaves out what is gone, and puts the files of a folder in its place: of a repository within
+/// this one, git only names that.
+fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths.into_iter().filter(|path| counts(path)) {
+        match fs::symlink_metadata(root.join(&path)) {
+            Ok(kind) if kind.is_dir() => files.extend(walk::below(root, &path)?),
+            Ok(_) => files.push(path),
+            Err(_) => {}
+        }
+    }
+    Ok(files)
+}
+
+/// Says whether a path may count at all.
+fn counts(path: &Path) -> bool {
+    let mut parts = path.components().map(|part| part.as_os_str());
+    let is_ours = path
+        .components()
+        .next()
+        .is_some_and(|first| OURS.iter().any(|name| first.as_os_str() == *name));
+    !is_ours && !parts.any(|part| part == ".git")
+}
+
+/// Digests files one after the other; none when they are too many or too large.
+fn hashed(root: &Path, paths: &[PathBuf]) -> Option<Tree> {
+    let mut hash = Sha256::new();
+    let mut left = BYTES_MAX;
+    if paths.len() > FILES_MAX {
+        return None;
+    }
+    let mut inside = Inside::new(root);
+    for path in paths {
+        let full = root.join(path);
+        let (kind, content) = match inside.has(&full) {
+            true => content(&full, &mut left)?,
+            false => (b'?', String::new()),
+        };
+        // Neither a path nor a digest can hold what stands between them.
+        hash.update(path.as_os_str().as_bytes());
+        hash.update([0, kind]);
+        hash.update(content.as_bytes());
+        hash.update([0]);
+    }
+    Some(Tree {
+        digest: Some(hex(&hash.finalize())),
+        files: paths.len(),
+        problem: None,
+    })
+}
+
+/// Says which files are really below the root, and not behind a link that leads out.
+struct Inside {
+    root: Option<PathBuf>,
+    last: Option<(PathBuf, bool)>,
+}
+
+impl Inside {
+    fn new(root: &Path) -> Inside {
+        Inside {
+            root: root.canonicalize().ok(),
+            last: None,
+        }
+    }
+
+    /// Files come folder by folder, so that of each folder is asked once.
+    fn has(&mut self, file: &Path) -> bool {
+        let folder = file.parent().unwrap_or(file);
+        if let Some((_, known)) = self.last.as_ref().filter(|(last, _)| last == folder) {
+            return *known;
+        }
+        let real = folder.canonicalize().ok();
+        let is_inside = real
+            .zip(self.root.as_ref())
+            .is_some_and(|(real, root)| real.starts_with(root));
+        self.last = Some((folder.to_path_buf(), is_inside));
+        is_inside
+    }
+}
+
+/// Returns the kind of a file and the digest of what is in it. Of a link that is where it leads; of
+/// what cannot be read, nothing. None when it has more bytes than are left.
+fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
+    if let Ok(target) = fs::read_link(path) {
+        return Some((b'l', crate::id::digest(target.as_os_str().as_bytes())));
+    }
+    let Ok((mut file, is_program)) = opened(path) else {
+        return Some((b'?', String::new()));
+    };
+    let digest = read_all(&mut file, left)?;
+    let kind = if is_program { b'x' } else { b'f' };
+    Some(digest.map_or((b'?', String::new()), |digest| (kind, digest)))
+}
+
+/// Opens a regular file; nothing else is waited for or followed.
+fn opened(path: &Path) -> std::io::Result<(File, bool)> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(i32::try_from(flags.bits()).unwrap_or(0))
+        .open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    Ok((file, about.permissions().mode() & 0o100 != 0))
+}
+
+/// Digests a file; the outer none means that it is too large, the inner that it cannot be read.
+fn read_all(file: &mut File, left: &mut u64) -> Option<Option<String>> {
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk) {
+            Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return Some(None),
+            Ok(0) => return Some(Some(hex(&hash.finalize()))),
+            Ok(read) => {
+                hash.update(&chunk[..read]);
+                *left = left.checked_sub(read as u64)?;
+            }
+        }
+    }
+}
+
+/// Digests one regular file of the workspace; none when it is not there, is none or is too large.
+pub fn file_digest(path: &Path) -> Option<String> {
+    let (mut file, _) = opened(path).ok()?;
+    let mut left = BYTES_MAX;
+    read_all(&mut file, &mut left)?
+}
+
+#[cfg(test)]
+mod tests;

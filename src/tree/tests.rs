@@ -1,0 +1,389 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use super::*;
+
+/// A folder, in a repository of git or not.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn plain() -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        folder.write("src/a.rs", "a");
+        folder.write("src/deep/b.rs", "b");
+        folder.write("README.md", "r");
+        folder.write(".cleo/cleo.db", "never");
+        folder.write("claudedocs/x.md", "never");
+        folder
+    }
+
+    fn with_git() -> Folder {
+        let folder = Folder::plain();
+        folder.git(&["init", "-q"]);
+        folder.commit();
+        folder
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@t.example"];
+        let done = Command::new("git")
+            .args(identity)
+            .args(arguments)
+            .current_dir(self.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "git {arguments:?}: {done:?}");
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "x", "--allow-empty"]);
+    }
+
+    fn tree(&self, patterns: &[&str]) -> Tree {
+        let patterns: Vec<String> = patterns.iter().map(|text| text.to_string()).collect();
+        digest(self.path(), &patterns).unwrap()
+    }
+
+    fn seen(&self, patterns: &[&str]) -> String {
+        self.tree(patterns).digest.unwrap()
+    }
+}
+
+const AUTH: &[&str] = &["src/**"];
+
+type Step = (&'static str, fn(&Folder));
+
+/// What happens, and whether that changes the digest of the files `src/**` and of all files.
+const STEPS: &[(Step, bool, bool)] = &[
+    (
+        ("a tracked file is edited", |it| it.write("src/a.rs", "A")),
+        true,
+        true,
+    ),
+    (
+        ("the same content is committed", Folder::commit),
+        false,
+        false,
+    ),
+    (
+        ("a file is touched", |it| it.write("src/a.rs", "A")),
+        false,
+        false,
+    ),
+    (
+        ("a file elsewhere is edited", |it| {
+            it.write("README.md", "R")
+        }),
+        false,
+        true,
+    ),
+    (
+        ("a file is added", |it| it.write("src/new.rs", "n")),
+        true,
+        true,
+    ),
+    (("it is committed", Folder::commit), false, false),
+    (
+        ("a file is renamed", |it| {
+            fs::rename(it.path().join("src/new.rs"), it.path().join("src/old.rs")).unwrap();
+        }),
+        true,
+        true,
+    ),
+    (
+        ("a file is deleted", |it| {
+            fs::remove_file(it.path().join("src/old.rs")).unwrap()
+        }),
+        true,
+        true,
+    ),
+    (
+        ("cleo's own files change", |it| {
+            it.write(".cleo/cleo.db", "x");
+            it.write("claudedocs/x.md", "x");
+        }),
+        false,
+        false,
+    ),
+    (
+        ("a file becomes a program", |it| {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(it.path().join("src/a.rs"), mode).unwrap();
+        }),
+        true,
+        true,
+    ),
+    (
+        ("a link is made", |it| {
+            symlink("/etc", it.path().join("src/etc")).unwrap()
+        }),
+        true,
+        true,
+    ),
+    (
+        ("a link leads elsewhere", |it| {
+            fs::remove_file(it.path().join("src/etc")).unwrap();
+            symlink("/usr", it.path().join("src/etc")).unwrap();
+        }),
+        true,
+        true,
+    ),
+];
+
+#[test]
+fn the_digest_changes_exactly_when_a_file_does() {
+    for (folder, has_git) in [(Folder::with_git(), true), (Folder::plain(), false)] {
+        for ((name, step), declared, all) in STEPS {
+            let before = (folder.seen(AUTH), folder.seen(&[]));
+            if has_git || !name.contains("committed") {
+                step(&folder);
+            }
+            let after = (folder.seen(AUTH), folder.seen(&[]));
+            assert_eq!(before.0 != after.0, *declared, "{name}, git: {has_git}");
+            assert_eq!(before.1 != after.1, *all, "{name}, all, git: {has_git}");
+        }
+    }
+}
+
+#[test]
+fn git_makes_no_difference_to_the_digest() {
+    let (plain, git) = (Folder::plain(), Folder::with_git());
+    assert_eq!(plain.seen(AUTH), git.seen(AUTH));
+    assert_eq!(plain.seen(&[]), git.seen(&[]));
+    assert_eq!(plain.tree(&[]).files, 3);
+}
+
+#[test]
+fn what_git_ignores_counts_only_by_its_own_path() {
+    let folder = Folder::with_git();
+    folder.write(".gitignore", "*.log\n");
+    let before = (folder.seen(AUTH), folder.seen(&[]));
+    folder.write("src/x.log", "1");
+    assert_eq!((folder.seen(AUTH), folder.seen(&[])), before);
+    let named = folder.seen(&["src/x.log"]);
+    folder.write("src/x.log", "2");
+    assert_ne!(folder.seen(&["src/x.log"]), named);
+}
+
+#[test]
+fn marks_in_the_index_hide_no_change() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let folder = Folder::with_git();
+        folder.git(&["update-index", mark, "src/a.rs"]);
+        let before = folder.seen(AUTH);
+        folder.write("src/a.rs", "changed");
+        assert_ne!(folder.seen(AUTH), before, "{mark}");
+    }
+}
+
+#[test]
+fn a_hostile_repository_runs_nothing_and_leads_nowhere() {
+    let folder = Folder::with_git();
+    let calm = folder.seen(&[]);
+    let mark = folder.path().join(".cleo/ran");
+    let script = folder.path().join(".cleo/script");
+    folder.write(
+        ".cleo/script",
+        &format!("#!/bin/sh\ntouch '{}'\ncat\n", mark.display()),
+    );
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = script.to_str().unwrap();
+    for name in [
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "core.sshCommand",
+        "core.pager",
+        "core.askPass",
+        "credential.helper",
+        "diff.external",
+        "alias.ls-files",
+    ] {
+        folder.git(&["config", name, script]);
+    }
+    folder.git(&[
+        "config",
+        "core.hooksPath",
+        folder.path().join(".cleo").to_str().unwrap(),
+    ]);
+    fs::create_dir_all(folder.path().join(".git/info")).unwrap();
+    folder.write(".git/info/attributes", "* filter=evil\n");
+    folder.git(&["config", "core.worktree", "/"]);
+    assert_eq!(folder.seen(&[]), calm);
+    assert!(head(folder.path()).unwrap().is_some());
+    assert!(commit(folder.path(), "HEAD").is_ok());
+    assert!(!mark.exists(), "something of the repository was run");
+}
+
+#[test]
+fn a_folder_of_a_repository_sees_only_what_is_below_it() {
+    let folder = Folder::with_git();
+    let below = |patterns: &[String]| digest(&folder.path().join("src"), patterns).unwrap();
+    assert_eq!(below(&[]).files, 2);
+    assert_eq!(below(&["deep".into()]).files, 1);
+}
+
+#[test]
+fn a_linked_worktree_is_a_repository_like_any_other() {
+    let folder = Folder::with_git();
+    folder.git(&["worktree", "add", "-q", "linked"]);
+    let linked = folder.path().join("linked");
+    assert_eq!(
+        digest(&linked, &[]).unwrap().digest,
+        Some(folder.seen(&["src", "README.md"]))
+    );
+    assert_eq!(
+        super::head(&linked).unwrap(),
+        super::head(folder.path()).unwrap()
+    );
+}
+
+#[test]
+fn a_workspace_that_its_repository_ignores_is_looked_at_without_it() {
+    let above = Folder::with_git();
+    above.write(".gitignore", "*\n");
+    above.write("inner/src/a.rs", "a");
+    let inner = |patterns: &[String]| digest(&above.path().join("inner"), patterns).unwrap();
+    assert_eq!((inner(&[]).files, inner(&["src/**".into()]).files), (1, 1));
+}
+
+#[test]
+fn files_of_a_repository_within_count() {
+    let folder = Folder::with_git();
+    folder.write("lib/inner/x.rs", "x");
+    Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(folder.path().join("lib/inner"))
+        .status()
+        .unwrap();
+    let before = (folder.seen(&["lib/**"]), folder.seen(&[]));
+    folder.write("lib/inner/x.rs", "y");
+    assert_ne!(folder.seen(&["lib/**"]), before.0);
+    assert_ne!(folder.seen(&[]), before.1);
+}
+
+#[test]
+fn what_is_no_file_is_neither_waited_for_nor_followed() {
+    let folder = Folder::plain();
+    let done = Command::new("mkfifo")
+        .arg(folder.path().join("src/pipe"))
+        .status();
+    assert!(done.unwrap().success());
+    symlink("/etc", folder.path().join("out")).unwrap();
+    assert_eq!(folder.tree(AUTH).files, 3);
+    // Read or not, a file behind a link that leads out looks the same.
+    assert_eq!(folder.tree(&["out/passwd"]), folder.tree(&["out/passwd"]));
+    let behind = hashed(folder.path(), &[PathBuf::from("out/passwd")]).unwrap();
+    let gone = hashed(folder.path(), &[PathBuf::from("out/passwd")]);
+    fs::remove_file(folder.path().join("out")).unwrap();
+    folder.write("out/passwd", "x");
+    assert_eq!(Some(&behind), gone.as_ref());
+    assert_ne!(
+        hashed(folder.path(), &[PathBuf::from("out/passwd")]).unwrap(),
+        behind
+    );
+    assert_eq!(file_digest(&folder.path().join("src/pipe")), None);
+    assert_eq!(file_digest(&folder.path().join("src")), None);
+    assert!(file_digest(&folder.path().join("src/a.rs")).is_some());
+}
+
+#[test]
+fn names_that_are_no_text_count() {
+    use std::ffi::OsStr;
+    let folder = Folder::with_git();
+    let name = OsStr::from_bytes(b"src/\xff\n.rs");
+    let before = folder.seen(AUTH);
+    fs::write(folder.path().join(name), "1").unwrap();
+    let with = folder.seen(AUTH);
+    assert_ne!(with, before);
+    fs::write(folder.path().join(name), "2").unwrap();
+    assert_ne!(folder.seen(AUTH), with);
+}
+
+#[test]
+fn revisions_are_commits_that_are_there() {
+    let folder = Folder::with_git();
+    let head = head(folder.path()).unwrap().unwrap();
+    assert_eq!(commit(folder.path(), "HEAD").unwrap(), head);
+    assert_eq!(commit(folder.path(), &head[..8]).unwrap(), head);
+    let unknown = "0".repeat(40);
+    for revision in [
+        "",
+        "-x",
+        "--all",
+        "nope",
+        "HEAD~5",
+        "a\nb",
+        &unknown,
+        "HEAD:README.md",
+    ] {
+        let refused = commit(folder.path(), revision).unwrap_err();
+        assert_eq!(
+            refused.code,
+            crate::error::Code::InputInvalid,
+            "{revision:?}"
+        );
+    }
+    let plain = Folder::plain();
+    assert_eq!(super::head(plain.path()).unwrap(), None);
+    assert!(commit(plain.path(), "HEAD").is_err());
+}
+
+#[test]
+fn a_repository_without_a_commit_has_no_head() {
+    let folder = Folder::plain();
+    folder.git(&["init", "-q"]);
+    assert_eq!(head(folder.path()).unwrap(), None);
+    assert_eq!(folder.tree(&[]).files, 3);
+}
+
+#[test]
+fn patterns_without_end_are_said_to_be() {
+    let tree = Folder::plain().tree(&[&"{a,b}?".repeat(100_000)]);
+    assert_eq!((tree.digest, tree.files), (None, 0));
+    assert!(tree.problem.unwrap().contains("patterns"));
+}
+
+#[test]
+fn tasks_that_declare_one_file_are_found() {
+    let folder = Folder::plain();
+    let set =
+        |patterns: &[&str]| -> Vec<String> { patterns.iter().map(|it| it.to_string()).collect() };
+    let sets = [
+        set(&["src/*.rs"]),
+        set(&["src/deep"]),
+        set(&["src/a.rs", "x"]),
+        set(&["x"]),
+    ];
+    let sets: Vec<&[String]> = sets.iter().map(Vec::as_slice).collect();
+    let found = overlaps(folder.path(), &sets).unwrap();
+    assert_eq!(
+        found,
+        [
+            (0, 2, PathBuf::from("src/a.rs")),
+            (2, 3, PathBuf::from("x"))
+        ]
+    );
+}
+
+#[test]
+fn too_many_bytes_are_said_to_be() {
+    let folder = Folder::plain();
+    let large = File::create(folder.path().join("src/large")).unwrap();
+    large.set_len(BYTES_MAX + 1).unwrap();
+    let mut left = 10;
+    assert_eq!(content(&folder.path().join("src/large"), &mut left), None);
+}

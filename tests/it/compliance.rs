@@ -1,0 +1,252 @@
+//! Whether the rules were kept: by whoever gives work to agents, by each agent, and over time.
+
+use serde_json::{Value, json};
+
+use crate::verify::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
+use crate::world::TestWorkspace;
+
+fn validate(workspace: &TestWorkspace, more: &[&str]) -> Value {
+    workspace.json(&[&["orchestrator", "validate"], more].concat())
+}
+
+fn rule<'a>(answer: &'a Value, id: &str) -> &'a Value {
+    let rules = answer["result"]["rules"].as_array().unwrap();
+    rules.iter().find(|rule| rule["id"] == id).unwrap()
+}
+
+/// A workspace in which T1 was spawned, delivered and completed.
+fn done() -> TestWorkspace {
+    let workspace = spawned();
+    deliver(&workspace);
+    workspace.ok("complete T1");
+    workspace
+}
+
+fn broken(answer: &Value) -> Vec<(&str, &str)> {
+    let tasks = answer["result"]["tasks"].as_array().unwrap();
+    let all = tasks
+        .iter()
+        .flat_map(|task| task["violations"].as_array().unwrap());
+    all.map(|it| (it["rule"].as_str().unwrap(), it["code"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn every_rule_is_checked_or_said_to_be_advice() {
+    let answer = validate(&TestWorkspace::new(), &[]);
+    assert_eq!(answer["success"], true, "{answer}");
+    let rules = answer["result"]["rules"].as_array().unwrap();
+    let kinds: Vec<(&str, &str, &Value)> = rules
+        .iter()
+        .map(|it| {
+            (
+                it["id"].as_str().unwrap(),
+                it["kind"].as_str().unwrap(),
+                &it["verdict"],
+            )
+        })
+        .collect();
+    let (none, pass) = (Value::Null, json!("pass"));
+    assert_eq!(
+        kinds,
+        [
+            ("ORC-001", "advice", &none),
+            ("ORC-002", "checked", &pass),
+            ("ORC-003", "advice", &none),
+            ("ORC-004", "checked", &pass),
+            ("ORC-005", "advice", &none),
+            ("OUT-003", "advice", &none),
+            ("OUT-004", "advice", &none),
+        ]
+    );
+    assert!(
+        rules
+            .iter()
+            .all(|rule| !rule["evidence"].as_str().unwrap().is_empty())
+    );
+}
+
+#[test]
+fn a_task_that_earned_it_passes() {
+    let workspace = done();
+    let answer = validate(&workspace, &[]);
+    assert_eq!(answer["success"], true, "{answer}");
+    assert_eq!(
+        (&answer["result"]["total"], &answer["result"]["compliant"]),
+        (&json!(1), &json!(1))
+    );
+    let shown = workspace.cleo("orchestrator validate");
+    assert!(
+        shown.contains("1 finished task, none with a rule broken"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_was_changed_after_it_was_verified_is_found() {
+    type Step = (fn(&TestWorkspace), &'static [(&'static str, &'static str)]);
+    let steps: [Step; 4] = [
+        (
+            |it| it.write(OUTPUT, format!("{GOOD}More.\n")),
+            &[("OUT-001", "E_OUTPUT_MISSING")],
+        ),
+        (
+            |it| std::fs::remove_file(it.path(OUTPUT)).unwrap(),
+            &[("OUT-001", "E_OUTPUT_MISSING")],
+        ),
+        (
+            |it| it.write(MANIFEST, ""),
+            &[("OUT-002", "E_ENTRY_MISSING")],
+        ),
+        (
+            |it| it.write(MANIFEST, entry_with(json!({"status": "partial"}))),
+            &[("STATUS", "E_NOT_VERIFIED")],
+        ),
+    ];
+    for (step, expected) in steps {
+        let workspace = done();
+        step(&workspace);
+        let answer = validate(&workspace, &[]);
+        assert_eq!(answer["error"]["code"], "E_NOT_COMPLIANT");
+        assert_eq!(answer["error"]["exitCode"], 6);
+        assert_eq!(answer["error"]["fix"], "cleo verify output T1");
+        assert_eq!(broken(&answer), expected, "{answer}");
+    }
+}
+
+#[test]
+fn completions_and_gates_by_force_are_named() {
+    let workspace = spawned();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'x :: false' --require-gate implemented");
+    workspace.ok("verify T1 --gate documented --force");
+    workspace.ok("complete T1 --force");
+    let answer = validate(&workspace, &[]);
+    let task = &answer["result"]["tasks"][0];
+    assert!(
+        task["forced"].as_str().unwrap().ends_with(" tester"),
+        "{task}"
+    );
+    assert_eq!(task["forcedGates"], json!(["documented"]));
+    assert_eq!(answer["result"]["forced"], json!(["T1"]));
+    assert_eq!(
+        broken(&answer),
+        [("GATES", "E_GATE_OPEN"), ("CRITERIA", "E_CRITERION_OPEN")]
+    );
+}
+
+#[test]
+fn work_that_nobody_was_given_breaks_orc_002() {
+    let workspace = done();
+    workspace.ok("complete T2");
+    let answer = validate(&workspace, &[]);
+    let rule = rule(&answer, "ORC-002");
+    assert_eq!(
+        (&rule["verdict"], &rule["tasks"]),
+        (&json!("fail"), &json!(["T2"]))
+    );
+    assert_eq!(
+        rule["evidence"],
+        "1 of 2 done tasks were spawned; without: T2"
+    );
+    assert_eq!(answer["error"]["fix"], "cleo show T2");
+}
+
+#[test]
+fn work_before_its_turn_and_agents_on_one_file_break_orc_004() {
+    let workspace = TestWorkspace::planned().with("src/auth/x.rs", "x");
+    workspace.ok("update T5 --file 'src/*/x.rs'");
+    workspace.ok("start T3");
+    let answer = validate(&workspace, &[]);
+    assert_eq!(rule(&answer, "ORC-004")["tasks"], json!(["T3"]));
+    workspace.ok("complete T2");
+    workspace.ok("start T5");
+    let answer = validate(&workspace, &["--epic", "T1"]);
+    let found = rule(&answer, "ORC-004");
+    assert_eq!(found["tasks"], json!(["T3", "T5"]));
+    let evidence = found["evidence"].as_str().unwrap();
+    assert!(
+        evidence.contains("T3 began before T2 was done"),
+        "{evidence}"
+    );
+    assert!(
+        evidence.contains("T3 and T5 are both at work on src/auth/x.rs"),
+        "{evidence}"
+    );
+    assert_eq!(
+        validate(&workspace, &["--epic", "T9"])["error"]["code"],
+        "E_TASK_NOT_FOUND"
+    );
+}
+
+#[test]
+fn an_epic_answers_for_what_is_below_it_only() {
+    let workspace = done();
+    workspace.ok("add Epic --type epic");
+    workspace.ok("complete T2");
+    assert_eq!(validate(&workspace, &["--epic", "T3"])["success"], true);
+    assert_eq!(validate(&workspace, &[])["success"], false);
+}
+
+#[test]
+fn checks_are_counted_by_skill_and_agent_with_first_tries_apart() {
+    let workspace = spawned();
+    assert_eq!(
+        workspace.json(&["verify", "output", "T1"])["success"],
+        false
+    );
+    workspace.write(OUTPUT, GOOD);
+    workspace.write(MANIFEST, entry_with(json!({"agent_type": "painter"})));
+    workspace.ok("verify output T1");
+    workspace.ok("complete T1");
+    let history = |more: &[&str]| {
+        let words = [&["orchestrator", "compliance"], more].concat();
+        workspace.json(&words)["result"].clone()
+    };
+    let by_skill = history(&[]);
+    assert_eq!(by_skill["total"], 1);
+    let group = &by_skill["groups"][0];
+    assert_eq!(group["name"], "ct-task-executor");
+    let counts =
+        ["checks", "passed", "firstTries", "firstTriesPassed"].map(|name| group[name].as_u64());
+    assert_eq!(counts, [Some(3), Some(2), Some(1), Some(0)]);
+    assert_eq!(group["violations"], json!({"OUT-001": 1, "OUT-002": 1}));
+    assert_eq!(group["trend"][0]["period"], "2026-01-26");
+    let by_agent = history(&["--by", "agent", "--trend", "week"]);
+    let names: Vec<&str> = by_agent["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["painter", "tester"]);
+    assert_eq!(by_agent["groups"][0]["trend"][0]["period"], "2026-W05");
+    assert_eq!(history(&["--since", "2026-01-27"])["total"], 0);
+    let wrong = workspace.json(&["orchestrator", "compliance", "--since", "soon"]);
+    assert_eq!(wrong["error"]["code"], "E_INPUT_INVALID");
+}
+
+#[test]
+fn a_refused_completion_is_a_check_and_a_task_that_was_not_spawned_has_none() {
+    let workspace = spawned();
+    deliver(&workspace);
+    workspace.ok("update T1 --require-gate implemented");
+    assert_eq!(
+        workspace.json(&["complete", "T1"])["error"]["code"],
+        "E_GATE_OPEN"
+    );
+    workspace.ok("complete T2");
+    let shown = workspace.cleo("orchestrator compliance");
+    assert!(shown.contains("GATES 1"), "{shown}");
+    let result = workspace.json(&["orchestrator", "compliance"])["result"].clone();
+    assert_eq!(result["groups"][0]["checks"], 1);
+}
+
+#[test]
+fn the_answers_read_well() {
+    let workspace = done();
+    workspace.ok("complete T2");
+    workspace.write(OUTPUT, format!("{GOOD}More.\n"));
+    insta::assert_snapshot!(workspace.text("orchestrator validate", ""));
+    insta::assert_snapshot!(workspace.text("orchestrator compliance --by agent", ""));
+}

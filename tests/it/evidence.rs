@@ -1,0 +1,783 @@
+//! What proves a gate or a criterion, when it gets stale, and what `complete` asks for.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+/// A workspace in a repository of git, with T1, which is about the files below `src`.
+fn repository() -> TestWorkspace {
+    let workspace = plain();
+    git(&workspace, &["init", "-q"]);
+    commit(&workspace);
+    workspace
+}
+
+/// The same without git.
+fn plain() -> TestWorkspace {
+    let workspace = TestWorkspace::new()
+        .with("src/a.rs", "a\n")
+        .with("README.md", "r\n");
+    workspace.ok("add 'Paint it' --file 'src/**'");
+    workspace
+}
+
+fn git(workspace: &TestWorkspace, arguments: &[&str]) -> String {
+    let mut git = workspace.surround(Command::new("git"));
+    git.args(["-c", "user.name=t", "-c", "user.email=t@t.example"])
+        .args(arguments);
+    let done = git.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap().trim().to_string()
+}
+
+fn commit(workspace: &TestWorkspace) {
+    git(workspace, &["add", "-A"]);
+    git(workspace, &["commit", "-q", "-m", "x"]);
+}
+
+fn line(workspace: &TestWorkspace, line: &str) -> Value {
+    workspace.json(&shlex::split(line).unwrap())
+}
+
+/// Runs a command that must end with this code.
+#[track_caller]
+fn refused(workspace: &TestWorkspace, text: &str, code: &str) -> Value {
+    let answer = line(workspace, text);
+    assert_eq!(answer["error"]["code"], code, "{answer}");
+    answer["error"].clone()
+}
+
+/// Passes the one gate that T1 needs, with a command that leaves a mark each time that it runs.
+fn passed(workspace: &TestWorkspace) {
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --run 'sh -c \"echo x >> .cleo/runs\"'");
+}
+
+/// Counts how often the commands of a test have run.
+fn runs(workspace: &TestWorkspace) -> usize {
+    let marks = fs::read_to_string(workspace.path(".cleo/runs"));
+    marks.unwrap_or_default().lines().count()
+}
+
+#[test]
+fn every_kind_of_evidence_is_kept_with_where_it_was_taken() {
+    let workspace = repository();
+    let answer = line(
+        &workspace,
+        "verify T1 --gate implemented --run 'echo one' --run true --file src/a.rs --file README.md \
+         --commit HEAD --url https://ci.example/7 --note 'read it' --note again",
+    );
+    let head = git(&workspace, &["rev-parse", "HEAD"]);
+    let evidence = answer["result"]["gates"]["implemented"]["evidence"]
+        .as_array()
+        .unwrap();
+    let kinds: Vec<&str> = evidence
+        .iter()
+        .map(|it| it["kind"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "command", "command", "file", "file", "commit", "url", "note", "note",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(evidence[0]["lastLines"], json!(["one"]));
+    assert_eq!(evidence[2]["path"], "src/a.rs");
+    assert_eq!(evidence[2]["digest"], cleo::id::digest("a\n"));
+    assert_eq!(
+        (&evidence[4]["revision"], &evidence[4]["id"]),
+        (&json!("HEAD"), &json!(head))
+    );
+    assert_eq!(evidence[5]["url"], "https://ci.example/7");
+    assert_eq!(evidence[6]["text"], "read it");
+    for each in evidence {
+        assert_eq!(each["directory"], ".");
+        assert_eq!(each["commit"], head);
+        assert_eq!(each["by"], "tester");
+        assert_eq!(each["at"], answer["result"]["gates"]["implemented"]["at"]);
+        assert_eq!(each["tree"], answer["result"]["tree"]["digest"]);
+    }
+    assert_eq!(answer["result"]["tree"]["files"], 1);
+    let shown = workspace.cleo("verify T1");
+    assert!(
+        shown.contains("echo one; true; file src/a.rs; file README.md; commit"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn evidence_that_is_none_is_refused_and_changes_nothing() {
+    let workspace = repository();
+    symlink("/etc/passwd", workspace.path("link")).unwrap();
+    let fifo = Command::new("mkfifo").arg(workspace.path("pipe")).status();
+    assert!(fifo.unwrap().success());
+    let before = workspace.read("README.md") + &workspace.cleo("verify T1");
+    for (given, code) in [
+        ("--file none", "E_FILE_UNREADABLE"),
+        ("--file src", "E_FILE_UNREADABLE"),
+        ("--file pipe", "E_FILE_UNREADABLE"),
+        ("--file ../x", "E_PATH_OUTSIDE_WORKSPACE"),
+        ("--file /etc/passwd", "E_PATH_OUTSIDE_WORKSPACE"),
+        ("--file link", "E_PATH_OUTSIDE_WORKSPACE"),
+        ("--commit nope", "E_INPUT_INVALID"),
+        ("--commit=--all", "E_INPUT_INVALID"),
+        ("--commit HEAD:README.md", "E_INPUT_INVALID"),
+        ("--url ftp://x.example", "E_INPUT_INVALID"),
+        ("--url https://me:pw@x.example", "E_INPUT_INVALID"),
+        ("--note ''", "E_TASK_INVALID"),
+        ("--run ''", "E_USAGE"),
+        ("--run no-such-program", "E_PROGRAM_MISSING"),
+    ] {
+        let error = refused(
+            &workspace,
+            &format!("verify T1 --gate implemented {given}"),
+            code,
+        );
+        assert!(error["fix"].is_string(), "{error}");
+    }
+    refused(&workspace, "verify T1 --note x", "E_USAGE");
+    assert_eq!(
+        workspace.read("README.md") + &workspace.cleo("verify T1"),
+        before
+    );
+}
+
+#[test]
+fn nothing_runs_when_other_evidence_is_none() {
+    let workspace = plain();
+    let command = "verify T1 --gate implemented --run 'touch .cleo/runs' --url x";
+    refused(&workspace, command, "E_INPUT_INVALID");
+    assert!(!workspace.path(".cleo/runs").exists());
+}
+
+#[test]
+fn a_change_of_its_files_makes_evidence_stale_and_nothing_else_does() {
+    type Step = (&'static str, fn(&TestWorkspace), bool);
+    let steps: [Step; 5] = [
+        ("a file elsewhere", |it| it.write("README.md", "R\n"), false),
+        ("a commit of what is there", commit, false),
+        ("a file of the task", |it| it.write("src/a.rs", "A\n"), true),
+        ("a new file", |it| it.write("src/new.rs", "n\n"), true),
+        (
+            "a rename",
+            |it| {
+                fs::rename(it.path("src/a.rs"), it.path("src/b.rs")).unwrap();
+            },
+            true,
+        ),
+    ];
+    for (what, step, is_stale) in steps {
+        let workspace = repository();
+        passed(&workspace);
+        step(&workspace);
+        let stale = line(&workspace, "verify T1")["result"]["stale"].clone();
+        let expected = if is_stale {
+            json!(["implemented"])
+        } else {
+            json!([])
+        };
+        assert_eq!(stale, expected, "{what}");
+        let shown = workspace.cleo("show T1");
+        let word = if is_stale {
+            "implemented: stale"
+        } else {
+            "implemented: passed"
+        };
+        assert!(shown.contains(word), "{what}: {shown}");
+        let done = line(&workspace, "complete T1");
+        assert_eq!(done["success"], !is_stale, "{what}: {done}");
+    }
+}
+
+#[test]
+fn without_declared_files_all_of_them_count_and_cleos_own_do_not() {
+    for workspace in [repository(), plain()] {
+        workspace.ok("update T1 --clear files");
+        passed(&workspace);
+        workspace.write("claudedocs/agent-outputs/x.md", "x");
+        assert_eq!(line(&workspace, "verify T1")["result"]["stale"], json!([]));
+        workspace.write("README.md", "changed");
+        assert_eq!(
+            line(&workspace, "verify T1")["result"]["stale"],
+            json!(["implemented"])
+        );
+    }
+}
+
+#[test]
+fn other_files_declared_since_make_evidence_stale() {
+    let workspace = plain();
+    passed(&workspace);
+    workspace.ok("update T1 --file README.md");
+    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+}
+
+#[test]
+fn complete_names_what_is_stale_and_the_command_that_proves_it_again() {
+    let workspace = plain();
+    passed(&workspace);
+    workspace.write("src/a.rs", "changed");
+    let before = workspace.state();
+    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    assert_eq!(error["exitCode"], 6);
+    assert_eq!(workspace.state(), before, "a refusal changes nothing");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("stale: implemented (`sh -c 'echo x >> .cleo/runs'`)"),
+        "{message}"
+    );
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(
+        fix,
+        "cleo verify T1 --gate implemented --run 'sh -c '\\''echo x >> .cleo/runs'\\'''"
+    );
+    assert_eq!(workspace.shell(fix).exit, 0);
+    workspace.ok("complete T1");
+    assert_eq!(runs(&workspace), 2);
+}
+
+#[test]
+fn only_what_is_stale_is_run_again() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented --require-gate testsPassed");
+    workspace.ok("update T1 --acceptance 'c :: sh -c \"echo c >> .cleo/runs\"'");
+    workspace.ok("verify T1 --gate implemented --run 'sh -c \"echo i >> .cleo/runs\"'");
+    workspace.write("src/a.rs", "changed");
+    workspace.ok("verify T1 --gate testsPassed --run 'sh -c \"echo t >> .cleo/runs\"'");
+    let renewed = line(&workspace, "verify T1 --refresh");
+    assert_eq!(renewed["result"]["ran"][0]["gate"], "implemented");
+    assert_eq!(renewed["result"]["ran"].as_array().unwrap().len(), 1);
+    assert_eq!(workspace.read(".cleo/runs"), "i\nt\ni\n");
+    for text in [
+        "verify T1 --run-all",
+        "verify T1 --run-all",
+        "verify T1 --refresh",
+    ] {
+        assert_eq!(line(&workspace, text)["success"], true);
+    }
+    assert_eq!(workspace.read(".cleo/runs"), "i\nt\ni\nc\n", "each once");
+    workspace.write("src/a.rs", "again");
+    workspace.ok("verify T1 --refresh");
+    assert_eq!(workspace.read(".cleo/runs"), "i\nt\ni\nc\ni\nt\nc\n");
+    workspace.ok("verify T1 --only 1");
+    assert_eq!(runs(&workspace), 8, "asked for by number, it runs");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn what_fails_when_it_is_run_again_opens_the_gate() {
+    let workspace = plain();
+    workspace.ok("verify T1 --gate implemented --run 'grep -q a src/a.rs'");
+    workspace.ok("verify T1 --gate testsPassed --run 'grep -q a src/a.rs' --agent testing");
+    workspace.write("src/a.rs", "b\n");
+    let error = refused(&workspace, "verify T1 --refresh", "E_GATE_FAILED");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("implemented (`grep -q a src/a.rs`)")
+    );
+    let fix = "cleo verify T1 --gate implemented --run 'grep -q a src/a.rs'";
+    assert_eq!(error["fix"], fix);
+    let now = line(&workspace, "verify T1")["result"].clone();
+    assert_eq!(now["gates"]["implemented"]["passed"], false);
+    assert_eq!(
+        now["gates"].as_object().unwrap().len(),
+        1,
+        "the later ones are open"
+    );
+    assert_eq!(now["round"], 1);
+}
+
+#[test]
+fn words_alone_get_stale_and_only_a_person_can_renew_them() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --note 'looked at it'");
+    workspace.write("src/a.rs", "changed");
+    let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(
+        fix,
+        "cleo verify T1 --gate implemented --note 'how you know'"
+    );
+    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    assert_eq!(
+        error["fix"],
+        "cleo verify T1 --gate implemented --note 'looked at it'"
+    );
+    assert_eq!(workspace.shell(fix).exit, 0);
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn a_file_that_was_kept_as_evidence_must_stay_as_it_was() {
+    let workspace = plain().with("report.txt", "good");
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --file report.txt");
+    workspace.write("report.txt", "bad");
+    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    workspace.ok("verify T1 --refresh");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn a_command_runs_again_in_the_folder_where_it_ran() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented");
+    let words = [
+        "verify",
+        "T1",
+        "--gate",
+        "implemented",
+        "--run",
+        "grep -q . a.rs",
+        "--file",
+        "a.rs",
+    ];
+    let mut below = workspace.command(&words);
+    below
+        .current_dir(workspace.path("src"))
+        .env("CLEO_FORMAT", "text");
+    assert_eq!(workspace.finish(below, "").exit, 0);
+    let evidence =
+        line(&workspace, "verify T1")["result"]["gates"]["implemented"]["evidence"].clone();
+    assert_eq!(
+        (&evidence[0]["directory"], &evidence[1]["path"]),
+        (&json!("src"), &json!("src/a.rs"))
+    );
+    workspace.write("src/a.rs", "changed");
+    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    assert_eq!(
+        error["fix"], "cleo verify T1 --refresh",
+        "it cannot be typed here"
+    );
+    workspace.ok("verify T1 --refresh");
+    workspace.ok("complete T1");
+    fs::rename(workspace.path("src"), workspace.path("lib")).unwrap();
+    refused(&workspace, "verify T1 --refresh", "E_FILE_UNREADABLE");
+}
+
+#[test]
+fn a_command_that_changes_the_files_is_said_to() {
+    let workspace = plain();
+    let text = "verify T1 --gate implemented --run 'sh -c \"echo x >> src/a.rs\"'";
+    let answer = line(&workspace, text);
+    assert_eq!(answer["success"], true);
+    assert_eq!(answer["result"]["stale"], json!(["implemented"]));
+    let warning = answer["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("changed meanwhile"), "{warning}");
+}
+
+#[test]
+fn output_without_end_and_a_command_that_is_killed_are_no_trouble() {
+    let workspace = plain();
+    let text = "verify T1 --gate implemented --run 'sh -c \"yes 123456789 | head -c 30000000\"'";
+    let answer = line(&workspace, text);
+    let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
+    assert_eq!(evidence["lastLines"].as_array().unwrap().len(), 20);
+    let answer = line(
+        &workspace,
+        "verify T1 --gate implemented --run 'sh -c \"kill -9 $$\"'",
+    );
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.ends_with("it was ended by a signal"), "{message}");
+}
+
+#[test]
+fn what_a_command_writes_steers_no_terminal() {
+    let workspace = plain();
+    let script = r#"verify T1 --gate implemented --run 'sh -c "printf \"\033[31mred\n\"; exit 1"'"#;
+    let shown = workspace.cleo(script);
+    assert!(
+        shown.contains("Last lines for implemented\n  \\u{1b}[31mred"),
+        "{shown}"
+    );
+    assert!(!shown.contains('\u{1b}'));
+}
+
+#[test]
+fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
+    let workspace = plain();
+    let before = workspace.state();
+    let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
+    let error = refused(&workspace, text, "E_GATE_ORDER");
+    assert_eq!(error["fix"], "cleo verify T1 --gate implemented");
+    assert_eq!(workspace.state(), before);
+    let forced = line(&workspace, &format!("{text} --force"));
+    assert_eq!(forced["result"]["gates"]["testsPassed"]["forced"], true);
+    let shown = workspace.cleo("show T1");
+    assert!(shown.contains("testsPassed: passed by force"), "{shown}");
+}
+
+#[test]
+fn a_task_that_uses_gates_is_done_when_all_that_it_needs_have_passed() {
+    let workspace = plain();
+    workspace.ok("verify T1 --gate implemented");
+    let error = refused(&workspace, "complete T1", "E_GATE_OPEN");
+    assert_eq!(error["exitCode"], 6);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("open: testsPassed, qaPassed, securityPassed, documented"),
+        "{message}"
+    );
+    assert_eq!(error["fix"], "cleo verify T1 --gate testsPassed");
+    let own = error["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(own, "cleo update T1 --require-gate implemented");
+    assert_eq!(workspace.shell(own).exit, 0);
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn force_completes_all_the_same_and_is_recorded() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate qaPassed --acceptance 'x :: false'");
+    let reply = workspace.text("complete T1 --force", "");
+    assert_eq!(reply.exit, 0, "{reply}");
+    assert_eq!(
+        reply.stderr.matches("completed by force").count(),
+        2,
+        "{reply}"
+    );
+    let state = workspace.state();
+    assert!(
+        state.contains("needs gates that are open: qaPassed"),
+        "{state}"
+    );
+    assert!(
+        state.contains("criteria that nothing has shown to hold: 1 (`false`)"),
+        "{state}"
+    );
+}
+
+#[test]
+fn unknown_gates_are_not_needed_by_anybody() {
+    let workspace = plain();
+    let before = workspace.state();
+    refused(
+        &workspace,
+        "update T1 --require-gate nope --title x",
+        "E_GATE_UNKNOWN",
+    );
+    assert_eq!(workspace.state(), before);
+    workspace.ok("update T1 --require-gate qaPassed");
+    workspace.ok("update T1 --clear required-gates");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn a_task_without_gates_or_commands_is_completed_as_ever() {
+    let workspace = plain();
+    workspace.ok("update T1 --acceptance 'looks good'");
+    assert!(
+        line(&workspace, "show T1")["result"]
+            .get("verification")
+            .is_none()
+    );
+    workspace.ok("complete T1");
+}
+
+/// A task with a criterion that holds, one that does not until `src/b` is there, one whose program
+/// is missing, and one without a command.
+fn with_criteria() -> TestWorkspace {
+    let workspace = plain();
+    let words = [
+        "update",
+        "T1",
+        "--acceptance",
+        "holds :: sh -c 'echo x >> .cleo/runs'",
+        "--acceptance",
+        "b is there :: test -e src/b",
+        "--acceptance",
+        "runs :: no-such-program-at-all",
+        "--acceptance",
+        "looks good",
+    ];
+    assert_eq!(workspace.json(&words)["success"], true);
+    workspace
+}
+
+fn states(answer: &Value) -> Vec<&str> {
+    let criteria = answer["result"]["criteria"].as_array().unwrap();
+    criteria
+        .iter()
+        .map(|it| it["state"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn criteria_with_a_command_are_run_and_each_has_a_result() {
+    let workspace = with_criteria();
+    let answer = line(&workspace, "verify T1 --run-all");
+    assert_eq!(answer["error"]["code"], "E_CRITERION_FAILED");
+    assert_eq!(answer["error"]["exitCode"], 6);
+    assert_eq!(states(&answer), ["proven", "failed", "failed", "unproven"]);
+    let ran = answer["result"]["ran"].as_array().unwrap();
+    let outcomes: Vec<&Value> = ran.iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(outcomes, ["passed", "failed", "failed"]);
+    assert_eq!(ran[1]["commands"], json!(["test -e src/b"]));
+    let record =
+        |number: usize| answer["result"]["criteria"][number]["record"]["evidence"][0].clone();
+    assert!(
+        record(2)["lastLines"][0]
+            .as_str()
+            .unwrap()
+            .contains("no-such-program-at-all")
+    );
+    let told = workspace.text("verify T1 --only 2", "").stderr;
+    assert!(
+        told.contains("running criterion 2: b is there :: test -e src/b"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_criterion_that_hangs_is_ended_and_failed() {
+    let workspace = plain();
+    workspace.json(&["update", "T1", "--acceptance", "is quick :: sleep 60"]);
+    let answer = line(&workspace, "verify T1 --run-all --time-limit 1");
+    assert_eq!(answer["error"]["code"], "E_CRITERION_FAILED");
+    let evidence = &answer["result"]["criteria"][0]["record"]["evidence"][0];
+    assert_eq!(
+        (&evidence["timedOut"], &evidence["exitCode"]),
+        (&json!(true), &Value::Null)
+    );
+}
+
+#[test]
+fn the_answers_read_well() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented --require-gate testsPassed");
+    let words = [
+        "update",
+        "T1",
+        "--acceptance",
+        "b is there :: test -e src/b",
+        "--acceptance",
+        "looks good",
+    ];
+    workspace.json(&words);
+    workspace
+        .ok("verify T1 --gate implemented --run 'grep -q a src/a.rs' --file src/a.rs --note read");
+    workspace.ok("verify T1 --accept 2 --note 'shown to the customer'");
+    insta::assert_snapshot!(workspace.text("verify T1 --run-all", ""));
+    workspace.write("src/a.rs", "changed");
+    insta::assert_snapshot!(workspace.text("verify T1", ""));
+    insta::assert_snapshot!(workspace.text("complete T1", ""));
+    insta::assert_snapshot!(workspace.text("verify T1 --refresh", ""));
+}
+
+#[test]
+fn criteria_with_a_command_must_hold_before_a_task_is_done() {
+    let workspace = plain();
+    workspace.json(&[
+        "update",
+        "T1",
+        "--acceptance",
+        "b is there :: test -e src/b",
+    ]);
+    let error = refused(&workspace, "complete T1", "E_CRITERION_OPEN");
+    assert_eq!(error["fix"], "cleo verify T1 --run-all");
+    assert_eq!(workspace.shell("cleo verify T1 --run-all").exit, 6);
+    refused(&workspace, "complete T1", "E_CRITERION_OPEN");
+    workspace.write("src/b", "");
+    assert_eq!(workspace.shell("cleo verify T1 --run-all").exit, 0);
+    workspace.write("src/b", "changed");
+    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    assert_eq!(error["fix"], "cleo verify T1 --only 1");
+    workspace.ok("verify T1 --refresh");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn criteria_that_are_run_side_by_side_are_all_kept() {
+    let workspace = plain();
+    let lines: Vec<String> = (1..=6)
+        .map(|number| format!("c{number} :: true {number}"))
+        .collect();
+    let mut words = vec!["update", "T1"];
+    lines
+        .iter()
+        .for_each(|line| words.extend(["--acceptance", line]));
+    assert_eq!(workspace.json(&words)["success"], true);
+    let run = |number: usize| {
+        let mut cleo = workspace.command(&["verify", "T1", "--only", &number.to_string()]);
+        cleo.stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<_> = (1..=6).map(run).collect();
+    for mut cleo in running {
+        assert!(cleo.wait().unwrap().success());
+    }
+    assert_eq!(states(&line(&workspace, "verify T1")), ["proven"; 6]);
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn everything_about_gates_is_in_the_log() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented --acceptance 'x :: false'");
+    workspace.ok("verify T1 --gate implemented --run true");
+    workspace.text("verify T1 --run-all", "");
+    workspace.ok("complete T1 --force");
+    let state = workspace.state();
+    for kind in ["requiredGates", "gate", "criterion", "forced"] {
+        assert!(
+            state.contains(&format!("Text(\"{kind}\")")),
+            "{kind} in {state}"
+        );
+    }
+}
+
+#[test]
+fn a_criterion_that_is_changed_has_to_be_shown_again() {
+    let workspace = plain();
+    workspace.json(&["update", "T1", "--acceptance", "a :: true"]);
+    workspace.ok("verify T1 --run-all");
+    workspace.json(&[
+        "update",
+        "T1",
+        "--clear",
+        "acceptance",
+        "--acceptance",
+        "a :: sh -c 'exit 0'",
+    ]);
+    assert_eq!(states(&line(&workspace, "verify T1")), ["unproven"]);
+}
+
+#[test]
+fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
+    let workspace = with_criteria();
+    refused(&workspace, "verify T1 --accept 4", "E_USAGE");
+    refused(
+        &workspace,
+        "verify T1 --accept 7 --note x",
+        "E_INPUT_INVALID",
+    );
+    let error = refused(
+        &workspace,
+        "verify T1 --accept 1 --note x",
+        "E_INPUT_INVALID",
+    );
+    assert_eq!(error["fix"], "cleo verify T1 --only 1");
+    let error = refused(&workspace, "verify T1 --only 4", "E_INPUT_INVALID");
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(fix, "cleo verify T1 --accept 4 --note 'how you know'");
+    assert_eq!(workspace.shell(fix).exit, 0);
+    let answer = line(
+        &workspace,
+        "verify T1 --accept 4 --note seen --file src/a.rs --url https://x.example",
+    );
+    assert_eq!(states(&answer)[3], "claimed");
+    workspace.write("src/a.rs", "changed");
+    assert_eq!(states(&line(&workspace, "verify T1"))[3], "stale");
+}
+
+#[test]
+fn a_criterion_with_an_open_quote_is_refused_where_it_is_typed() {
+    let workspace = plain();
+    let before = workspace.state();
+    for words in [
+        ["add", "New", "--acceptance", "x :: sh -c 'y"],
+        ["update", "T1", "--acceptance", "x :: sh -c 'y"],
+    ] {
+        let answer = workspace.json(&words);
+        assert_eq!(answer["error"]["code"], "E_TASK_INVALID", "{answer}");
+        assert!(
+            answer["error"]["fix"]
+                .as_str()
+                .unwrap()
+                .ends_with("--acceptance x")
+        );
+    }
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn commands_of_a_batch_are_not_run_by_adding_it() {
+    let workspace = TestWorkspace::new().with(
+        "plan.jsonl",
+        r#"{"title":"a","acceptance":["x :: touch ran"]}"#.to_string() + "\n",
+    );
+    workspace.ok("add --batch plan.jsonl");
+    workspace.ok("show T1");
+    workspace.ok("verify T1");
+    workspace.ok("spawn T1 --format text");
+    assert!(!workspace.path("ran").exists());
+}
+
+#[test]
+fn a_prompt_names_commands_and_gates_that_the_task_needs() {
+    let workspace = plain();
+    let prompt =
+        |workspace: &TestWorkspace| workspace.ok("spawn T1 --format text --dry-run").stdout;
+    assert!(!prompt(&workspace).contains("## Gates"));
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.json(&[
+        "update",
+        "T1",
+        "--acceptance",
+        "b is there :: test -e src/b",
+    ]);
+    let prompt = prompt(&workspace);
+    assert!(prompt.contains("## Gates"), "{prompt}");
+    assert!(
+        prompt.contains("- b is there (cleo runs `test -e src/b`)\n"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn a_repository_that_would_run_something_is_only_asked_for_names() {
+    let workspace = repository();
+    let script = workspace.path(".cleo/hook");
+    workspace.write(
+        ".cleo/hook",
+        "#!/bin/sh\ntouch .cleo/ran ../.cleo/ran\ncat\n",
+    );
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = script.to_str().unwrap();
+    for name in [
+        "core.fsmonitor",
+        "filter.x.clean",
+        "filter.x.process",
+        "core.pager",
+    ] {
+        git(&workspace, &["config", name, script]);
+    }
+    workspace.write(".git/info/attributes", "* filter=x\n");
+    passed(&workspace);
+    workspace.write("src/a.rs", "changed");
+    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    workspace.ok("verify T1 --refresh");
+    assert!(!workspace.path(".cleo/ran").exists());
+}
+
+#[test]
+fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
+    let workspace = repository();
+    passed(&workspace);
+    fs::write(workspace.path(".git/index"), "broken").unwrap();
+    let shown = line(&workspace, "verify T1")["result"].clone();
+    assert_eq!(shown["tree"]["digest"], Value::Null);
+    assert!(
+        shown["tree"]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("git failed"),
+        "{shown}"
+    );
+    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    let again = line(&workspace, "verify T1 --refresh");
+    assert!(
+        again["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("cannot be read"),
+        "{again}"
+    );
+}
