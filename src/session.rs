@@ -52,21 +52,6 @@ impl Serialize for SessionId {
     }
 }
 
-#[cfg(test)]
-impl schemars::JsonSchema for SessionId {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "SessionId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^S[1-9][0-9]*$"})
-    }
-}
-
 impl<'de> Deserialize<'de> for SessionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SessionId, D::Error> {
         let text = String::deserialize(deserializer)?;
