@@ -6,7 +6,6 @@ mod receipt;
 mod why;
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::{Context, require};
 use crate::catalogue::{Catalogue, known_protocols};
@@ -17,7 +16,7 @@ use crate::manifest::log::Latest;
 use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation};
 use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, prepare};
-use crate::store::{self, SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::template::Bindings;
 use crate::workspace::Workspace;
@@ -177,16 +176,7 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     if known.last() == Some(&record) {
         return Ok(());
     }
-    transaction.put_spawn(&record)?;
-    transaction.record(&store::Change {
-        kind: "spawned".to_string(),
-        task: Some(record.task),
-        detail: json!({
-            "manifestId": record.manifest_id,
-            "outputFile": record.output_file,
-            "skill": record.receipt["skill"],
-        }),
-    })
+    transaction.put_spawn(&record)
 }
 
 fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
