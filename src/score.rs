@@ -45,6 +45,10 @@ pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
 /// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
 /// Both are normalized single words.
 pub fn is_form_of(word: &str, keyword: &str) -> bool {
+    // All forms begin alike, but of a single letter nothing may be left. Most words end here.
+    if keyword.len() > 1 && word.bytes().next() != keyword.bytes().next() {
+        return false;
+    }
     let Some(ending) = word.strip_prefix(keyword) else {
         return is_changed_stem(word, keyword);
     };

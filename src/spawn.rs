@@ -107,21 +107,14 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
     let Choice {
         stack,
-        parts,
+        filled,
         injected_by_force,
     } = choose_stack(input)?;
-    let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
-    for (name, template) in &parts {
-        let injected = inject(template, input.bindings);
-        let tokens = estimate::tokens(&injected.text);
-        sections.push(Section {
-            name,
-            tokens,
-            bytes: injected.text.len(),
-        });
-        prompt.push_str(&injected.text);
-        unresolved.extend(injected.unresolved);
-    }
+    let Filled {
+        prompt,
+        unresolved,
+        sections,
+    } = filled;
     let token_resolution = TokenResolution {
         fully_resolved: unresolved.is_empty(),
         unresolved_count: unresolved.len(),
@@ -147,26 +140,55 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
 /// Protocols of a block, base first.
 pub type Stack<'a> = Vec<&'a ProtocolFile>;
 
-/// The protocols of a prompt, none when the skill brings its own, and its sections as templates.
+/// The protocols of a prompt, none when the skill brings its own, and the prompt with them.
 struct Choice<'a> {
     stack: Option<Stack<'a>>,
-    parts: Parts,
+    filled: Filled,
     injected_by_force: bool,
 }
 
-/// Sections of a prompt by name.
+/// Sections of a prompt by name, as templates. Each ends with its line, so no token goes on from
+/// one to the next.
 type Parts = Vec<(&'static str, String)>;
+
+/// A prompt with values in the place of its tokens.
+struct Filled {
+    prompt: String,
+    unresolved: BTreeSet<String>,
+    sections: Vec<Section>,
+}
+
+fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
+    let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
+    for (name, template) in parts {
+        let injected = inject(template, bindings);
+        let tokens = estimate::tokens(&injected.text);
+        sections.push(Section {
+            name,
+            tokens,
+            bytes: injected.text.len(),
+        });
+        prompt.push_str(&injected.text);
+        unresolved.extend(injected.unresolved);
+    }
+    Filled {
+        prompt,
+        unresolved,
+        sections,
+    }
+}
 
 /// Chooses the protocols of the block and checks the outcome.
 fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
     let own = input.situation.skill.own_protocol;
     let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
     let parts = parts(input, stack.as_deref());
-    let violations = violations(input, &parts);
+    let filled = fill(&parts, input.bindings);
+    let violations = violations(input, &parts, &filled.prompt);
     if violations.is_empty() {
         return Ok(Choice {
             stack,
-            parts,
+            filled,
             injected_by_force: false,
         });
     }
@@ -174,8 +196,9 @@ fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
         return Err(protocol_missing(&violations, input));
     };
     let stack = Some(self::stack(base, others, &input.situation));
+    let parts = self::parts(input, stack.as_deref());
     Ok(Choice {
-        parts: self::parts(input, stack.as_deref()),
+        filled: fill(&parts, input.bindings),
         stack,
         injected_by_force: true,
     })
@@ -198,7 +221,7 @@ pub fn stack<'a>(
 
 /// Checks the template, then the prompt without what people wrote and the real one: neither may
 /// pass only because of what a task says, nor fail because of it.
-fn violations(input: &Input<'_>, parts: &Parts) -> Vec<Violation> {
+fn violations(input: &Input<'_>, parts: &Parts, prompt: &str) -> Vec<Violation> {
     let template: String = parts.iter().map(|(_, text)| text.as_str()).collect();
     let masked = input.bindings.without_free_text();
     let mut found = check(input, &inject(&template, &masked).text);
@@ -206,7 +229,7 @@ fn violations(input: &Input<'_>, parts: &Parts) -> Vec<Violation> {
         found = block::check_template(&template);
     }
     if found.is_empty() {
-        found = check(input, &inject(&template, input.bindings).text);
+        found = check(input, prompt);
     }
     found
 }

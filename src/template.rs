@@ -2,18 +2,12 @@
 //! passes through byte for byte. Rules: two-tier-subagents notes, section 3.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
-
-use regex::Regex;
+use std::ops::Range;
 
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::score::normalize;
-
-static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\{\{([A-Z][A-Z0-9_]*)\}\}").expect("the pattern is a constant that compiles")
-});
 
 /// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
 pub const FREE_TEXT: &[&str] = &[
@@ -168,18 +162,16 @@ pub fn inject(template: &str, bindings: &Bindings) -> Injected {
     let mut text = String::with_capacity(template.len() + 1024);
     let mut unresolved = BTreeSet::new();
     let mut rest = 0;
-    for token in TOKEN.captures_iter(template) {
-        let (whole, [name]) = token.extract();
-        let start = token.get(0).map_or(rest, |found| found.start());
-        text.push_str(&template[rest..start]);
+    for (token, name) in tokens(template) {
+        text.push_str(&template[rest..token.start]);
+        rest = token.end;
         match bindings.get(name) {
             Some(value) => text.push_str(value),
             None => {
-                text.push_str(whole);
+                text.push_str(&template[token]);
                 unresolved.insert(name.to_string());
             }
         }
-        rest = start + whole.len();
     }
     text.push_str(&template[rest..]);
     Injected { text, unresolved }
@@ -192,7 +184,38 @@ pub fn is_task_token(name: &str) -> bool {
 
 /// Splits a template into the texts between its tokens.
 pub fn literals(template: &str) -> impl Iterator<Item = &str> {
-    TOKEN.split(template)
+    let end = (template.len()..template.len(), "");
+    let mut rest = 0;
+    tokens(template).chain([end]).map(move |(token, _)| {
+        let literal = &template[rest..token.start];
+        rest = token.end;
+        literal
+    })
+}
+
+/// Finds tokens: where each stands, with its braces, and its name.
+fn tokens(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let braces = memchr::memmem::Finder::new("{{");
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while let Some(at) = braces.find(&text.as_bytes()[from..]) {
+            let start = from + at;
+            if let Some(name) = name_before_braces(&text[start + 2..]) {
+                from = start + name.len() + 4;
+                return Some((start..from, name));
+            }
+            from = start + 1;
+        }
+        None
+    })
+}
+
+/// Returns the name that a text begins with, when its braces end there.
+fn name_before_braces(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let (name, rest) = text.split_at(text.find(|c| !is_part(c))?);
+    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase());
+    (is_name && rest.starts_with("}}")).then_some(name)
 }
 
 /// Says whether `template` has the token `name`.

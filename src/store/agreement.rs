@@ -70,7 +70,7 @@ fn take(transaction: &mut dyn Transaction, step: &Step) {
         } => {
             let is_there = |id: &u32| transaction.status(TaskId(*id)).unwrap().is_some();
             let fits = |other: &u32| before(*id, *other) && is_there(other);
-            let mut task: Task = super::conformance::task(*id, "x");
+            let mut task: Task = super::conformance::task(*id, &format!("x {status}"));
             task.status = Status::ALL[*status];
             task.depends = depends.iter().copied().filter(fits).map(TaskId).collect();
             task.depends.sort_unstable();
@@ -153,6 +153,7 @@ proptest! {
             in_real.commit().unwrap();
             in_twin.commit().unwrap();
             compare(&*real.read().unwrap(), &*twin.read().unwrap())?;
+            prop_assert_eq!(real.disagreements().unwrap(), [] as [String; 0]);
         }
     }
 }

@@ -4,7 +4,7 @@ mod work;
 
 use super::{
     Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
-    Verification,
+    Transaction, Verification,
 };
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -58,6 +58,10 @@ pub(super) const RULES: &[(&str, Rule)] = &[
     (
         "words are found in any case, by their beginning",
         words_are_found,
+    ),
+    (
+        "words are found at once by who writes them",
+        words_are_found_by_who_writes_them,
     ),
     ("nodes go to any depth", nodes_go_to_any_depth),
     (
@@ -378,6 +382,34 @@ fn words_are_found(store: &mut dyn Store) {
     assert_eq!(found("uberprufe login"), [2]);
     assert_eq!(found("login OR form*"), [] as [u32; 0]);
     assert_eq!(found("  \" "), [] as [u32; 0]);
+}
+
+fn words_are_found_by_who_writes_them(store: &mut dyn Store) {
+    put(store, &[task(1, "old")]);
+    let mut transaction = store.write(&stamp()).unwrap();
+    let found = |transaction: &dyn Transaction, words: &str| {
+        let page = transaction.find(words, Archived::Hidden, 10).unwrap();
+        page.tasks.iter().map(|task| task.id.0).collect::<Vec<_>>()
+    };
+    transaction.insert(&task(2, "new")).unwrap();
+    transaction.put(&task(2, "newer")).unwrap();
+    transaction.put(&task(1, "aged")).unwrap();
+    assert_eq!(found(&*transaction, "new"), [2]);
+    assert_eq!(found(&*transaction, "old"), [] as [u32; 0]);
+    transaction.put(&task(1, "old")).unwrap();
+    transaction.put(&task(1, "older")).unwrap();
+    transaction.insert(&task(3, "newest")).unwrap();
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.delete(TaskId(3)).unwrap();
+    transaction.insert(&task(3, "latest")).unwrap();
+    assert_eq!(found(&*transaction, "new"), [] as [u32; 0]);
+    assert_eq!(found(&*transaction, "old"), [1]);
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    assert_eq!(found(&*read, "new"), [] as [u32; 0]);
+    assert_eq!(found(&*read, "aged"), [] as [u32; 0]);
+    assert_eq!(found(&*read, "older"), [1]);
+    assert_eq!(found(&*read, "latest"), [3]);
 }
 
 fn nodes_go_to_any_depth(store: &mut dyn Store) {

@@ -7,6 +7,7 @@
 //! pattern says to be below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
 //! name, stands for any letters, and a name with a backslash for any path.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// Most patterns that one text with braces is taken apart into.
@@ -26,13 +27,6 @@ enum Part {
     Name(Vec<Piece>),
 }
 
-impl Part {
-    fn is_plain(&self) -> bool {
-        let is_letter = |piece: &Piece| matches!(piece, Piece::Letter(_));
-        matches!(self, Part::Name(pieces) if pieces.iter().all(is_letter))
-    }
-}
-
 /// A piece of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
@@ -49,11 +43,16 @@ enum Piece {
 pub struct Pattern {
     /// Which of the texts it comes from.
     source: usize,
-    /// The folders that it begins with, as far as they are plain.
-    prefix: String,
+    /// The path, without what says nothing.
+    path: String,
+    /// How many bytes of it are the folders that it begins with, as far as they are plain.
+    prefix: usize,
     /// Whether that is all of it.
     is_plain: bool,
-    parts: Vec<Part>,
+    /// Whether it means everything below it, too.
+    is_deep: bool,
+    /// What the path is made of, once somebody asks: of plain ones hardly anybody does.
+    parts: OnceCell<Vec<Part>>,
 }
 
 /// Reads file patterns. One text may make several.
@@ -81,29 +80,41 @@ impl Pattern {
             // It leads nobody knows where.
             names = vec!["**"];
         }
-        let mut parts: Vec<Part> = names.iter().map(|name| part(name)).collect();
-        let n_plain = parts.iter().take_while(|part| part.is_plain()).count();
-        let is_plain = n_plain == parts.len();
-        let is_folder = parts.last().is_none_or(Part::is_plain);
-        if is_folder && (text.ends_with('/') || !names.last().is_some_and(|name| is_file(name))) {
-            parts.push(Part::Any);
-        }
+        let n_plain = names.iter().take_while(|name| is_plain(name)).count();
+        let plain = &names[..n_plain];
+        let is_folder = names.last().is_none_or(|name| is_plain(name));
+        let is_deep = text.ends_with('/') || !names.last().is_some_and(|name| is_file(name));
         Pattern {
             source,
-            prefix: names[..n_plain].join("/"),
-            is_plain,
-            parts,
+            path: names.join("/"),
+            prefix: plain.iter().map(|name| name.len()).sum::<usize>() + n_plain.saturating_sub(1),
+            is_plain: n_plain == names.len(),
+            is_deep: is_folder && is_deep,
+            parts: OnceCell::new(),
         }
     }
 
+    /// Returns the folders that it begins with, as far as they are plain.
+    fn prefix(&self) -> &str {
+        &self.path[..self.prefix]
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.parts.get_or_init(|| {
+            let names = self.path.split('/').filter(|name| !name.is_empty());
+            let below = self.is_deep.then_some(Part::Any);
+            names.map(part).chain(below).collect()
+        })
+    }
+
     fn meets(&self, other: &Pattern) -> bool {
-        let holds = |a: &Pattern, b: &Pattern| a.is_plain && b.begins_with(&a.prefix);
+        let holds = |a: &Pattern, b: &Pattern| a.is_plain && b.begins_with(a.prefix());
         if holds(self, other) || holds(other, self) {
             return true;
         }
         meet(
-            &self.parts,
-            &other.parts,
+            self.parts(),
+            other.parts(),
             |part| *part == Part::Any,
             |a, b| match (a, b) {
                 (Part::Name(a), Part::Name(b)) => names_meet(a, b),
@@ -113,17 +124,15 @@ impl Pattern {
     }
 
     fn begins_with(&self, folder: &str) -> bool {
-        let rest = self.prefix.strip_prefix(folder);
+        let rest = self.prefix().strip_prefix(folder);
         rest.is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Returns the folders that the pattern begins with, from its plain beginning up to the root.
     fn folders(&self) -> impl Iterator<Item = &str> {
-        std::iter::successors(Some(self.prefix.as_str()), |folder| {
-            match folder.rfind('/') {
-                Some(end) => Some(&folder[..end]),
-                None => (!folder.is_empty()).then_some(""),
-            }
+        std::iter::successors(Some(self.prefix()), |folder| match folder.rfind('/') {
+            Some(end) => Some(&folder[..end]),
+            None => (!folder.is_empty()).then_some(""),
         })
     }
 
@@ -132,7 +141,7 @@ impl Pattern {
             Part::Any => 1,
             Part::Name(pieces) => 1 + pieces.len() as u64,
         };
-        self.parts.iter().map(length).sum()
+        self.parts().iter().map(length).sum()
     }
 }
 
@@ -140,6 +149,11 @@ impl Pattern {
 fn is_file(name: &str) -> bool {
     name.rfind('.')
         .is_some_and(|dot| dot > 0 && dot + 1 < name.len())
+}
+
+/// Says whether a name stands for itself.
+fn is_plain(name: &str) -> bool {
+    !name.contains(['*', '?', '[', '\\'])
 }
 
 fn part(name: &str) -> Part {
@@ -324,7 +338,9 @@ impl Occupied {
         let beginning = pattern
             .folders()
             .filter_map(|folder| self.beginning.get(folder));
-        let near = beginning.chain(self.beneath.get(&pattern.prefix)).flatten();
+        let near = beginning
+            .chain(self.beneath.get(pattern.prefix()))
+            .flatten();
         for at in near {
             let (owner, other) = &self.taken[*at];
             if Occupied::is_spent(*spent) {

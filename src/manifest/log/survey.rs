@@ -125,11 +125,12 @@ impl Part {
     }
 
     /// Keeps each task once whenever there is no more room, so that the list stays as short as the
-    /// tasks are few.
+    /// tasks are few. Then there is room for as many again: sorting must not become frequent.
     fn name(&mut self, task: TaskId) {
         if self.named.len() == self.named.capacity() {
             self.named.sort_unstable();
             self.named.dedup();
+            self.named.reserve(self.named.len().max(64));
         }
         self.named.push(task);
     }

@@ -30,8 +30,14 @@ WHEN old.status <> new.status OR old.archived_at IS NOT new.archived_at BEGIN
     ON CONFLICT (status) DO UPDATE SET value = value + 1;
 END;
 
+-- The store itself keeps the index of words, all that is new in one statement.
+DROP TRIGGER text_insert;
+DROP TRIGGER text_delete;
+DROP TRIGGER text_update;
+
 -- The graph's view of a task, without its texts. Triggers keep everything but `below`, which is
--- settled when a transaction commits.
+-- settled when a transaction commits, and what new edges of a known task add, which the store
+-- counts anew when it writes them: edges of a new task are there before its node.
 CREATE TABLE nodes (
     number INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     parent INTEGER,
@@ -121,14 +127,6 @@ CREATE TRIGGER node_delete BEFORE DELETE ON tasks BEGIN
     UPDATE nodes SET open_children = open_children - 1
     WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
     DELETE FROM task_depends WHERE task = old.number OR needs = old.number;
-END;
-
-CREATE TRIGGER need_insert AFTER INSERT ON task_depends BEGIN
-    UPDATE nodes SET
-        open_needs = open_needs + ((SELECT status FROM nodes WHERE number = new.needs) IS NOT 'done'),
-        dropped_needs = dropped_needs
-            + ((SELECT status FROM nodes WHERE number = new.needs) IS 'cancelled')
-    WHERE number = new.task;
 END;
 
 CREATE TRIGGER need_delete AFTER DELETE ON task_depends BEGIN

@@ -243,6 +243,18 @@ impl SqliteTransaction<'_> {
         Ok(ReadyPage { tasks, total })
     }
 
+    /// Counts what a task waits for, after its edges were written.
+    pub(super) fn count_needs(&self, id: TaskId) -> Result<()> {
+        let sql = "UPDATE nodes SET
+                open_needs = (SELECT count(*) FROM task_depends d LEFT JOIN nodes n
+                    ON n.number = d.needs WHERE d.task = ?1 AND n.status IS NOT 'done'),
+                dropped_needs = (SELECT count(*) FROM task_depends d JOIN nodes n
+                    ON n.number = d.needs WHERE d.task = ?1 AND n.status = 'cancelled')
+            WHERE number = ?1";
+        self.run(sql, [id.0])?;
+        Ok(())
+    }
+
     /// Remembers tasks whose chains may have changed.
     pub(super) fn unsettle(&self, ids: Vec<TaskId>) {
         self.unsettled

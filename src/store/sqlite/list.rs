@@ -171,6 +171,7 @@ pub(super) fn find(
     if query.is_empty() {
         return Ok(Page::default());
     }
+    transaction.read_words()?;
     let shown = match archived {
         Archived::Hidden => "+t.archived_at IS NULL",
         Archived::Only => "+t.archived_at IS NOT NULL",

@@ -17,6 +17,7 @@ mod spawns;
 mod suggestions;
 mod tasks;
 mod verifications;
+mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -52,6 +53,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
 /// that opens the store alone reads the whole log once, so it is kept short.
 const LOG_BYTES: u64 = 64 * 4_120;
+
+/// How much of the database a writer holds in memory, in KiB. What a long transaction changes again
+/// and again is then seldom written out in between; a short one never needs so much.
+const CACHE_KIB: u32 = 24 * 1024;
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -245,6 +250,7 @@ impl SqliteStore {
             operation: None,
             _turn: turn,
             unsettled: RefCell::default(),
+            unread: RefCell::default(),
         }))
     }
 }
@@ -256,7 +262,8 @@ impl Store for SqliteStore {
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
         let turn = self.turn()?;
-        self.begin("BEGIN IMMEDIATE", Some(stamp), turn)
+        let begin = format!("PRAGMA cache_size = -{CACHE_KIB}; BEGIN IMMEDIATE");
+        self.begin(&begin, Some(stamp), turn)
     }
 
     fn version(&self) -> Result<u64> {
@@ -288,6 +295,8 @@ struct SqliteTransaction<'a> {
     _turn: Option<File>,
     /// Tasks whose `below` may no longer be right.
     unsettled: RefCell<BTreeSet<u32>>,
+    /// Tasks that the index of words lacks.
+    unread: RefCell<BTreeSet<u32>>,
 }
 
 impl SqliteTransaction<'_> {
@@ -332,6 +341,7 @@ impl SqliteTransaction<'_> {
 impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.settle()?;
+        self.read_words()?;
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.open = false;
         self.shorten_log();

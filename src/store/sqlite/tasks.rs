@@ -164,6 +164,7 @@ impl Tasks for SqliteTransaction<'_> {
             verifications: self.verifications_of(id)?,
         };
         self.record(&log::delete(&removed))?;
+        self.forget_words(&removed.task)?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
         self.unsettle(touched(Some(&removed.task), None));
         Ok(())
@@ -196,11 +197,15 @@ impl SqliteTransaction<'_> {
         let Some(before) = before else {
             self.insert_depends(task)?;
             self.put_row(task)?;
+            self.unread(task);
             self.insert_labels(task)?;
             return self.put_origin(task);
         };
         if before.depends != task.depends {
             self.put_depends(task)?;
+        }
+        if (&before.title, &before.description) != (&task.title, &task.description) {
+            self.forget_words(before)?;
         }
         self.put_row(task)?;
         if before.labels != task.labels {
@@ -249,7 +254,8 @@ impl SqliteTransaction<'_> {
 
     fn put_depends(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
-        self.insert_depends(task)
+        self.insert_depends(task)?;
+        self.count_needs(task.id)
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {
@@ -270,7 +276,8 @@ impl SqliteTransaction<'_> {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> String {
+/// Writes a value as the JSON of a column.
+pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
 }
 
