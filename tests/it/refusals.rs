@@ -456,7 +456,7 @@ fn command_lines_that_mean_nothing_lead_to_the_help() {
         (&["add"], "E_USAGE", 2, "cleo add --help"),
         (&["show"], "E_USAGE", 2, "cleo show --help"),
         (&["show", "T1", "T2"], "E_USAGE", 2, "cleo show --help"),
-        (&["show", "nonsense"], "E_USAGE", 2, "cleo show --help"),
+        (&["show", "nonsense"], "E_USAGE", 2, "cleo find nonsense"),
         (&["show", "T0"], "E_USAGE", 2, "cleo show --help"),
         (&["show", "T99999999999"], "E_USAGE", 2, "cleo show --help"),
         (&["update", "T1"], "E_USAGE", 2, "cleo update --help"),

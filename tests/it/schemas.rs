@@ -173,7 +173,6 @@ const LINES: &[(&str, &str)] = &[
     ("log", ""),
     ("log --task T2 --limit 2", ""),
     ("log --operation 3", ""),
-    ("watch --since 0 --once", ""),
     ("explain E_CYCLE", ""),
     ("explain", ""),
     ("help add", ""),

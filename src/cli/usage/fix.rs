@@ -179,7 +179,10 @@ pub(super) fn found(fault: &clap::Error) -> Option<String> {
     let is_word = wrong.chars().any(char::is_alphanumeric) && !wrong.starts_with('-');
     let shown = argument.trim_end_matches(['.', ']', '>']);
     let is_task = shown.rsplit(['<', '[']).next() == Some("TASK");
-    (is_task && is_word).then(|| format!("cleo find {}", quote(&wrong)))
+    // A number that no task can have is one of ours all the same.
+    let digits = wrong.strip_prefix(['T', 't']).unwrap_or_default();
+    let is_ours = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (is_task && is_word && !is_ours).then(|| format!("cleo find {}", quote(&wrong)))
 }
 
 /// A text or a number that begins with a dash is taken for an option.

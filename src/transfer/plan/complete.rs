@@ -1,0 +1,119 @@
+//! The second reading: the tasks themselves.
+
+use serde_json::{Value, json};
+
+use super::{Entry, Names};
+use crate::error::{Code, Error, Result};
+use crate::task::Task;
+use crate::transfer::report::Report;
+use crate::transfer::{Format, Record};
+
+/// What becomes of each record, in the order of the file.
+pub struct Plan {
+    pub(super) format: Format,
+    pub(super) names: Names,
+    pub(super) entries: Vec<Entry>,
+    pub(super) next: usize,
+    pub(super) open_only: bool,
+    /// What was noticed.
+    pub report: Report,
+}
+
+/// A task that is to be written.
+#[derive(Debug)]
+pub struct Planned {
+    /// The task.
+    pub task: Task,
+    /// Whether it is here already.
+    pub is_known: bool,
+}
+
+impl Plan {
+    /// Makes the task of the next record of the second reading; none when another line counts.
+    pub fn complete(&mut self, record: Record, now: &str) -> Result<Option<Planned>> {
+        if self.open_only && record.task.is_closed() {
+            return Ok(None);
+        }
+        let at = self.next;
+        self.next += 1;
+        let entry = self
+            .entries
+            .get(at)
+            .filter(|entry| self.names.name(entry.key) == record.key);
+        let Some(entry) = entry else {
+            let message = "the file was changed while it was read";
+            return Err(Error::new(Code::FileChanged, message));
+        };
+        if entry.dropped {
+            return Ok(None);
+        }
+        let mut task = record.task;
+        task.id = entry.target;
+        task.parent = entry.parent;
+        task.depends.clone_from(&entry.needs);
+        self.extend(&mut task, entry);
+        if task.created_at.is_empty() {
+            task.created_at = now.to_string();
+        }
+        if task.updated_at.is_empty() {
+            task.updated_at.clone_from(&task.created_at);
+        }
+        for note in task.notes.iter_mut().filter(|note| note.at.is_empty()) {
+            note.at.clone_from(&task.updated_at);
+        }
+        Ok(Some(Planned {
+            task,
+            is_known: entry.is_known,
+        }))
+    }
+
+    /// Says whether a second reading found every record of the first.
+    pub fn is_whole(&self) -> bool {
+        self.next == self.entries.len()
+    }
+
+    fn extend(&self, task: &mut Task, entry: &Entry) {
+        let origin = self.names.name(entry.origin);
+        let is_own = self.format == Format::Cleo && origin.parse() == Ok(entry.target);
+        let is_copy = entry.came_from.is_some();
+        if !is_own && !is_copy {
+            let origin = json!({"format": self.format.word(), "id": origin});
+            task.extra.insert("origin".to_string(), origin);
+        }
+        if !entry.dangling.is_empty() {
+            let names = entry
+                .dangling
+                .iter()
+                .map(|name| self.names.name(*name).into());
+            add(task, "danglingDepends", names.collect());
+        }
+        let relation =
+            |(kind, name): &(&str, u32)| json!({"type": kind, "id": self.names.name(*name)});
+        add(
+            task,
+            "relations",
+            entry.related.iter().map(relation).collect(),
+        );
+    }
+}
+
+/// Adds values to a list in `extra` that lacks them.
+fn add(task: &mut Task, name: &str, values: Vec<Value>) {
+    if values.is_empty() {
+        return;
+    }
+    let list = task
+        .extra
+        .entry(name)
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if !list.is_array() {
+        *list = Value::Array(Vec::new());
+    }
+    if let Value::Array(list) = list {
+        for value in values {
+            if !list.contains(&value) {
+                list.push(value);
+            }
+        }
+    }
+}
