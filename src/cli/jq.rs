@@ -1,27 +1,20 @@
-//! `--jq`: a filter over the answer, so that a script needs no other program.
+//! `--jq`: a filter over the answer. The filter itself is `cleo-jq`, a program beside this one: a
+//! language of its own is too large to be carried by every command.
 
 use std::io::{self, Write};
-
-use jaq_core::data::JustLut;
-use jaq_core::load::{self, Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
-use jaq_json::{Val, read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
 
 use super::screen::clean;
 use crate::error::{Code, Error, Result};
 
-/// What jq has and the library has not: rows for spreadsheets and shells.
-const TABLES: &str = r#"
-def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
-    elif . == null then "" else tostring end] | join(",");
-def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
-    | split("\n") | join("\\n") | split("\r") | join("\\r")
-    elif . == null then "" else tostring end] | join("\t");
-"#;
+/// Name of the program that filters.
+const PROGRAM: &str = "cleo-jq";
 
 /// A filter that has been understood.
 pub(super) struct Jq {
-    filter: Filter<JustLut<Val>>,
+    program: PathBuf,
+    code: String,
 }
 
 /// How far a filter came.
@@ -35,28 +28,24 @@ pub(super) enum Ended {
 impl Jq {
     /// Reads a filter; one that is faulty is refused with the place.
     pub(super) fn read(code: &str) -> Result<Jq> {
-        let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
-        let definitions = jaq_core::defs()
-            .chain(jaq_std::defs())
-            .chain(jaq_json::defs())
-            .chain(own);
-        let functions = jaq_core::funs()
-            .chain(jaq_std::funs())
-            .chain(jaq_json::funs());
-        let arena = Arena::default();
-        let modules = Loader::new(definitions)
-            .load(&arena, File { code, path: () })
-            .map_err(|faults| refused(code, unread(code, &faults)))?;
-        let filter = Compiler::default().with_funs(functions).compile(modules);
-        let filter = filter.map_err(|faults| {
-            let first = faults.first().and_then(|(_, faults)| faults.first());
-            let fault = first.map(|(name, what)| {
-                let message = format!("there is no {} `{name}`", what.as_str());
-                (place(code, name), message)
-            });
-            refused(code, fault)
+        let own = std::env::current_exe().unwrap_or_default();
+        let program = own.with_file_name(format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX));
+        let jq = Jq {
+            program,
+            code: code.to_string(),
+        };
+        let checked = jq.start(&["--check"]).and_then(Child::wait_with_output);
+        let checked = checked.map_err(|cause| {
+            let place = jq.program.display();
+            let message = format!("--jq needs the program {PROGRAM} at {place}: {cause}");
+            Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
         })?;
-        Ok(Jq { filter })
+        if checked.status.success() {
+            return Ok(jq);
+        }
+        let fault = String::from_utf8_lossy(&checked.stderr);
+        let message = format!("the filter `{code}` is faulty {fault}");
+        Err(Error::new(Code::Usage, message))
     }
 
     /// Writes what the filter makes of a JSON document, a value a line; text as it is, without
@@ -67,123 +56,41 @@ impl Jq {
         out: &mut dyn Write,
         terminal: bool,
     ) -> io::Result<Ended> {
-        let input = match read::parse_single(json.as_bytes()) {
-            Ok(input) => input,
-            Err(cause) => return Ok(Ended::Failed(cause.to_string())),
-        };
-        let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
-        for found in self.filter.id.run((context, input)).map(unwrap_valr) {
-            match found {
-                Ok(found) => line(out, &found, terminal)?,
-                Err(cause) => return Ok(Ended::Failed(cause.to_string())),
+        let done = self.run(json)?;
+        if terminal {
+            let text = String::from_utf8_lossy(&done.stdout);
+            for line in text.split_inclusive('\n') {
+                writeln!(out, "{}", clean(line.trim_end_matches('\n')))?;
+            }
+        } else {
+            out.write_all(&done.stdout)?;
+        }
+        Ok(match done.status.success() {
+            true => Ended::Whole,
+            false => Ended::Failed(String::from_utf8_lossy(&done.stderr).into_owned()),
+        })
+    }
+
+    fn run(&self, json: &str) -> io::Result<Output> {
+        let mut child = self.start(&[])?;
+        if let Some(mut input) = child.stdin.take() {
+            // It reads everything before it writes anything. One that ends early says why.
+            match input.write_all(json.as_bytes()) {
+                Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
+                _ => {}
             }
         }
-        Ok(Ended::Whole)
-    }
-}
-
-fn line(out: &mut dyn Write, found: &Val, terminal: bool) -> io::Result<()> {
-    let text = match found {
-        Val::TStr(text) => String::from_utf8_lossy(text).into_owned(),
-        other => other.to_string(),
-    };
-    if !terminal {
-        return writeln!(out, "{text}");
-    }
-    text.split('\n')
-        .try_for_each(|line| writeln!(out, "{}", clean(line)))
-}
-
-/// Where a fault is, in characters from the start, and what it is.
-type Fault = (usize, String);
-
-fn unread(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
-    let (_, error) = faults.first()?;
-    let (expected, found) = match error {
-        load::Error::Io(_) => return Some((1, "modules cannot be imported".to_string())),
-        load::Error::Lex(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
-        load::Error::Parse(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
-    }?;
-    let found_shown: String = found.chars().take(20).collect();
-    let instead = match found_shown.as_str() {
-        "" => "the end".to_string(),
-        text => format!("`{text}`"),
-    };
-    Some((
-        place(code, found),
-        format!("expected {expected} instead of {instead}"),
-    ))
-}
-
-/// Finds the character at which a part of the filter begins, from 1.
-fn place(code: &str, part: &str) -> usize {
-    let start = (part.as_ptr() as usize).wrapping_sub(code.as_ptr() as usize);
-    // A part that is none of the filter's own text stands for its end.
-    let before = code.get(..start).unwrap_or(code);
-    before.chars().count() + 1
-}
-
-fn refused(code: &str, fault: Option<Fault>) -> Error {
-    let (at, what) = fault.unwrap_or((1, "it cannot be read".to_string()));
-    let message = format!("the filter `{code}` is faulty at character {at}: {what}");
-    Error::new(Code::Usage, message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(code: &str, json: &str) -> String {
-        let mut out = Vec::new();
-        let ended = Jq::read(code)
-            .unwrap()
-            .write(json, &mut out, false)
-            .unwrap();
-        let text = String::from_utf8(out).unwrap();
-        match ended {
-            Ended::Whole => text,
-            Ended::Failed(message) => format!("{text}failed: {message}\n"),
-        }
+        child.wait_with_output()
     }
 
-    #[test]
-    fn text_is_raw_and_everything_else_is_json() {
-        let json = r#"{"b":[{"id":"T1"},{"id":"T\n2"}],"a":{"z":1.50,"y":null}}"#;
-        assert_eq!(run(".b[].id", json), "T1\nT\n2\n");
-        assert_eq!(
-            run(".a, .b[0]", json),
-            "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"
-        );
-        assert_eq!(run("empty", json), "");
-        assert_eq!(
-            run("[.b[] | .id | ascii_downcase] | @csv", json),
-            "\"t1\",\"t\n2\"\n"
-        );
-    }
-
-    #[test]
-    fn a_filter_that_fails_says_why_after_what_it_found() {
-        let found = run(".a, .b.c", r#"{"a":1,"b":[]}"#);
-        assert!(found.starts_with("1\nfailed: "), "{found}");
-    }
-
-    #[test]
-    fn a_faulty_filter_is_refused_with_the_place() {
-        for (code, at) in [
-            (".a | nope", 6),
-            (".a[", 4),
-            ("\"é\" | (", 8),
-            ("", 1),
-            (". | $x", 5),
-        ] {
-            let refused = Jq::read(code).err().unwrap();
-            assert_eq!(refused.code, Code::Usage);
-            let place = format!("at character {at}:");
-            assert!(
-                refused.message.contains(&place),
-                "{code}: {}",
-                refused.message
-            );
-        }
+    fn start(&self, options: &[&str]) -> io::Result<Child> {
+        Command::new(&self.program)
+            .args(options)
+            .arg(&self.code)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
     }
 }

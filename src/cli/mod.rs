@@ -3,10 +3,6 @@
 mod arguments;
 mod environment;
 mod fields;
-#[cfg(feature = "jq")]
-mod jq;
-#[cfg(not(feature = "jq"))]
-#[path = "no_jq.rs"]
 mod jq;
 mod later;
 mod output;

@@ -1,0 +1,186 @@
+//! `cleo-jq`: the filter behind `--jq`, a program of its own that lies beside cleo, so that cleo
+//! itself stays small. Reads one JSON document from standard input and writes what the filter makes
+//! of it, a value a line; text as it is, without quotes. With `--check` it only reads the filter.
+//!
+//! Ends with 2 when the filter is faulty, with its place on standard error, and with 5 when it
+//! failed on the way.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use jaq_core::data::JustLut;
+use jaq_core::load::{self, Arena, File, Loader};
+use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
+use jaq_json::{Val, read};
+
+/// Exit code for a filter that cannot be read.
+const FAULTY: u8 = 2;
+/// Exit code for a filter that failed on the document.
+const FAILED: u8 = 5;
+
+/// What jq has and the library has not: rows for spreadsheets and shells.
+const TABLES: &str = r#"
+def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
+    elif . == null then "" else tostring end] | join(",");
+def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
+    | split("\n") | join("\\n") | split("\r") | join("\\r")
+    elif . == null then "" else tostring end] | join("\t");
+"#;
+
+fn main() -> ExitCode {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let only_check = words.first().is_some_and(|word| word == "--check");
+    let code = words.pop().unwrap_or_default();
+    let filter = match compile(&code) {
+        Ok(filter) => filter,
+        Err(fault) => return end(FAULTY, &fault),
+    };
+    if only_check {
+        return ExitCode::SUCCESS;
+    }
+    match run(&filter, io::stdin().lock(), &mut io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => end(FAILED, &message),
+    }
+}
+
+fn end(code: u8, message: &str) -> ExitCode {
+    // Who started this program and left has no use for the message.
+    let _ = io::stderr().write_all(message.as_bytes());
+    ExitCode::from(code)
+}
+
+/// Reads a filter; one that is faulty is refused with the place.
+fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
+    let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
+    let definitions = jaq_core::defs()
+        .chain(jaq_std::defs())
+        .chain(jaq_json::defs())
+        .chain(own);
+    let functions = jaq_core::funs()
+        .chain(jaq_std::funs())
+        .chain(jaq_json::funs());
+    let arena = Arena::default();
+    let modules = Loader::new(definitions)
+        .load(&arena, File { code, path: () })
+        .map_err(|faults| refused(unread(code, &faults)))?;
+    let filter = Compiler::default().with_funs(functions).compile(modules);
+    filter.map_err(|faults| {
+        let first = faults.first().and_then(|(_, faults)| faults.first());
+        refused(first.map(|(name, what)| {
+            let message = format!("there is no {} `{name}`", what.as_str());
+            (place(code, name), message)
+        }))
+    })
+}
+
+/// Writes what the filter makes of a JSON document. What it found before it failed is written.
+fn run(
+    filter: &Filter<JustLut<Val>>,
+    mut input: impl Read,
+    out: &mut dyn Write,
+) -> Result<(), String> {
+    let mut json = Vec::new();
+    input
+        .read_to_end(&mut json)
+        .map_err(|cause| cause.to_string())?;
+    let input = read::parse_single(&json).map_err(|cause| cause.to_string())?;
+    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
+    for found in filter.id.run((context, input)).map(unwrap_valr) {
+        let found = found.map_err(|cause| cause.to_string())?;
+        line(out, &found).map_err(|cause| cause.to_string())?;
+    }
+    out.flush().map_err(|cause| cause.to_string())
+}
+
+fn line(out: &mut dyn Write, found: &Val) -> io::Result<()> {
+    match found {
+        Val::TStr(text) => writeln!(out, "{}", String::from_utf8_lossy(text)),
+        other => writeln!(out, "{other}"),
+    }
+}
+
+/// Where a fault is, in characters from the start, and what it is.
+type Fault = (usize, String);
+
+fn unread(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
+    let (_, error) = faults.first()?;
+    let (expected, found) = match error {
+        load::Error::Io(_) => return Some((1, "modules cannot be imported".to_string())),
+        load::Error::Lex(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
+        load::Error::Parse(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
+    }?;
+    let found_shown: String = found.chars().take(20).collect();
+    let instead = match found_shown.as_str() {
+        "" => "the end".to_string(),
+        text => format!("`{text}`"),
+    };
+    Some((
+        place(code, found),
+        format!("expected {expected} instead of {instead}"),
+    ))
+}
+
+/// Finds the character at which a part of the filter begins, from 1.
+fn place(code: &str, part: &str) -> usize {
+    let start = (part.as_ptr() as usize).wrapping_sub(code.as_ptr() as usize);
+    // A part that is none of the filter's own text stands for its end.
+    let before = code.get(..start).unwrap_or(code);
+    before.chars().count() + 1
+}
+
+fn refused(fault: Option<Fault>) -> String {
+    let (at, what) = fault.unwrap_or((1, "it cannot be read".to_string()));
+    format!("at character {at}: {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(code: &str, json: &str) -> String {
+        let mut out = Vec::new();
+        let done = run(&compile(code).unwrap(), json.as_bytes(), &mut out);
+        let text = String::from_utf8(out).unwrap();
+        match done {
+            Ok(()) => text,
+            Err(message) => format!("{text}failed: {message}\n"),
+        }
+    }
+
+    #[test]
+    fn text_is_raw_and_everything_else_is_json() {
+        let json = r#"{"b":[{"id":"T1"},{"id":"T\n2"}],"a":{"z":1.50,"y":null}}"#;
+        assert_eq!(result(".b[].id", json), "T1\nT\n2\n");
+        assert_eq!(
+            result(".a, .b[0]", json),
+            "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"
+        );
+        assert_eq!(result("empty", json), "");
+        assert_eq!(
+            result("[.b[] | .id | ascii_downcase] | @csv", json),
+            "\"t1\",\"t\n2\"\n"
+        );
+    }
+
+    #[test]
+    fn a_filter_that_fails_says_why_after_what_it_found() {
+        let found = result(".a, .b.c", r#"{"a":1,"b":[]}"#);
+        assert!(found.starts_with("1\nfailed: "), "{found}");
+    }
+
+    #[test]
+    fn a_faulty_filter_is_refused_with_the_place() {
+        for (code, at) in [
+            (".a | nope", 6),
+            (".a[", 4),
+            ("\"é\" | (", 8),
+            ("", 1),
+            (". | $x", 5),
+        ] {
+            let refused = compile(code).err().unwrap();
+            let place = format!("at character {at}:");
+            assert!(refused.starts_with(&place), "{code}: {refused}");
+        }
+    }
+}
