@@ -10,10 +10,12 @@ mod tests;
 mod waiting;
 mod waves;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::{Priority, Status};
 use crate::id::TaskId;
+use waiting::Waiting;
 
 pub use circle::circle;
 pub use paths::Bottleneck;
@@ -59,6 +61,8 @@ pub struct TaskGraph {
     nodes: Vec<Node>,
     places: HashMap<TaskId, usize>,
     outside: HashMap<TaskId, Node>,
+    /// Who waits for whom, worked out when it is first asked.
+    waiting: OnceCell<Waiting>,
 }
 
 impl TaskGraph {
@@ -71,7 +75,12 @@ impl TaskGraph {
             places: places.map(|(place, node)| (node.id, place)).collect(),
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
             nodes,
+            waiting: OnceCell::new(),
         }
+    }
+
+    fn waiting(&self) -> &Waiting {
+        self.waiting.get_or_init(|| Waiting::of(self))
     }
 
     /// Returns the nodes by id, without those outside.
@@ -86,7 +95,7 @@ impl TaskGraph {
 
     /// Counts the tasks that can start now.
     pub fn count_ready(&self) -> usize {
-        let waiting = waiting::Waiting::of(self);
+        let waiting = self.waiting();
         let is_ready = |place: usize, node: &Node| {
             node.status == Status::Pending && waiting.is_work[place] && waiting.waits[place] == 0
         };

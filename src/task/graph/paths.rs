@@ -25,7 +25,7 @@ impl TaskGraph {
     /// Returns the longest chain of open tasks for agents, each of which waits for the one before
     /// it; of several the one whose tasks have the smallest ids, seen from its end.
     pub fn critical_path(&self) -> Vec<TaskId> {
-        let waiting = Waiting::of(self);
+        let waiting = self.waiting();
         let order = waiting.order(self);
         let n_nodes = self.nodes.len();
         let (mut lengths, mut before) = (vec![0_usize; n_nodes], vec![None::<usize>; n_nodes]);
@@ -57,8 +57,8 @@ impl TaskGraph {
 
     /// Returns the open tasks that most tasks wait for, at most `limit`.
     pub fn bottlenecks(&self, limit: usize) -> Vec<Bottleneck> {
-        let waiting = Waiting::of(self);
-        let all = self.behind(&waiting);
+        let waiting = self.waiting();
+        let all = self.behind(waiting);
         let tasks = all.iter().enumerate().filter(|(_, all)| **all > 0);
         let mut found: Vec<(usize, usize)> = tasks
             .filter(|(place, _)| waiting.is_work[*place])
@@ -68,7 +68,7 @@ impl TaskGraph {
         found.truncate(limit);
         let bottleneck = |(place, all): (usize, usize)| Bottleneck {
             id: self.nodes[place].id,
-            direct: self.freed_by(&waiting, place),
+            direct: self.freed_by(waiting, place),
             all,
         };
         found.into_iter().map(bottleneck).collect()

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 
 use serde::Serialize;
 
-use super::waiting::Waiting;
 use super::{Node, TaskGraph, circle};
 use crate::error::quote;
 use crate::id::TaskId;
@@ -77,7 +76,7 @@ impl TaskGraph {
 
     /// Finds circles among what no order reaches.
     fn circles(&self) -> Vec<Problem> {
-        let reached: HashSet<usize> = Waiting::of(self).order(self).into_iter().collect();
+        let reached: HashSet<usize> = self.waiting().order(self).into_iter().collect();
         let left = self.open().filter(|(place, _)| !reached.contains(place));
         let mut left: HashSet<TaskId> = left.map(|(_, node)| node.id).collect();
         let parts = self.parts();

@@ -4,6 +4,7 @@ use super::TaskGraph;
 use crate::task::Status;
 
 /// The open nodes of a graph, by their places in it.
+#[derive(Clone, Debug)]
 pub(super) struct Waiting {
     /// How many things each waits for: what it depends on and, in a container, its parts.
     pub(super) waits: Vec<usize>,
@@ -24,10 +25,13 @@ impl Waiting {
         for (place, node) in graph.open() {
             waiting.is_work[place] = !node.is_container();
             for need in &node.depends {
-                waiting.wait(graph, place, graph.places.get(need).copied());
-                let is_done = graph
-                    .node(*need)
-                    .is_some_and(|need| need.status == Status::Done);
+                let inside = graph.places.get(need).copied();
+                let needed = match inside {
+                    Some(place) => Some(&graph.nodes[place]),
+                    None => graph.outside.get(need),
+                };
+                let is_done = needed.is_some_and(|need| need.status == Status::Done);
+                waiting.wait(graph, place, inside);
                 waiting.waits[place] += usize::from(!is_done);
             }
             waiting.waits[place] += node.missing.len();

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::waiting::Waiting;
 use super::{Node, TaskGraph, below};
 use crate::id::TaskId;
 use crate::task::overlap::{Occupied, Pattern, patterns};
@@ -43,7 +42,7 @@ impl TaskGraph {
     /// is over with the last task in it. Tasks that wait for a circle, for an empty container or
     /// for something that is not here make no wave either; they are stuck.
     pub fn waves<'a>(&self, files: impl Fn(TaskId) -> &'a [String]) -> Waves {
-        let waiting = Waiting::of(self);
+        let waiting = self.waiting();
         let ranks = self.ranks();
         let mut waits = waiting.waits.clone();
         let mut plan = Plan::default();
