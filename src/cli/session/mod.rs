@@ -29,7 +29,7 @@ pub(super) enum Command {
     Show(show::Arguments),
 }
 
-/// Which session.
+// Which session. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(super) struct SessionOption {
     /// Session to use (or CLEO_SESSION); the open one that you lead unless told

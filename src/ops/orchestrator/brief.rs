@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
-use crate::ops::tasks::{self, Ready};
+use crate::ops::tasks::{self, Apart, Ready};
 use crate::ops::{Context, require};
 use crate::store::{Counts, Transaction};
 use crate::task::{Note, Status, Task};
@@ -147,6 +147,7 @@ struct Found {
     facts: Facts,
     ready: Ready,
     first: Vec<Task>,
+    apart: Apart,
     done: Vec<(Task, Option<Entry>)>,
     waiting: Vec<(Task, Vec<TaskId>)>,
     held_up: Vec<Task>,
@@ -173,10 +174,13 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
             held_up.extend(read(status)?);
         }
         let first = ready.tasks.iter().take(TASKS_MAX as usize);
-        let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
+        let first: Vec<TaskId> = first.map(|task| task.id).collect();
+        let apart = tasks::apart(transaction, &first, usize::MAX)?;
+        let first: Result<Vec<Task>> = first.iter().map(|id| require(transaction, *id)).collect();
         let mut found = Found {
             at,
             first: first?,
+            apart,
             waiting: waiting(transaction, read(Status::Pending)?, &ready)?,
             done: done
                 .into_iter()
@@ -292,7 +296,7 @@ impl Found {
                 passed: passed(gates),
                 failures: gates.failures.len(),
             }),
-            recommended: recommend(facts, ready),
+            recommended: recommend(facts, ready, &self.apart),
         }
     }
 
