@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     cascade: bool,
 
-    /// Delete it although others depend on it; they no longer do
+    /// Delete it although others depend on it, who no longer do, or somebody else holds it
     #[arg(long)]
     force: bool,
 

@@ -168,7 +168,13 @@ pub fn describe(change: &Change) -> String {
         "criterion" => format!("{} {}", cut(text("criterion")), verdict(detail)),
         "requiredGates" => words(&detail["to"], ", "),
         "forced" => cut(&words(&detail["reasons"], "; ")),
-        _ => cut(text("title")),
+        _ => {
+            let names = ["title", "session", "phase"].map(text);
+            cut(names
+                .into_iter()
+                .find(|name| !name.is_empty())
+                .unwrap_or_default())
+        }
     };
     let words = [change.kind.as_str(), task.as_str(), told.as_str()];
     let words = words.into_iter().filter(|word| !word.is_empty());

@@ -6,6 +6,7 @@ use super::{
     Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
     Transaction, Verification,
 };
+use crate::claim::{Claim, Lease};
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
@@ -890,6 +891,14 @@ fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     for check in &checks {
         transaction.put_verification(check).unwrap();
     }
+    let claim = Claim::after(
+        None,
+        TaskId(3),
+        "ada",
+        NOW.parse().unwrap(),
+        Lease::default(),
+    );
+    transaction.put_claim(&claim).unwrap();
     transaction.delete(TaskId(3)).unwrap();
     transaction.commit().unwrap();
     let last = store.read().unwrap().changes(6, None, 9).unwrap();
@@ -904,6 +913,7 @@ fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     assert_eq!(read.links(TaskId(3)).unwrap(), [link]);
     assert_eq!(read.gates(TaskId(3)).unwrap(), gates());
     assert_eq!(read.verifications_of(TaskId(3)).unwrap(), checks);
+    assert_eq!(read.claim(TaskId(3)).unwrap(), Some(claim));
     assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
     let last = read.changes(7, None, 9).unwrap();
     assert_eq!(

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Link, SpawnRecord, Verification};
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -129,6 +130,9 @@ pub struct Removed {
     pub gates: Gates,
     /// What checks of it have found.
     pub verifications: Vec<Verification>,
+    /// Its last claim, whose epoch must outlive the task: it may come back.
+    #[serde(default)]
+    pub claim: Option<Claim>,
 }
 
 /// Tells what a write of a task changes; nothing if nothing differs.

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use super::{
-    Archived, Change, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter, Outline,
-    Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord, Spawns, Stamp, Store,
-    Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification, Verifications, dangling,
-    log, origin,
+    Archived, Change, Claims, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter,
+    Outline, Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord, Spawns, Stamp,
+    Store, Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification, Verifications,
+    dangling, log, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -239,12 +239,14 @@ impl Tasks for MemoryTransaction<'_> {
         if let Some(task) = self.state.tasks.remove(&id) {
             let (spawns, links, gates) = (self.spawns(id)?, self.links(id)?, self.gates(id)?);
             let verifications = self.verifications_of(id)?;
+            let claim = self.claim(id)?;
             self.record(&log::delete(&Removed {
                 task,
                 spawns,
                 links,
                 gates,
                 verifications,
+                claim,
             }))?;
         }
         self.state.spawns.retain(|spawn| spawn.task != id);
@@ -267,6 +269,10 @@ impl Tasks for MemoryTransaction<'_> {
         self.state.gates.insert(task.id, removed.gates.clone());
         let checks = removed.verifications.iter().cloned();
         self.state.verifications.extend(checks);
+        let claim = removed.claim.iter().cloned();
+        self.state
+            .claims
+            .extend(claim.map(|claim| (claim.task, claim)));
         self.record(&log::restore(removed))
     }
 }

@@ -608,3 +608,79 @@ fn lists_show_what_is_claimed_and_by_whom() {
     assert_eq!(ids("list --holder bob"), ["T6"]);
     assert_eq!(ids("list --holder bob --status done"), [] as [&str; 0]);
 }
+
+#[test]
+fn the_epoch_of_a_task_that_was_deleted_and_came_back_is_not_given_twice() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    ada.does("release T2");
+    bob.does("delete T2 --force");
+    bob.does("undo");
+    assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
+    let error = ada.refused("complete T2 --epoch 1", "E_CLAIM_LOST");
+    assert!(error["message"].as_str().unwrap().contains("bob took over"));
+}
+
+#[test]
+fn a_held_task_that_came_back_is_still_held() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    ada.does("claim T2");
+    Person::new(&workspace, "bob").does("delete T2 --force");
+    Person::new(&workspace, "bob").does("undo");
+    ada.does("heartbeat T2 --epoch 1");
+    Person::new(&workspace, "bob").refused("claim T2", "E_CLAIMED");
+}
+
+#[test]
+fn what_somebody_holds_is_not_deleted_under_their_hands() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    let error = bob.refused("delete T1 --cascade", "E_CLAIMED");
+    assert_eq!(error["fix"], "cleo show T2");
+    let force = &error["alternatives"][0]["command"];
+    assert_eq!(force, "cleo delete T1 --cascade --force");
+    bob.refused("delete T1 --cascade --dry-run", "E_CLAIMED");
+    bob.does(force.as_str().unwrap().strip_prefix("cleo ").unwrap());
+    bob.does("undo");
+    ada.does("delete T1 --cascade");
+}
+
+#[test]
+fn a_claim_that_is_taken_back_leaves_the_task_free() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    ada.does("claim T2");
+    ada.does("undo");
+    ada.refused("complete T2 --epoch 1", "E_CLAIM_LOST");
+    assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
+}
+
+#[test]
+fn a_claim_is_not_taken_back_once_somebody_else_took_over() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    let claimed = ada.at("09:00:00");
+    claimed.does("claim T2 --lease 1m");
+    bob.does("claim T2");
+    let error = ada.refused("undo", "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo show T2");
+    assert_eq!(
+        error["alternatives"][0]["command"],
+        "cleo release T2 --force"
+    );
+}

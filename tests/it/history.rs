@@ -315,6 +315,18 @@ fn what_cannot_be_taken_back_is_named() {
 }
 
 #[test]
+fn the_log_names_sessions_and_phases() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("session start");
+    workspace.ok("phase add build");
+    let told = [
+        "2 phase.add: phase-added build",
+        "1 session.start: session-started S1",
+    ];
+    assert_eq!(log(&workspace), told);
+}
+
+#[test]
 fn an_operation_of_somebody_else_is_named_as_such() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");

@@ -283,6 +283,24 @@ fn help_and_version_are_envelopes_when_json_is_asked_for() {
 }
 
 #[test]
+fn the_help_of_a_command_begins_with_what_the_list_says_of_it() {
+    let workspace = TestWorkspace::bare();
+    let help = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;
+    let page = help(&["--help"]);
+    let (_, list) = page.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\nOptions:").unwrap();
+    for line in list.lines().filter(|line| !line.starts_with("    ")) {
+        let (name, told) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+        let own = help(&[name, "--help"]);
+        let begin = own.lines().next().unwrap();
+        assert!(
+            !told.is_empty() && begin.starts_with(told.trim()),
+            "{name}: {begin}"
+        );
+    }
+}
+
+#[test]
 fn help_and_version_are_text_everywhere() {
     let workspace = TestWorkspace::bare();
     for words in [

@@ -196,6 +196,32 @@ fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
 }
 
 #[test]
+fn what_touches_the_files_of_others_is_left_out_of_a_wave() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Build --type epic");
+    workspace.ok("add 'All of it' --parent T1 --file 'src/**'");
+    workspace.ok("add 'One file' --parent T1 --file src/b.rs");
+    workspace.ok("add Docs --parent T1 --file docs");
+    let start = || workspace.json(&["orchestrator", "start"])["result"]["recommended"].clone();
+    let wave = || {
+        let batch = workspace.json(&["spawn", "--epic", "T1", "--wave", "--dry-run"]);
+        let ids = texts(&batch["result"]["spawns"], "taskId").join(" ");
+        (ids, batch["warnings"][0].clone())
+    };
+    let left_out = json!("T3 was left out: T2 touches its files too: src/b.rs");
+    assert_eq!(wave(), ("T2 T4".to_string(), left_out.clone()));
+    assert_eq!(start()["command"], "cleo orchestrator spawn T2 T4");
+    workspace.ok("start T2");
+    assert_eq!(wave(), ("T4".to_string(), left_out), "it is under way");
+    assert_eq!(start()["command"], "cleo spawn T4");
+    workspace.ok("start T4");
+    assert_eq!(wave().0, "");
+    assert_eq!(start()["action"], "wait");
+    workspace.ok("complete T2");
+    assert_eq!(wave(), ("T3".to_string(), json!(null)));
+}
+
+#[test]
 fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
     let workspace = TestWorkspace::planned();
     let reply = ndjson(&workspace, &["spawn", "T2", "T9", "T3"]);

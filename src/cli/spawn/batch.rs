@@ -28,7 +28,7 @@ pub(super) fn run(
     kept: &str,
 ) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let ids = select(&mut context, selection)?;
+    let (ids, left_out) = select(&mut context, selection)?;
     if ids.is_empty() {
         face.output.note("nothing is ready in this wave");
     }
@@ -37,6 +37,7 @@ pub(super) fn run(
         for failed in &mut batch.failed {
             keep_options(&mut failed.error, kept);
         }
+        batch.warnings.splice(0..0, left_out.iter().cloned());
         let error = batch.error(&format!("{}{kept}", given(options)));
         Ok((batch, error))
     };

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
-use crate::ops::tasks::{self, Ready, is_within};
+use crate::ops::tasks::{self, Apart, Ready, is_within};
 use crate::ops::{Context, require};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Counts, Transaction};
@@ -170,6 +170,7 @@ struct Found {
     facts: Facts,
     ready: Ready,
     first: Vec<Task>,
+    apart: Apart,
     done: Vec<(Task, Option<Entry>)>,
     sessions: Vec<(Session, Option<Task>)>,
     waiting: Vec<(Task, Vec<TaskId>)>,
@@ -197,10 +198,13 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
             held_up.extend(read(status)?);
         }
         let first = ready.tasks.iter().take(TASKS_MAX as usize);
-        let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
+        let first: Vec<TaskId> = first.map(|task| task.id).collect();
+        let apart = tasks::apart(transaction, &first, usize::MAX)?;
+        let first: Result<Vec<Task>> = first.iter().map(|id| require(transaction, *id)).collect();
         let mut found = Found {
             at,
             first: first?,
+            apart,
             waiting: waiting(transaction, read(Status::Pending)?, &ready)?,
             done: done
                 .into_iter()
@@ -341,7 +345,7 @@ impl Found {
                 passed: passed(gates),
                 failures: gates.failures.len(),
             }),
-            recommended: recommend(facts, ready),
+            recommended: recommend(facts, ready, &self.apart),
         }
     }
 

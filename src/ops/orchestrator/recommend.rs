@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::few::one_line;
 use super::scope::Facts;
+use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
-use crate::ops::tasks::Ready;
+use crate::ops::tasks::{Apart, Ready};
 use crate::task::Status;
 
 /// How much of a name a reason repeats, in characters.
@@ -37,10 +38,10 @@ impl Recommended {
 
 /// Decides what comes first: what is finished, what is lost, what is ready, what runs, what is
 /// stuck, what is over.
-pub(super) fn recommend(facts: &Facts, ready: &Ready) -> Recommended {
+pub(super) fn recommend(facts: &Facts, ready: &Ready, apart: &Apart) -> Recommended {
     finished(facts)
         .or_else(|| lost(facts))
-        .or_else(|| startable(facts, ready))
+        .or_else(|| startable(facts, ready, apart))
         .or_else(|| running(facts))
         .or_else(|| stuck(facts, ready))
         .unwrap_or_else(|| over(facts))
@@ -74,35 +75,39 @@ fn lost(facts: &Facts) -> Option<Recommended> {
     ))
 }
 
-fn startable(facts: &Facts, ready: &Ready) -> Option<Recommended> {
-    let first = ready.tasks.first()?.id;
-    if ready.total == 1 {
-        let reason = format!("{first} is ready, and nothing else is");
-        return Some(Recommended::new(
-            "spawn",
-            reason,
-            format!("cleo spawn {first}"),
-        ));
+fn startable(facts: &Facts, ready: &Ready, apart: &Apart) -> Option<Recommended> {
+    let Some(first) = apart.tasks.first() else {
+        return crowded(facts, apart);
+    };
+    let mut reason = match ready.total {
+        1 => format!("{first} is ready, and nothing else is"),
+        n => format!("{n} tasks are ready; {first} is the most urgent"),
+    };
+    if let Some(held) = apart.conflicts.first() {
+        let (task, other) = (held.task, held.conflicts_with);
+        reason += &format!("; {task} touches files of {other}");
     }
-    let reason = format!(
-        "{} tasks are ready; {first} is the most urgent",
-        ready.total
-    );
-    let command = match facts.root() {
-        Some(epic) => format!("cleo orchestrator spawn --epic {epic} --wave --limit {NAMED}"),
-        None => {
-            let ids = ready
-                .tasks
-                .iter()
-                .take(NAMED)
-                .map(|task| task.id.to_string());
-            format!(
-                "cleo orchestrator spawn {}",
-                ids.collect::<Vec<_>>().join(" ")
-            )
+    let command = match (apart.tasks.as_slice(), facts.root()) {
+        ([only], _) => format!("cleo spawn {only}"),
+        (_, Some(epic)) => {
+            format!("cleo orchestrator spawn --epic {epic} --wave --limit {NAMED}")
+        }
+        (several, None) => {
+            let ids = several.iter().take(NAMED).map(TaskId::to_string);
+            let ids = ids.collect::<Vec<_>>().join(" ");
+            format!("cleo orchestrator spawn {ids}")
         }
     };
     Some(Recommended::new("spawn", reason, command))
+}
+
+/// What is ready touches the files of tasks that are under way.
+fn crowded(facts: &Facts, apart: &Apart) -> Option<Recommended> {
+    let held = apart.conflicts.first()?;
+    let (task, other) = (held.task, held.conflicts_with);
+    let reason = format!("{task} is ready, but touches files that {other} works on");
+    let command = format!("cleo orchestrator status{}", facts.option());
+    Some(Recommended::new("wait", reason, command))
 }
 
 fn running(facts: &Facts) -> Option<Recommended> {

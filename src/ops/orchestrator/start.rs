@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
 use crate::manifest::Entry;
-use crate::ops::tasks::{self, Ready};
+use crate::ops::tasks::{self, Apart, Ready};
 use crate::ops::{Context, require};
 use crate::store::Counts;
 use crate::task::{Status, Task};
@@ -59,6 +59,7 @@ struct Found {
     facts: Facts,
     ready: Ready,
     first: Vec<Task>,
+    apart: Apart,
     open: followups::Open,
 }
 
@@ -68,16 +69,18 @@ pub fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Resul
     let facts = Facts::read(context, epic)?;
     let ready = tasks::ready(context, epic, Some(READY_MAX))?;
     let manifest = context.workspace.manifest()?;
-    let (first, open) = context.read(|transaction| {
-        let first = ready.tasks.iter();
-        let first: Result<Vec<Task>> = first.map(|task| require(transaction, task.id)).collect();
+    let (first, apart, open) = context.read(|transaction| {
+        let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
+        let first: Result<Vec<Task>> = ids.iter().map(|id| require(transaction, *id)).collect();
+        let apart = tasks::apart(transaction, &ids, usize::MAX)?;
         let scope = Scope::new(transaction, epic);
-        Ok((first?, followups::open(&manifest, &scope)?))
+        Ok((first?, apart, followups::open(&manifest, &scope)?))
     })?;
     let found = Found {
         facts,
         ready,
         first,
+        apart,
         open,
     };
     let answer = fit(TOKENS, |size| found.cut(size, limit));
@@ -101,6 +104,7 @@ impl Found {
             facts,
             ready,
             first,
+            apart,
             open,
         } = self;
         let held = |claim: &Claim| Claim {
@@ -111,7 +115,7 @@ impl Found {
             epic: facts.epic.as_ref().map(|epic| size.line(epic)),
             state: facts.counts.clone(),
             percent: facts.percent(),
-            recommended: recommend(facts, ready),
+            recommended: recommend(facts, ready, apart),
             next: first.first().map(|task| size.line(task)),
             ready: size.few(first, facts.n_ready(ready), |task| size.line(task)),
             active: size.few(&facts.active, facts.count(Status::Active), |one| {

@@ -11,6 +11,7 @@ use crate::id::TaskId;
 use crate::ops::{Context, tasks};
 use crate::reply::Failure;
 use crate::task::Status;
+use crate::task::graph::Conflict;
 
 /// How many prompts become durable at once: few enough that other writers get their turn.
 const CHUNK: usize = 100;
@@ -69,24 +70,20 @@ fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Resul
     Failure::of(error).serialize(serializer)
 }
 
-/// Finds the tasks of a selection, each once.
-pub fn select(context: &mut Context, selection: Selection) -> Result<Vec<TaskId>> {
-    let mut ids = match selection {
-        Selection::Tasks(ids) => ids,
+/// Finds the tasks of a selection, each once, and says what was left out of a wave.
+pub fn select(context: &mut Context, selection: Selection) -> Result<(Vec<TaskId>, Vec<String>)> {
+    let (mut ids, left_out) = match selection {
+        Selection::Tasks(ids) => (ids, Vec::new()),
         Selection::Wave {
             epic,
             number,
             limit,
-        } => {
-            let mut ids = wave(context, epic, number)?;
-            ids.truncate(limit.unwrap_or(usize::MAX));
-            ids
-        }
+        } => wave(context, epic, number, limit.unwrap_or(usize::MAX))?,
     };
     let mut seen = HashSet::new();
     ids.retain(|id| seen.insert(*id));
     match ids.len() {
-        0..=BATCH_MAX => Ok(ids),
+        0..=BATCH_MAX => Ok((ids, left_out)),
         n => Err(too_many(n)),
     }
 }
@@ -96,16 +93,21 @@ fn too_many(n: usize) -> Error {
     Error::new(Code::InputInvalid, message).fix("cleo orchestrator spawn --help")
 }
 
-/// Finds the tasks of a wave that nobody works on yet.
-fn wave(context: &mut Context, epic: TaskId, number: Option<usize>) -> Result<Vec<TaskId>> {
-    let Some(number) = number else {
+/// Finds the tasks of a wave that nobody works on yet, at most `limit`. Of what is ready now, what
+/// touches the files of a task that is under way or comes first is left out.
+fn wave(
+    context: &mut Context,
+    epic: TaskId,
+    number: Option<usize>,
+    limit: usize,
+) -> Result<(Vec<TaskId>, Vec<String>)> {
+    let Some(number) = number.filter(|number| *number > 0) else {
         let ready = tasks::ready(context, Some(epic), None)?;
-        return Ok(ready.tasks.iter().map(|task| task.id).collect());
+        let ready: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
+        let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit))?;
+        return Ok((chosen.tasks, left_out(&chosen.conflicts)));
     };
     let waves = tasks::waves(context, Some(epic), None)?.waves;
-    if number == 0 && waves.is_empty() {
-        return Ok(Vec::new());
-    }
     let Some(wave) = waves.get(number) else {
         let message = match waves.len() {
             0 => format!("{epic} has no waves"),
@@ -115,7 +117,20 @@ fn wave(context: &mut Context, epic: TaskId, number: Option<usize>) -> Result<Ve
         return Err(Error::new(Code::InputInvalid, message).fix(fix));
     };
     let pending = wave.iter().filter(|task| task.status == Status::Pending);
-    Ok(pending.map(|task| task.id).collect())
+    let ids = pending.map(|task| task.id).take(limit).collect();
+    Ok((ids, Vec::new()))
+}
+
+/// Says which tasks have to wait for the files of others.
+fn left_out(conflicts: &[Conflict]) -> Vec<String> {
+    let told = conflicts.iter().take(WARNINGS_SHOWN).map(|conflict| {
+        let files = conflict.files.join(", ");
+        let (task, other) = (conflict.task, conflict.conflicts_with);
+        format!("{task} was left out: {other} touches its files too: {files}")
+    });
+    let more = conflicts.len().saturating_sub(WARNINGS_SHOWN);
+    let more = (more > 0).then(|| format!("{more} more were left out because of their files"));
+    told.chain(more).collect()
 }
 
 /// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says

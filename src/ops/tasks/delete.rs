@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
+use crate::ops::claims::{Caller, check_holder};
 use crate::ops::{Context, require};
-use crate::store::Tasks;
+use crate::store::Transaction;
 
 /// What a delete took away, or would take away.
 #[derive(Debug, Serialize)]
@@ -21,7 +22,7 @@ pub struct Deleted {
 }
 
 /// Deletes a task. Children are taken along only with `cascade`, and tasks outside that depend on
-/// what goes are released only with `force`.
+/// what goes are released only with `force`; so is what somebody else holds.
 pub fn delete(
     context: &mut Context,
     id: TaskId,
@@ -29,7 +30,14 @@ pub fn delete(
     force: bool,
     dry_run: bool,
 ) -> Result<Deleted> {
-    let work = |tasks: &dyn Tasks| plan(tasks, id, cascade, force);
+    let caller = Caller::unbound(context);
+    let work = |transaction: &dyn Transaction| {
+        let (going, released) = plan(transaction, id, cascade, force)?;
+        if !force {
+            refuse_held(transaction, &going, cascade, &caller)?;
+        }
+        Ok((going, released))
+    };
     if dry_run {
         let planned = context.read(|transaction| work(transaction));
         let (deleted, released) = planned.map_err(still_dry)?;
@@ -40,7 +48,7 @@ pub fn delete(
         });
     }
     context.write(|transaction| {
-        let (deleted, released) = work(transaction)?;
+        let (deleted, released) = work(&*transaction)?;
         for id in deleted.iter().rev() {
             transaction.delete(*id)?;
         }
@@ -61,7 +69,7 @@ fn still_dry(mut error: Error) -> Error {
 }
 
 fn plan(
-    tasks: &dyn Tasks,
+    tasks: &dyn Transaction,
     id: TaskId,
     cascade: bool,
     force: bool,
@@ -97,4 +105,25 @@ fn plan(
             .or("give the task up instead", format!("cleo cancel {id}")));
     }
     Ok((going, released))
+}
+
+/// Refuses to delete under the hands of somebody who works on a task. The first of `going` is the
+/// one that was named.
+fn refuse_held(
+    transaction: &dyn Transaction,
+    going: &[TaskId],
+    cascade: bool,
+    caller: &Caller,
+) -> Result<()> {
+    let cascade = if cascade { " --cascade" } else { "" };
+    for id in going {
+        let task = require(transaction, *id)?;
+        check_holder(transaction, &task, caller, false, "delete").map_err(|held| {
+            let force = format!("cleo delete {}{cascade} --force", going[0]);
+            Error::new(held.code, held.message)
+                .fix(format!("cleo show {id}"))
+                .or("delete it all the same, which is recorded", force)
+        })?;
+    }
+    Ok(())
 }

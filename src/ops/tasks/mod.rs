@@ -16,8 +16,8 @@ pub(super) use change::height;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
 pub use graph::{
-    Analysis, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path, Ready,
-    Totals, WaveWidths, Waves, analyze, drawing, neighbor_tree, next, ready, waves,
+    Analysis, Apart, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path,
+    Ready, Totals, WaveWidths, Waves, analyze, apart, drawing, neighbor_tree, next, ready, waves,
 };
 pub use moves::{Moved, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready};

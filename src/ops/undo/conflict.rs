@@ -273,7 +273,7 @@ fn conflict(operation: &Operation, newer: &Recorded, what: &str) -> Error {
     }
 }
 
-fn refused(operation: &Operation, why: &str) -> Error {
+pub(super) fn refused(operation: &Operation, why: &str) -> Error {
     let message = format!("operation {} cannot be taken back: {why}", operation.number);
     Error::new(Code::UndoConflict, message)
 }

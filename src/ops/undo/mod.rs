@@ -1,12 +1,14 @@
 //! Taking back an operation: its changes are undone, newest first, as an operation of its own,
 //! which can be taken back in turn. All of it or nothing.
 
+mod claim;
 mod conflict;
 mod inverse;
 
 use serde::Serialize;
 
 use super::Context;
+use super::claims::Caller;
 use super::log::{Entry, describe, entry, require_operation};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -40,18 +42,18 @@ pub struct Undone {
 /// Takes back an operation: the one named, else the latest that changed something that can be
 /// taken back, is not taken back yet and is no undo itself.
 pub fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
-    let (now, by) = (context.now(), context.surroundings.actor.clone());
+    let caller = Caller::unbound(context);
     let work = |transaction: &mut dyn Transaction| {
         let (operation, mut warnings) = match number {
             Some(number) => (named(transaction, number)?, Vec::new()),
             None => latest(transaction)?,
         };
-        if number.is_none() && operation.by != by {
+        if number.is_none() && operation.by != caller.name {
             let (number, by) = (operation.number, &operation.by);
             warnings.push(format!("operation {number} was by {by}"));
         }
         let changes = transaction.changes_of(operation.number, u32::MAX)?;
-        let own = take_back(transaction, &operation, &changes, &now, &mut warnings)?;
+        let own = take_back(transaction, &operation, &changes, &caller, &mut warnings)?;
         let mut made = transaction.changes_of(own, u32::MAX)?;
         let total = made.len();
         made.truncate(SHOWN);
@@ -141,15 +143,17 @@ fn take_back(
     transaction: &mut dyn Transaction,
     operation: &Operation,
     changes: &[Recorded],
-    now: &str,
+    caller: &Caller,
     warnings: &mut Vec<String>,
 ) -> Result<u64> {
     conflict::refuse(transaction, operation, changes, warnings)?;
     let undo = transaction.undoing(operation.number)?;
     for recorded in changes.iter().rev() {
         if inverse::is_possible(&recorded.change) {
-            inverse::apply(transaction, &recorded.change, now)?;
-        } else if warnings.len() < SHOWN {
+            inverse::apply(transaction, &recorded.change, &caller.now)?;
+        } else if !claim::give_back(transaction, operation, &recorded.change, caller)?
+            && warnings.len() < SHOWN
+        {
             let what = describe(&recorded.change);
             warnings.push(format!("this cannot be taken back and stays: {what}"));
         }

@@ -8,8 +8,8 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::{
-    Archived, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications, log,
-    origin, touched,
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
+    log, origin, touched,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -162,6 +162,7 @@ impl Tasks for SqliteTransaction<'_> {
             links: self.links(id)?,
             gates: self.gates(id)?,
             verifications: self.verifications_of(id)?,
+            claim: self.claim(id)?,
         };
         self.record(&log::delete(&removed))?;
         self.forget_words(&removed.task)?;
@@ -184,6 +185,9 @@ impl Tasks for SqliteTransaction<'_> {
         }
         for check in &removed.verifications {
             self.put_verification(check)?;
+        }
+        if let Some(claim) = &removed.claim {
+            self.put_claim(claim)?;
         }
         self.record(&log::restore(removed))
     }

@@ -1,6 +1,7 @@
 //! The graph of a workspace or an epic: what is ready, in which waves, and what stands in the way.
 
 mod analyze;
+mod apart;
 mod draw;
 mod ready;
 mod tree;
@@ -9,6 +10,7 @@ mod waves;
 use std::collections::{HashMap, HashSet};
 
 pub use analyze::{Analysis, Path, Totals, WaveWidths, analyze};
+pub use apart::{Apart, apart};
 pub use draw::{Drawing, Part, drawing};
 pub use ready::{Next, Ready, next, ready};
 pub use tree::{Direction, NeighborRow, NeighborTree, neighbor_tree};
