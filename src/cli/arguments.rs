@@ -79,7 +79,8 @@ pub(super) struct Globals {
     pub(super) skills_dir: Vec<PathBuf>,
 }
 
-/// The claim under which something is done.
+// The claim under which something is done. A doc comment would take the place of what a command that
+// takes these options says of itself.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct EpochOption {
     /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
@@ -87,7 +88,7 @@ pub(super) struct EpochOption {
     pub(super) epoch: Option<u32>,
 }
 
-/// How long a claim is to last.
+// How long a claim is to last.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct LeaseOption {
     /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use jaq_core::data::JustLut;
 use jaq_core::load::{self, Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
+use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Val, read};
 
 use super::screen::clean;
@@ -72,13 +72,25 @@ impl Jq {
             Err(cause) => return Ok(Ended::Failed(cause.to_string())),
         };
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
-        for found in self.filter.id.run((context, input)).map(unwrap_valr) {
+        for found in self.filter.id.run((context, input)) {
             match found {
                 Ok(found) => line(out, &found, terminal)?,
-                Err(cause) => return Ok(Ended::Failed(cause.to_string())),
+                Err(cause) => return Ok(ended(cause)),
             }
         }
         Ok(Ended::Whole)
+    }
+}
+
+/// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
+fn ended(cause: Exn<'_, Val>) -> Ended {
+    match cause.get_halt() {
+        Ok(0) => Ended::Whole,
+        Ok(code) => Ended::Failed(format!("it halted with {code}")),
+        Err(cause) => Ended::Failed(match cause.get_err() {
+            Ok(error) => error.to_string(),
+            Err(_) => "it broke off".to_string(),
+        }),
     }
 }
 
@@ -165,6 +177,17 @@ mod tests {
     fn a_filter_that_fails_says_why_after_what_it_found() {
         let found = run(".a, .b.c", r#"{"a":1,"b":[]}"#);
         assert!(found.starts_with("1\nfailed: "), "{found}");
+    }
+
+    #[test]
+    fn a_filter_does_not_choose_the_exit_code() {
+        for (code, found) in [
+            ("1, halt, 2", "1\n"),
+            ("1, halt(70), 2", "1\nfailed: it halted with 70\n"),
+            ("halt_error", "failed: it halted with 5\n"),
+        ] {
+            assert_eq!(run(code, "{}"), found, "{code}");
+        }
     }
 
     #[test]

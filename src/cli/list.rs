@@ -75,7 +75,8 @@ pub(super) struct Arguments {
     archive: ArchiveOptions,
 }
 
-/// Whether to show what `cleo archive` has put away.
+// Whether to show what `cleo archive` has put away. A doc comment would become that of the commands
+// that take it.
 #[derive(Args)]
 pub(super) struct ArchiveOptions {
     /// Only tasks that are archived

@@ -105,6 +105,7 @@ enum Command {
     Unarchive(Later<unarchive::Arguments>),
     /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
+    /// Show the task to take next, and why this one
     Next(Later<orchestrator::next::Arguments>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),

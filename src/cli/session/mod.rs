@@ -29,7 +29,7 @@ pub(super) enum Command {
     Show(show::Arguments),
 }
 
-/// Which session.
+// Which session. A doc comment would become that of the commands that take it.
 #[derive(Args)]
 pub(super) struct SessionOption {
     /// Session to use (or CLEO_SESSION); the open one that you lead unless told
