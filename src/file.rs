@@ -137,7 +137,11 @@ fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
 }
 
 /// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
+/// A pipe or a device is refused, because that would take its place.
 pub fn write_whole(path: &Path, text: &str) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Err(unwritable(path, io::Error::other("it is no regular file")));
+    }
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || -> io::Result<()> {
         fs::create_dir_all(folder)?;
@@ -219,6 +223,16 @@ mod tests {
             let expected = expected.map(|text| (text != "-").then(|| text.as_bytes().to_vec()));
             assert_eq!(found, expected, "{chunk}");
         }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _open = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let refused = write_whole(&socket, "1234").unwrap_err();
+        assert_eq!(refused.code, Code::FileUnwritable);
+        assert!(!fs::symlink_metadata(&socket).unwrap().is_file());
     }
 
     #[test]

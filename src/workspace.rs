@@ -164,6 +164,22 @@ impl Workspace {
         self.confine(MANIFEST)
     }
 
+    /// Refuses a place in which cleo keeps something itself, for what a user wants written.
+    pub fn refuse_own(&self, path: &Path) -> Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let is_in =
+            |own: &str| folder.is_some() && folder == self.root.join(own).canonicalize().ok();
+        let is_setting = matches!(&*name, "config.yaml" | ".gitignore");
+        if (is_in(".cleo") && (is_setting || name.starts_with("cleo.db")))
+            || (is_in(OUTPUT_DIR) && name.starts_with("MANIFEST"))
+        {
+            let message = format!("{} is a file of cleo itself", path.display());
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        Ok(())
+    }
+
     /// Opens the store.
     pub fn open_store(&self) -> Result<SqliteStore> {
         let path = self.database();
@@ -221,6 +237,25 @@ mod tests {
         assert_eq!(Workspace::find(&below).unwrap(), workspace);
         let files = fs::read_dir(folder.path().join(".cleo")).unwrap().count();
         assert_eq!(files, 2, "only the database and .gitignore stay");
+    }
+
+    #[test]
+    fn what_cleo_keeps_is_no_place_for_anything_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, _) = Workspace::create(folder.path()).unwrap();
+        for (path, is_own) in [
+            (".cleo/cleo.db", true),
+            ("claudedocs/../.cleo/cleo.db-wal", true),
+            (".cleo/config.yaml", true),
+            (".cleo/.gitignore", true),
+            (MANIFEST, true),
+            (".cleo/tasks.jsonl", false),
+            ("cleo.db", false),
+            ("none/cleo.db", false),
+        ] {
+            let refused = workspace.refuse_own(&folder.path().join(path));
+            assert_eq!(refused.is_err(), is_own, "{path}");
+        }
     }
 
     #[test]

@@ -98,6 +98,19 @@ mod tests {
     }
 
     #[test]
+    fn a_command_says_the_same_of_itself_in_the_list_and_in_its_help() {
+        let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+        let mut built = whole();
+        built.build();
+        for listed in whole().get_subcommands() {
+            let name = listed.get_name();
+            let helped = built.find_subcommand(name).and_then(about);
+            assert!(helped.is_some() || listed.is_hide_set(), "{name}");
+            assert_eq!(about(listed), helped, "{name}");
+        }
+    }
+
+    #[test]
     fn a_branch_holds_the_command_that_the_line_begins_with() {
         let branch_of = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();

@@ -42,8 +42,9 @@ impl<'a> Criterion<'a> {
         let Some((text, command)) = faulty else {
             return Ok(());
         };
-        let message =
-            format!("`{command}` of an acceptance criterion is no command: a quote is open");
+        let message = format!(
+            "`{command}` of an acceptance criterion is no command: a quote is open, or it is empty"
+        );
         Err(Error::new(Code::TaskInvalid, message).instead(line, text.trim()))
     }
 

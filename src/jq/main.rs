@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use jaq_core::data::JustLut;
 use jaq_core::load::{self, Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Filter, Vars, unwrap_valr};
+use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Val, read};
 
 /// Exit code for a filter that cannot be read.
@@ -86,11 +86,25 @@ fn run(
         .map_err(|cause| cause.to_string())?;
     let input = read::parse_single(&json).map_err(|cause| cause.to_string())?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
-    for found in filter.id.run((context, input)).map(unwrap_valr) {
-        let found = found.map_err(|cause| cause.to_string())?;
-        line(out, &found).map_err(|cause| cause.to_string())?;
+    for found in filter.id.run((context, input)) {
+        match found {
+            Ok(found) => line(out, &found).map_err(|cause| cause.to_string())?,
+            Err(cause) => return ended(cause),
+        }
     }
     out.flush().map_err(|cause| cause.to_string())
+}
+
+/// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
+fn ended(cause: Exn<'_, Val>) -> Result<(), String> {
+    match cause.get_halt() {
+        Ok(0) => Ok(()),
+        Ok(code) => Err(format!("it halted with {code}")),
+        Err(cause) => Err(match cause.get_err() {
+            Ok(error) => error.to_string(),
+            Err(_) => "it broke off".to_string(),
+        }),
+    }
 }
 
 fn line(out: &mut dyn Write, found: &Val) -> io::Result<()> {
@@ -167,6 +181,17 @@ mod tests {
     fn a_filter_that_fails_says_why_after_what_it_found() {
         let found = result(".a, .b.c", r#"{"a":1,"b":[]}"#);
         assert!(found.starts_with("1\nfailed: "), "{found}");
+    }
+
+    #[test]
+    fn a_filter_does_not_choose_the_exit_code() {
+        for (code, found) in [
+            ("1, halt, 2", "1\n"),
+            ("1, halt(70), 2", "1\nfailed: it halted with 70\n"),
+            ("halt_error", "failed: it halted with 5\n"),
+        ] {
+            assert_eq!(result(code, "{}"), found, "{code}");
+        }
     }
 
     #[test]

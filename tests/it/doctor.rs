@@ -124,14 +124,15 @@ fn a_folder_that_cannot_be_written_is_found() {
 fn drafts_that_a_killed_process_left_are_found_and_young_ones_are_not() {
     let workspace = workspace()
         .with(".cleo/.new-young", "")
-        .with(".cleo/.new-old", "");
+        .with(".cleo/.new-old", "")
+        .with(".new-old", "");
     let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
-    let old = File::options()
-        .write(true)
-        .open(workspace.path(".cleo/.new-old"))
-        .unwrap();
-    old.set_modified(hours_ago).unwrap();
-    let fix = only(&workspace, "workspace.leftovers", "warn", "1 drafts");
+    for draft in [".cleo/.new-old", ".new-old"] {
+        let mut options = File::options();
+        let old = options.write(true).open(workspace.path(draft)).unwrap();
+        old.set_modified(hours_ago).unwrap();
+    }
+    let fix = only(&workspace, "workspace.leftovers", "warn", "2 drafts");
     assert_eq!(workspace.shell(&fix).exit, 0);
     assert_eq!(amiss(&workspace), []);
     assert!(workspace.path(".cleo/.new-young").exists());

@@ -781,3 +781,18 @@ fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
         "{again}"
     );
 }
+
+#[test]
+fn a_command_that_changes_what_it_proves_is_told_of() {
+    let workspace = plain();
+    workspace.ok("update T1 --acceptance \"grows :: sh -c 'echo x >> src/a.rs'\"");
+    let answer = line(&workspace, "verify T1 --run-all");
+    assert_eq!(answer["result"]["ran"][0]["outcome"], "passed");
+    let warned = answer["warnings"].to_string();
+    assert!(warned.contains("stale already: criterion 1"), "{answer}");
+    workspace.ok("add 'Other' --acceptance 'stays :: true' --file 'src/**'");
+    assert_eq!(
+        line(&workspace, "verify T2 --run-all")["warnings"],
+        json!([])
+    );
+}

@@ -424,6 +424,45 @@ fn standard_input_is_read_too() {
 }
 
 #[test]
+fn what_cleo_keeps_and_devices_are_never_written_over() {
+    let workspace = TestWorkspace::planned().with(".cleo/config.yaml", "agent: me\n");
+    workspace.shell("mkfifo pipe");
+    for (file, code) in [
+        (".cleo/cleo.db", "E_INPUT_INVALID"),
+        ("claudedocs/../.cleo/cleo.db-wal", "E_INPUT_INVALID"),
+        (".cleo/config.yaml", "E_INPUT_INVALID"),
+        ("claudedocs/agent-outputs/MANIFEST.jsonl", "E_INPUT_INVALID"),
+        ("pipe", "E_FILE_UNWRITABLE"),
+    ] {
+        let before = workspace.state();
+        let refused = workspace.json(&["export", "--output", file]);
+        assert_eq!(refused["error"]["code"], code, "{file}: {refused}");
+        assert_eq!(workspace.state(), before, "{file}");
+    }
+    assert_eq!(workspace.read(".cleo/config.yaml"), "agent: me\n");
+    let refused = workspace.json(&["sync", ".cleo/cleo.db-new"]);
+    assert_eq!(refused["error"]["fix"], "cleo sync tasks.jsonl");
+    workspace.ok("sync .cleo/tasks.jsonl");
+}
+
+#[test]
+fn half_a_document_is_said_to_be_half_a_document() {
+    let workspace = TestWorkspace::new();
+    for text in [
+        "{\"_meta\":{\"schemaVersion\":\"1\"},\n\"tasks\":[{\"id\":\"T0",
+        "[{",
+    ] {
+        workspace.write("half.json", text);
+        let refused = workspace.json(&["import", "half.json"]);
+        assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID", "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("ends in the middle"), "{message}");
+        let fix = refused["error"]["fix"].as_str().unwrap();
+        assert!(fix.starts_with("tail -n 3 "), "{fix}");
+    }
+}
+
+#[test]
 fn tasks_are_written_as_a_page() {
     let workspace = TestWorkspace::planned();
     workspace.ok("complete T2");

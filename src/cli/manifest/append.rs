@@ -46,7 +46,7 @@ pub(in crate::cli) struct Arguments {
     claim: EpochOption,
 }
 
-/// The fields of an entry as options; what is left out is missing or empty.
+// The fields of an entry as options; what is left out is missing or empty.
 #[derive(Args, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[command(next_help_heading = "Entry")]

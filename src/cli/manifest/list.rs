@@ -24,7 +24,7 @@ pub(in crate::cli) struct Arguments {
     filters: Filters,
 }
 
-/// Which entries to list.
+// Which entries to list. A doc comment would become that of the commands that take it.
 #[derive(Args)]
 pub(in crate::cli) struct Filters {
     /// Only entries that are linked to this task

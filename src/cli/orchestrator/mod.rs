@@ -43,7 +43,7 @@ pub(super) enum Command {
     Compliance(compliance::Arguments),
 }
 
-/// Which part of the graph.
+// Which part of the graph. A doc comment would become that of the commands that take it.
 #[derive(Args)]
 pub(super) struct Scope {
     /// Only what is below this task, to any depth

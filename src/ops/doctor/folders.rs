@@ -20,7 +20,9 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
         .map(|folder| writable(workspace, folder))
         .collect();
     findings.push(ignored(workspace));
-    findings.push(leftovers(&folders));
+    // What a user has written beside the tasks, by export or sync, leaves its drafts there.
+    let [own, outputs] = folders;
+    findings.push(leftovers(&[own, outputs, workspace.root.clone()]));
     findings
 }
 

@@ -103,7 +103,27 @@ pub fn renew(
     let warnings = std::mem::take(&mut renewed.standing.warnings);
     renewed.standing = gates(context, task)?;
     renewed.standing.warnings = warnings;
+    let stale = stale_already(&renewed);
+    renewed.standing.warnings.extend(stale);
     Ok(renewed)
+}
+
+/// Says which criteria passed and do not count, because files changed while they were run.
+fn stale_already(renewed: &Renewed) -> Option<String> {
+    let ran = |number: usize| {
+        let mut ran = renewed.ran.iter();
+        ran.any(|ran| ran.criterion == Some(number) && ran.outcome == Outcome::Passed)
+    };
+    let all = renewed.standing.criteria.iter();
+    let stale = all.filter(|one| one.state == Proven::Stale && ran(one.number));
+    let numbers: Vec<String> = stale.map(|one| one.number.to_string()).collect();
+    let (id, numbers) = (renewed.standing.task_id, numbers.join(", "));
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "files of {id} changed meanwhile, so what passed is stale already: criterion {numbers}; \
+             a command that changes them at each run can prove nothing"
+        )
+    })
 }
 
 fn renew_gates(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::store::Transaction;
@@ -40,23 +40,33 @@ pub struct Exported {
 
 /// Writes all tasks into a file, or returns them as a text.
 pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> Result<Exported> {
+    let file = output.map(|output| context.surroundings.directory.join(output));
+    if let Some(file) = &file {
+        let instead = |error: Error| error.instead(shown(output), "tasks.jsonl");
+        context.workspace.refuse_own(file).map_err(instead)?;
+    }
     let (text, total) = context.read(|tasks| match target {
         Target::Jsonl => lines(tasks),
         Target::Markdown => page(tasks),
     })?;
-    let Some(output) = output else {
+    let Some(file) = file else {
         return Ok(Exported {
             text: Some(text),
             file: None,
             total,
         });
     };
-    crate::file::write_whole(&context.surroundings.directory.join(output), &text)?;
+    crate::file::write_whole(&file, &text)?;
     Ok(Exported {
         text: None,
-        file: Some(output.to_string_lossy().into_owned()),
+        file: Some(shown(output)),
         total,
     })
+}
+
+fn shown(output: Option<&Path>) -> String {
+    let output = output.unwrap_or(Path::new(""));
+    output.to_string_lossy().into_owned()
 }
 
 /// Hands out every task, by id.

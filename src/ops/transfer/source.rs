@@ -93,6 +93,9 @@ impl Source {
             Some(format) => Verdict::One(format),
             None => detect::of_lines(&bytes).unwrap_or_else(|| detect::of_document(&bytes)),
         };
+        if verdict == Verdict::None {
+            refuse_torn(path, &bytes)?;
+        }
         let format = chosen(path, verdict)?;
         if format == Format::Backlog {
             let message = format!(
@@ -263,6 +266,23 @@ fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
             Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
         }
     }
+}
+
+/// Refuses a document that ends in the middle, of which nobody can say what it was to be.
+fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
+    let Err(cause) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) else {
+        return Ok(());
+    };
+    if !cause.is_eof() || bytes.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    let (named, line) = (path.display(), cause.line());
+    let message = format!("{named} ends in the middle of a JSON document, in line {line}");
+    let look = match path.as_os_str() == "-" {
+        true => "cleo import --help".to_string(),
+        false => format!("tail -n 3 {}", quote(&path.to_string_lossy())),
+    };
+    Err(Error::new(Code::ImportInvalid, message).fix(look))
 }
 
 /// Reads the archive that lies beside a CLEO todo.json.

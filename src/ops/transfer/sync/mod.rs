@@ -71,6 +71,8 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     let full = context.surroundings.directory.join(path);
     let name = name_of(&full, &context.workspace.root);
     let shown = path.to_string_lossy().into_owned();
+    let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
+    context.workspace.refuse_own(&full).map_err(instead)?;
     context.write_if(|transaction| {
         let bytes = read(&full)?;
         let is_new = bytes.is_none();
