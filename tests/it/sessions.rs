@@ -257,3 +257,15 @@ fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
         assert_eq!(session_of(task).as_deref(), left);
     }
 }
+
+#[test]
+fn a_session_is_not_resumed_over_the_work_of_another_one() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T2");
+    does(&workspace, "ada", "session end");
+    does(&workspace, "bob", "session start --scope T1");
+    let line = "session resume S1";
+    let error = refused(&workspace, "ada", line, "E_SCOPE_CONFLICT", 32);
+    assert_eq!(error["fix"], "cleo session resume S1 --force");
+    does(&workspace, "ada", "session resume S1 --force");
+}

@@ -16,9 +16,13 @@ use crate::session::SessionId;
 pub(in crate::cli) struct Arguments {
     /// The session
     session: SessionId,
+
+    /// Open it although somebody else's session is about the same tasks by now
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let kept = sessions::resume(&mut face.context()?, arguments.session)?;
+    let kept = sessions::resume(&mut face.context()?, arguments.session, arguments.force)?;
     kept_reply(face, "Resumed", &kept)
 }

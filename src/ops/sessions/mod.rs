@@ -110,15 +110,24 @@ fn check_scope(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Res
         );
         return Err(Error::new(Code::ScopeInvalid, message).fix(format!("cleo reopen {scope}")));
     }
+    if force {
+        return Ok(());
+    }
+    let share = format!("cleo session start --scope {scope} --force");
+    refuse_shared(transaction, scope, &share)
+}
+
+/// Refuses a scope that overlaps that of an open session; `share` opens it all the same.
+fn refuse_shared(transaction: &dyn Transaction, scope: TaskId, share: &str) -> Result<()> {
     for other in transaction.sessions(Some(SessionStatus::Open))? {
-        let Some(theirs) = other.scope.filter(|_| !force) else {
+        let Some(theirs) = other.scope else {
             continue;
         };
         if is_within(transaction, scope, theirs)? || is_within(transaction, theirs, scope)? {
             let (id, holder) = (other.id, &other.holder);
             let message = format!("{id} of {holder} is about {theirs}, which overlaps {scope}");
             return Err(Error::new(Code::ScopeConflict, message)
-                .fix(format!("cleo session start --scope {scope} --force"))
+                .fix(share)
                 .or("work in theirs", format!("export CLEO_SESSION={id}")));
         }
     }
@@ -209,8 +218,9 @@ fn refuse_held(transaction: &dyn Transaction, session: &Session, caller: &Caller
         ))
 }
 
-/// Opens an ended session again, led by the caller.
-pub fn resume(context: &mut Context, id: SessionId) -> Result<Kept> {
+/// Opens an ended session again, led by the caller. What somebody else's open session is about by
+/// now is shared only by `force`.
+pub fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Kept> {
     let caller = Caller::unbound(context);
     context.write(|transaction| {
         let mut session = find(transaction, id)?;
@@ -224,6 +234,10 @@ pub fn resume(context: &mut Context, id: SessionId) -> Result<Kept> {
                 .or("end it first", format!("cleo session end {id}")));
         }
         refuse_second(transaction, &caller)?;
+        if let Some(scope) = session.scope.filter(|_| !force) {
+            let share = format!("cleo session resume {id} --force");
+            refuse_shared(transaction, scope, &share)?;
+        }
         session.status = SessionStatus::Open;
         session.ended_at = None;
         session.holder = caller.name.clone();
