@@ -30,7 +30,7 @@ pub struct Survey {
     pub named: BTreeSet<TaskId>,
 }
 
-/// Judges every line, as [`super::scan`] does. A missing file holds nothing.
+/// Judges every line, as [`super::scan()`] does. A missing file holds nothing.
 pub fn survey(path: &Path) -> Result<Survey> {
     let Some(file) = open(path)? else {
         return Ok(Survey::default());
