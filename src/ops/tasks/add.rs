@@ -243,7 +243,7 @@ impl Batch {
             let created = plan.is_new;
             let task = if created {
                 let task = plan.into_task(draft, now, by);
-                transaction.put(&task)?;
+                transaction.insert(&task)?;
                 task
             } else {
                 require(transaction, plan.id)?

@@ -24,21 +24,19 @@ pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.st
     (SELECT json_group_array(label) FROM
         (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))";
 
-const PUT: &str =
-    "INSERT INTO tasks VALUES (:number, :title, :description, :type, :status, :parent,
-    :priority, :phase, :size, :files, :acceptance, :deliverables, :notes, :assigned_agent, :due,
-    :estimate, :feature, :key, :extra, :created_at, :updated_at, :started_at, :completed_at,
-    :cancelled_at, :archived_at)
-    ON CONFLICT (number) DO UPDATE SET title = excluded.title,
-    description = excluded.description, type = excluded.type, status = excluded.status,
-    parent = excluded.parent, priority = excluded.priority, phase = excluded.phase,
-    size = excluded.size, files = excluded.files, acceptance = excluded.acceptance,
-    deliverables = excluded.deliverables, notes = excluded.notes,
-    assigned_agent = excluded.assigned_agent, due = excluded.due, estimate = excluded.estimate,
-    feature = excluded.feature, key = excluded.key, extra = excluded.extra,
-    created_at = excluded.created_at, updated_at = excluded.updated_at,
-    started_at = excluded.started_at, completed_at = excluded.completed_at,
-    cancelled_at = excluded.cancelled_at, archived_at = excluded.archived_at";
+const INSERT: &str = "INSERT INTO tasks VALUES (:number, :title, :description, :type, :status,
+    :parent, :priority, :phase, :size, :files, :acceptance, :deliverables, :notes, :assigned_agent,
+    :due, :estimate, :feature, :key, :extra, :created_at, :updated_at, :started_at, :completed_at,
+    :cancelled_at, :archived_at)";
+
+/// A statement of its own: one that inserts or updates has the triggers of both compiled.
+const UPDATE: &str = "UPDATE tasks SET title = :title, description = :description, type = :type,
+    status = :status, parent = :parent, priority = :priority, phase = :phase, size = :size,
+    files = :files, acceptance = :acceptance, deliverables = :deliverables, notes = :notes,
+    assigned_agent = :assigned_agent, due = :due, estimate = :estimate, feature = :feature,
+    key = :key, extra = :extra, created_at = :created_at, updated_at = :updated_at,
+    started_at = :started_at, completed_at = :completed_at, cancelled_at = :cancelled_at,
+    archived_at = :archived_at WHERE number = :number";
 
 impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -200,7 +198,7 @@ impl SqliteTransaction<'_> {
         self.unsettle(touched(before, Some(task)));
         let Some(before) = before else {
             self.insert_depends(task)?;
-            self.put_row(task)?;
+            self.put_row(INSERT, task)?;
             self.unread(task);
             self.insert_labels(task)?;
             return self.put_origin(task);
@@ -211,7 +209,7 @@ impl SqliteTransaction<'_> {
         if (&before.title, &before.description) != (&task.title, &task.description) {
             self.forget_words(before)?;
         }
-        self.put_row(task)?;
+        self.put_row(UPDATE, task)?;
         if before.labels != task.labels {
             self.put_labels(task)?;
         }
@@ -222,9 +220,9 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn put_row(&self, task: &Task) -> Result<()> {
+    fn put_row(&self, sql: &str, task: &Task) -> Result<()> {
         self.run(
-            PUT,
+            sql,
             named_params! {
                 ":number": task.id.0, ":title": task.title, ":description": task.description,
                 ":type": task.kind.as_str(), ":status": task.status.word(),
