@@ -89,6 +89,39 @@ pub struct Note {
 }
 
 impl Task {
+    /// Makes a pending task with nothing but an id and a title; `now` is RFC 3339 in UTC.
+    pub fn new(id: TaskId, title: &str, now: &str) -> Task {
+        Task {
+            id,
+            title: title.to_string(),
+            description: String::new(),
+            kind: TaskType::default(),
+            status: Status::Pending,
+            parent: None,
+            depends: Vec::new(),
+            labels: Vec::new(),
+            priority: Priority::Medium,
+            phase: None,
+            size: None,
+            files: Vec::new(),
+            acceptance: Vec::new(),
+            deliverables: Vec::new(),
+            notes: Vec::new(),
+            assigned_agent: None,
+            due: None,
+            estimate: None,
+            feature: None,
+            key: None,
+            extra: serde_json::Map::new(),
+            created_at: now.to_string(),
+            updated_at: now.to_string(),
+            started_at: None,
+            completed_at: None,
+            cancelled_at: None,
+            archived_at: None,
+        }
+    }
+
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
     /// a cancellation is recorded, and leaving such a state clears its time. What is open is not
     /// archived.

@@ -12,15 +12,6 @@ fn ids(reply: &Value) -> Vec<&str> {
         .collect()
 }
 
-#[track_caller]
-fn refused(workspace: &TestWorkspace, words: &[&str], code: &str) -> Value {
-    let before = workspace.state();
-    let reply = workspace.json(words);
-    assert_eq!(reply["error"]["code"], code, "{reply}");
-    assert_eq!(workspace.state(), before, "a refusal changes nothing");
-    reply["error"].clone()
-}
-
 #[test]
 fn what_is_archived_is_left_out_and_still_counts_as_done() {
     let workspace = TestWorkspace::planned();
@@ -78,7 +69,7 @@ fn what_is_archived_is_left_out_and_still_counts_as_done() {
 fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     let workspace = TestWorkspace::planned();
     workspace.ok("complete T2");
-    let error = refused(&workspace, &["archive", "T2", "T3"], "E_STATUS_REFUSED");
+    let error = workspace.refused(&["archive", "T2", "T3"], "E_STATUS_REFUSED");
     assert!(
         error["message"]
             .as_str()
@@ -88,7 +79,7 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     );
     workspace.ok("complete T1 --force");
     for words in [&["archive", "T1"][..], &["archive", "--epic", "T1"]] {
-        let error = refused(&workspace, words, "E_HAS_CHILDREN");
+        let error = workspace.refused(words, "E_HAS_CHILDREN");
         assert!(
             error["message"]
                 .as_str()
@@ -98,13 +89,9 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
         );
         assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
     }
-    refused(&workspace, &["archive", "T99"], "E_TASK_NOT_FOUND");
-    refused(&workspace, &["archive"], "E_USAGE");
-    refused(
-        &workspace,
-        &["archive", "--older-than", "long"],
-        "E_INPUT_INVALID",
-    );
+    workspace.refused(&["archive", "T99"], "E_TASK_NOT_FOUND");
+    workspace.refused(&["archive"], "E_USAGE");
+    workspace.refused(&["archive", "--older-than", "long"], "E_INPUT_INVALID");
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));
     }

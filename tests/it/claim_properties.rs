@@ -5,11 +5,12 @@ use cleo::claim::{Claim, Lease};
 use cleo::clock::Clock;
 use cleo::error::Result;
 use cleo::id::TaskId;
-use cleo::ops::{Assignment, Context, Surroundings, claims, complete, tasks};
+use cleo::ops::{Assignment, Context, claims, complete, tasks};
 use cleo::task::Status;
 use cleo::task::draft::Draft;
-use cleo::workspace::Workspace;
 use proptest::prelude::*;
+
+use crate::world::open;
 
 const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
 const TASKS: u32 = 2;
@@ -53,22 +54,6 @@ fn step() -> impl Strategy<Value = Step> {
             epoch,
         },
     )
-}
-
-fn open(folder: &std::path::Path) -> Context {
-    Workspace::create(folder).unwrap();
-    Context::open(Surroundings {
-        command: "test",
-        directory: folder.to_path_buf(),
-        root: None,
-        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
-        actor: "tester".to_string(),
-        assignment: Assignment::default(),
-        skills_dirs: Vec::new(),
-        home: None,
-        data_home: None,
-    })
-    .unwrap()
 }
 
 fn take(context: &mut Context, step: &Step) -> Result<()> {

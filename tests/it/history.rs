@@ -36,15 +36,6 @@ fn all(workspace: &TestWorkspace) -> Vec<Value> {
     tasks
 }
 
-#[track_caller]
-fn refused(workspace: &TestWorkspace, words: &[&str], code: &str) -> Value {
-    let before = workspace.state();
-    let reply = workspace.json(words);
-    assert_eq!(reply["error"]["code"], code, "{reply}");
-    assert_eq!(workspace.state(), before, "a refusal changes nothing");
-    reply["error"].clone()
-}
-
 #[test]
 fn the_log_tells_each_operation_newest_first() {
     let workspace = TestWorkspace::planned();
@@ -67,13 +58,9 @@ fn the_log_tells_each_operation_newest_first() {
     assert_eq!(aged["result"]["total"], 4);
     let deleted = workspace.json(&["log", "--task", "T3"]);
     assert_eq!(deleted["result"]["total"], 2, "a deleted task has its log");
-    refused(&workspace, &["log", "--task", "T99"], "E_TASK_NOT_FOUND");
-    refused(
-        &workspace,
-        &["log", "--operation", "99"],
-        "E_OPERATION_NOT_FOUND",
-    );
-    refused(&workspace, &["log", "--since", "soon"], "E_INPUT_INVALID");
+    workspace.refused(&["log", "--task", "T99"], "E_TASK_NOT_FOUND");
+    workspace.refused(&["log", "--operation", "99"], "E_OPERATION_NOT_FOUND");
+    workspace.refused(&["log", "--since", "soon"], "E_INPUT_INVALID");
 }
 
 #[test]
@@ -147,7 +134,7 @@ fn undo_after_undo_walks_back_to_the_beginning() {
         workspace.ok("undo");
         assert_eq!(all(&workspace), *wanted);
     }
-    let error = refused(&workspace, &["undo"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refused(&["undo"], "E_NOTHING_TO_UNDO");
     assert_eq!(error["exitCode"], 6);
 }
 
@@ -171,14 +158,14 @@ fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
     workspace.ok("update T1 --title two --priority high");
     workspace.ok("update T1 --title three");
     workspace.ok("update T1 --size small");
-    let error = refused(&workspace, &["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
     let message = error["message"].as_str().unwrap();
     assert_eq!(
         message,
         "operation 2 cannot be taken back: operation 3 (update, by tester) changed title of T1"
     );
     assert_eq!(error["fix"], "cleo undo 3");
-    let dry = refused(&workspace, &["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
+    let dry = workspace.refused(&["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
     assert_eq!(dry["fix"], "cleo undo 3 --dry-run");
     assert_eq!(workspace.shell("cleo undo 3 && cleo undo 2").exit, 0);
     let now = task(&workspace, "T1");
@@ -188,7 +175,7 @@ fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
     );
     assert_eq!(now["priority"], "medium");
     // The undo of 3 was itself changed again by the undo of 2.
-    let error = refused(&workspace, &["undo", "5"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "5"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo undo 6");
 }
 
@@ -205,7 +192,7 @@ fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
         if reply.exit != 0 {
             continue;
         }
-        let error = refused(&workspace, &["undo", "1"], "E_UNDO_CONFLICT");
+        let error = workspace.refused(&["undo", "1"], "E_UNDO_CONFLICT");
         assert_eq!(error["fix"], "cleo undo 2", "{later}");
     }
 }
@@ -223,7 +210,7 @@ fn what_stands_beside_an_operation_is_in_nobodys_way() {
     assert_eq!(task(&workspace, "T2")["depends"], json!(["T3"]));
     workspace.ok("undo 7");
     workspace.ok("update T2 --title 'and another'");
-    let error = refused(&workspace, &["undo", "1"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "1"], "E_UNDO_CONFLICT");
     assert_eq!(
         error["fix"], "cleo undo 6",
         "the last one that moved it: {error}"
@@ -235,13 +222,13 @@ fn what_was_taken_back_is_not_taken_back_twice() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("undo 1");
-    let error = refused(&workspace, &["undo", "1"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refused(&["undo", "1"], "E_NOTHING_TO_UNDO");
     assert_eq!(
         error["message"],
         "operation 1 is taken back already, by operation 2"
     );
     assert_eq!(error["alternatives"][0]["command"], "cleo undo 2");
-    refused(&workspace, &["undo", "9"], "E_OPERATION_NOT_FOUND");
+    workspace.refused(&["undo", "9"], "E_OPERATION_NOT_FOUND");
 }
 
 #[test]
@@ -251,7 +238,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add b --depends T1");
     workspace.ok("update T2 --remove-depends T1");
     workspace.ok("update T1 --depends T2");
-    let error = refused(&workspace, &["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "3"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo undo 4", "{error}");
     assert!(
         error["message"].as_str().unwrap().contains("circle"),
@@ -263,7 +250,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add b --parent T1");
     workspace.ok("update T2 --parent none");
     workspace.ok("delete T1");
-    let error = refused(&workspace, &["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "3"], "E_UNDO_CONFLICT");
     assert_eq!(
         error["fix"], "cleo undo 4",
         "a parent that is gone: {error}"
@@ -273,7 +260,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add top --key k");
     workspace.ok("delete T1");
     workspace.ok("add another --key k");
-    let error = refused(&workspace, &["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
     workspace.ok("undo 2");
 
@@ -285,7 +272,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add leaf --parent T7");
     workspace.ok("update T8 --parent none");
     workspace.ok("add 'below the leaf' --parent T8");
-    let error = refused(&workspace, &["undo", "9"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "9"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo undo 10", "too deep: {error}");
 }
 
@@ -294,7 +281,7 @@ fn what_cannot_be_taken_back_is_named() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("spawn T1");
-    let error = refused(&workspace, &["undo", "2"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refused(&["undo", "2"], "E_NOTHING_TO_UNDO");
     assert!(
         error["message"].as_str().unwrap().contains("spawned T1"),
         "{error}"

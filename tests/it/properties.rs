@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cleo::claim::Lease;
-use cleo::clock::Clock;
 use cleo::error::{Code, Result};
 use cleo::id::TaskId;
 use cleo::ops::tasks::{self, DEPTH_MAX, Patch};
-use cleo::ops::{Context, Surroundings, complete};
+use cleo::ops::{Context, complete};
 use cleo::store::{Filter, ReadyTask};
 use cleo::task::draft::{Draft, Reference};
 use cleo::task::{Status, Task};
-use cleo::workspace::Workspace;
 use proptest::prelude::*;
+
+use crate::world::open;
 
 /// One thing that somebody does. Tasks are named by a number that is taken round the known ids.
 #[derive(Clone, Debug)]
@@ -348,22 +348,6 @@ fn assert_no_circle(tasks: &[Task]) {
         assert!(!free.is_empty(), "a circle in {:?}", left.keys());
         left.retain(|id, _| !free.contains(id));
     }
-}
-
-fn open(folder: &std::path::Path) -> Context {
-    Workspace::create(folder).unwrap();
-    Context::open(Surroundings {
-        assignment: Default::default(),
-        command: "test",
-        directory: folder.to_path_buf(),
-        root: None,
-        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
-        actor: "tester".to_string(),
-        skills_dirs: Vec::new(),
-        home: None,
-        data_home: None,
-    })
-    .unwrap()
 }
 
 fn config() -> ProptestConfig {

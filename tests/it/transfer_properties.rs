@@ -6,31 +6,18 @@ use std::path::Path;
 use cleo::claim::Lease;
 use cleo::clock::Clock;
 use cleo::id::TaskId;
+use cleo::ops::Context;
 use cleo::ops::tasks::{self, Patch};
 use cleo::ops::transfer::{self, Request, Target};
-use cleo::ops::{Context, Surroundings};
 use cleo::store::Filter;
 use cleo::task::draft::{Draft, Reference};
 use cleo::task::{Note, Priority, Status, Task};
-use cleo::workspace::Workspace;
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 fn open(folder: &Path, second: u32) -> Context {
     std::fs::create_dir_all(folder).unwrap();
-    Workspace::create(folder).unwrap();
-    let mut context = Context::open(Surroundings {
-        assignment: Default::default(),
-        command: "test",
-        directory: folder.to_path_buf(),
-        root: None,
-        clock: Clock::System,
-        actor: "tester".to_string(),
-        skills_dirs: Vec::new(),
-        home: None,
-        data_home: None,
-    })
-    .unwrap();
+    let mut context = crate::world::open(folder);
     set(&mut context, second);
     context
 }

@@ -2,17 +2,17 @@
 //! back again; and an undo that is not refused is exactly what its own undo takes away.
 
 use cleo::claim::Lease;
-use cleo::clock::Clock;
 use cleo::error::{Code, Result};
 use cleo::id::TaskId;
 use cleo::ops::tasks::{self, Patch, Selection};
 use cleo::ops::undo::undo;
-use cleo::ops::{Context, Surroundings, complete};
+use cleo::ops::{Context, complete};
 use cleo::store::{Archived, Filter};
 use cleo::task::Task;
 use cleo::task::draft::{Draft, Reference};
-use cleo::workspace::Workspace;
 use proptest::prelude::*;
+
+use crate::world::open;
 
 /// One thing that somebody does; much of it is refused.
 #[derive(Clone, Debug)]
@@ -149,22 +149,6 @@ fn all(context: &mut Context) -> Vec<Task> {
         ..Filter::default()
     };
     tasks::list(context, &filter).unwrap().tasks
-}
-
-fn open(folder: &std::path::Path) -> Context {
-    Workspace::create(folder).unwrap();
-    Context::open(Surroundings {
-        assignment: Default::default(),
-        command: "test",
-        directory: folder.to_path_buf(),
-        root: None,
-        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
-        actor: "tester".to_string(),
-        skills_dirs: Vec::new(),
-        home: None,
-        data_home: None,
-    })
-    .unwrap()
 }
 
 fn config() -> ProptestConfig {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cleo::clock::Clock;
+use cleo::ops::{Context, Surroundings};
+use cleo::workspace::Workspace;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags};
@@ -127,6 +130,16 @@ impl TestWorkspace {
     /// Runs a command as [`TestWorkspace::json`] does, with something on its standard input.
     pub(crate) fn json_with<S: AsRef<OsStr>>(&self, arguments: &[S], input: &str) -> Value {
         document(&self.finish(self.command(arguments), input))
+    }
+
+    /// Runs a command that must be refused with `code` and change nothing; returns its error.
+    #[track_caller]
+    pub(crate) fn refused(&self, words: &[&str], code: &str) -> Value {
+        let before = self.state();
+        let reply = self.json(words);
+        assert_eq!(reply["error"]["code"], code, "{reply}");
+        assert_eq!(self.state(), before, "a refusal changes nothing");
+        reply["error"].clone()
     }
 
     /// Runs a command line in a shell, with `cleo` on the PATH: the way in which a fix is pasted.
@@ -310,4 +323,22 @@ fn dump(database: &Path) -> String {
     }
     lines.sort();
     lines.concat()
+}
+
+/// Makes a workspace in a folder and opens it in this process, for tests of rules that need no
+/// command line.
+pub(crate) fn open(folder: &Path) -> Context {
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        assignment: Default::default(),
+        command: "test",
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
+        actor: "tester".to_string(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
 }

@@ -15,39 +15,11 @@ use super::{Fault, Format, Item, Record, Setting, Sink};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::draft::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
-use crate::task::{Priority, Status, Task, TaskType};
+use crate::task::{Task, TaskType};
 
 /// A task without anything in it.
 fn blank() -> Task {
-    Task {
-        id: TaskId(0),
-        title: String::new(),
-        description: String::new(),
-        kind: TaskType::default(),
-        status: Status::Pending,
-        parent: None,
-        depends: Vec::new(),
-        labels: Vec::new(),
-        priority: Priority::Medium,
-        phase: None,
-        size: None,
-        files: Vec::new(),
-        acceptance: Vec::new(),
-        deliverables: Vec::new(),
-        notes: Vec::new(),
-        assigned_agent: None,
-        due: None,
-        estimate: None,
-        feature: None,
-        key: None,
-        extra: Map::new(),
-        created_at: String::new(),
-        updated_at: String::new(),
-        started_at: None,
-        completed_at: None,
-        cancelled_at: None,
-        archived_at: None,
-    }
+    Task::new(TaskId(0), "", "")
 }
 
 /// Returns the word as a type of tasks that is surely one.
