@@ -73,6 +73,8 @@ codes! {
         "Run `cleo init` in the project's folder, or name it with `--root`.";
     TaskNotFound = "E_TASK_NOT_FOUND", 4, "No task has this id.",
         "Look it up with `cleo find WORDS` or `cleo list`.";
+    AgentNotFound = "E_AGENT_NOT_FOUND", 4, "No agent has this id.",
+        "Look it up with `cleo agents list`.";
     SkillNotFound = "E_SKILL_NOT_FOUND", 4, "No skill has this name.",
         "Look it up with `cleo skills list`.";
     EntryNotFound = "E_ENTRY_NOT_FOUND", 4, "No manifest entry has this id.",
@@ -111,6 +113,8 @@ codes! {
         "Give the value in the form that the message names.";
     TokensUnresolved = "E_TOKENS_UNRESOLVED", 6, "A prompt still holds tokens that nothing resolves.",
         "Correct the names in the template, or leave out `--strict`.";
+    AgentInvalid = "E_AGENT_INVALID", 6, "A field of an agent has a value that it cannot have; nothing was changed.",
+        "Correct the field as the message says.";
     EntryInvalid = "E_ENTRY_INVALID", 6, "A manifest entry is faulty; nothing was written.",
         "Correct every fault that the message names and append again.";
     ManifestInvalid = "E_MANIFEST_INVALID", 6, "The manifest holds lines that are no valid entries.",

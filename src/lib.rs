@@ -3,6 +3,7 @@
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
 
+pub mod agent;
 pub mod agent_files;
 pub mod catalogue;
 pub mod claim;

@@ -1,0 +1,415 @@
+//! What a user, a file or another program says of an agent, and whether it can be so. Both ways of
+//! writing names are read (`maxTokens`, `max_tokens`).
+
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::{Agent, AgentStatus, Kind, Role};
+use crate::error::{Code, Error, Result};
+use crate::task::draft::{check_list, check_text};
+
+/// Longest name, in characters.
+pub const NAME_MAX: usize = 100;
+
+/// Fields of an agent; what is left out stays as it is, or is the default.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Draft {
+    /// Its id.
+    pub id: Option<String>,
+    /// `http` or `cli` makes it a worker.
+    #[serde(rename = "type", alias = "kind")]
+    pub kind: Option<String>,
+    /// Name for people.
+    pub name: Option<String>,
+    /// What it is good at.
+    pub description: Option<String>,
+    /// supervisor, specialist or custom.
+    pub role: Option<String>,
+    /// What it works towards.
+    pub objective: Option<String>,
+    /// What a model is told first.
+    #[serde(alias = "systemPrompt")]
+    pub prompt: Option<String>,
+    /// Model that answers.
+    pub model: Option<String>,
+    /// From 0 to 2.
+    pub temperature: Option<f64>,
+    /// Most tokens of an answer.
+    #[serde(alias = "max_tokens")]
+    pub max_tokens: Option<u32>,
+    /// `#RRGGBB`.
+    pub color: Option<String>,
+    /// Name of its icon.
+    pub icon: Option<String>,
+    /// Words by which messages reach it.
+    #[serde(deserialize_with = "words", default)]
+    pub tags: Option<Vec<String>>,
+    /// Tools that it may use.
+    #[serde(deserialize_with = "words", default)]
+    pub tools: Option<Vec<String>>,
+    /// What a worker can be asked for.
+    #[serde(deserialize_with = "words", default)]
+    pub intents: Option<Vec<String>>,
+    /// What it offers to plans.
+    pub capability: Option<String>,
+    /// What it can do, for plans.
+    #[serde(deserialize_with = "words", default)]
+    pub skills: Option<Vec<String>>,
+    /// Address of a worker.
+    pub endpoint: Option<String>,
+    /// Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
+    #[serde(deserialize_with = "command", default)]
+    pub command: Option<Vec<String>>,
+    /// Address that says whether a worker is there.
+    pub healthcheck: Option<String>,
+    /// How long a worker may take, in milliseconds.
+    #[serde(alias = "timeout_ms")]
+    pub timeout_ms: Option<u32>,
+    /// active, paused or archived.
+    pub status: Option<String>,
+    /// Everything else, which cleo does not use.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Reads a list of words, or words with commas between them.
+fn words<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Words {
+        Line(String),
+        List(Vec<String>),
+    }
+    Ok(match Option::<Words>::deserialize(from)? {
+        None => None,
+        Some(Words::List(list)) => Some(list),
+        Some(Words::Line(line)) => Some(line.split(',').map(|word| word.trim().into()).collect()),
+    })
+}
+
+/// Reads a command: a list of arguments, or one line that is split as a shell would.
+fn command<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Command {
+        Line(String),
+        List(Vec<String>),
+    }
+    Ok(match Option::<Command>::deserialize(from)? {
+        None => None,
+        Some(Command::List(list)) => Some(list),
+        Some(Command::Line(line)) => Some(shlex::split(&line).ok_or_else(|| {
+            serde::de::Error::custom(format!("the command `{line}` has a quote without end"))
+        })?),
+    })
+}
+
+impl Draft {
+    /// Names the fields that cleo does not use, by name.
+    pub fn unused(&self) -> Vec<&str> {
+        let known = ["is_runtime", "isRuntime", "user_id", "userId"];
+        let others = self.other.keys().map(String::as_str);
+        others.filter(|name| !known.contains(name)).collect()
+    }
+
+    /// Says of which kind the agent is to be: what was said, else what the connection tells.
+    pub fn kind(&self) -> Result<Option<Kind>> {
+        match (&self.kind, &self.endpoint, &self.command) {
+            (Some(word), _, _) => word.parse().map(Some).map_err(invalid),
+            (None, Some(_), _) => Ok(Some(Kind::Http)),
+            (None, None, Some(_)) => Ok(Some(Kind::Cli)),
+            (None, None, None) => Ok(None),
+        }
+    }
+
+    /// Puts what the draft says into an agent and checks the whole.
+    pub fn apply(self, agent: &mut Agent) -> Result<()> {
+        let role = self.role.as_deref().map(str::parse::<Role>);
+        let status = self.status.as_deref().map(str::parse::<AgentStatus>);
+        put(&mut agent.role, role.transpose().map_err(invalid)?);
+        put(&mut agent.status, status.transpose().map_err(invalid)?);
+        put(
+            &mut agent.name,
+            self.name.map(|name| name.trim().to_string()),
+        );
+        put(&mut agent.description, self.description);
+        put(&mut agent.objective, self.objective);
+        put(&mut agent.prompt, self.prompt);
+        put(
+            &mut agent.model,
+            self.model.map(|model| model.trim().to_string()),
+        );
+        put(&mut agent.temperature, self.temperature);
+        put(&mut agent.max_tokens, self.max_tokens);
+        put(&mut agent.color, self.color);
+        put(&mut agent.icon, self.icon);
+        put(&mut agent.tags, list("tags", self.tags)?);
+        put(&mut agent.tools, list("tools", self.tools)?);
+        put(&mut agent.intents, list("intents", self.intents)?);
+        put(&mut agent.skills, list("skills", self.skills)?);
+        put(&mut agent.capability, self.capability.map(filled));
+        put(&mut agent.endpoint, self.endpoint.map(filled));
+        put(&mut agent.command, self.command);
+        put(&mut agent.healthcheck, self.healthcheck.map(filled));
+        put(&mut agent.timeout_ms, self.timeout_ms);
+        check(agent)
+    }
+}
+
+fn put<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+/// An empty text takes the value away.
+fn filled(text: String) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> {
+    words.map(|words| check_list(field, words)).transpose()
+}
+
+/// The error for a field of an agent that cannot be so.
+pub fn invalid(message: impl Into<String>) -> Error {
+    Error::new(Code::AgentInvalid, message)
+}
+
+/// Checks an id that a user chose: letters, digits, `.`, `_` and `-`, at most 64.
+pub fn check_id(id: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins && id.len() <= 64 && id.chars().all(plain) {
+        return Ok(());
+    }
+    let right = suggested(id);
+    Err(invalid(format!(
+        "`{id}` is no id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
+    ))
+    .instead(id, right))
+}
+
+/// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty.
+pub fn suggested(text: &str) -> String {
+    let normal = crate::score::normalize(text);
+    let words: Vec<&str> = normal
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let id: String = words.join("-").chars().take(64).collect();
+    match id.trim_end_matches('-') {
+        "" => "agent".to_string(),
+        id => id.to_string(),
+    }
+}
+
+fn check(agent: &Agent) -> Result<()> {
+    check_name(&agent.name)?;
+    for (field, text) in [
+        ("description", &agent.description),
+        ("objective", &agent.objective),
+        ("prompt", &agent.prompt),
+    ] {
+        check_text(field, text)?;
+    }
+    for (field, word, max) in [("model", &agent.model, 100), ("icon", &agent.icon, 50)] {
+        check_word(field, word, max)?;
+    }
+    check_numbers(agent)?;
+    check_color(&agent.color)?;
+    check_connection(agent)
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    match length {
+        0 => Err(invalid("an agent needs a name").instead(name, "Lore keeper")),
+        1..=NAME_MAX => check_text("name", name),
+        _ => {
+            let short: String = name.chars().take(NAME_MAX).collect();
+            let message = format!("the name has {length} characters; {NAME_MAX} are allowed");
+            Err(invalid(message).instead(name, short.trim()))
+        }
+    }
+}
+
+fn check_word(field: &str, word: &str, max: usize) -> Result<()> {
+    let length = word.chars().count();
+    if length == 0 || length > max || word.chars().any(char::is_control) {
+        let message = format!("the {field} must be one word or line of 1 to {max} characters");
+        return Err(invalid(message));
+    }
+    Ok(())
+}
+
+fn check_numbers(agent: &Agent) -> Result<()> {
+    if !(0.0..=2.0).contains(&agent.temperature) {
+        let message = format!(
+            "the temperature is {}; it goes from 0 to 2",
+            agent.temperature
+        );
+        let right = if agent.temperature > 2.0 { "2" } else { "0" };
+        return Err(invalid(message).instead(agent.temperature.to_string(), right));
+    }
+    if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
+        let message = format!(
+            "maxTokens is {}; it goes from 1 to 1000000",
+            agent.max_tokens
+        );
+        return Err(invalid(message).instead(agent.max_tokens.to_string(), "4000"));
+    }
+    if !(1..=600_000).contains(&agent.timeout_ms) {
+        let message = format!(
+            "timeoutMs is {}; it goes from 1 to 600000",
+            agent.timeout_ms
+        );
+        return Err(invalid(message).instead(agent.timeout_ms.to_string(), "5000"));
+    }
+    Ok(())
+}
+
+fn check_color(color: &str) -> Result<()> {
+    let digits = color.strip_prefix('#').unwrap_or("");
+    if digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(());
+    }
+    let message = format!("`{color}` is no colour; colours look like #6B7280");
+    Err(invalid(message).instead(color, "#6B7280"))
+}
+
+fn check_connection(agent: &Agent) -> Result<()> {
+    for (field, address) in [
+        ("endpoint", &agent.endpoint),
+        ("healthcheck", &agent.healthcheck),
+    ] {
+        if let Some(address) = address {
+            check_address(field, address)?;
+        }
+    }
+    match agent.kind {
+        Kind::Http if agent.endpoint.is_none() => Err(invalid(
+            "an http worker needs an endpoint, such as http://127.0.0.1:9000/run",
+        )),
+        Kind::Cli if agent.command.first().is_none_or(String::is_empty) => Err(invalid(
+            "a cli worker needs a command, such as [\"python3\", \"worker.py\"]",
+        )),
+        _ if agent.command.iter().any(|part| part.contains('\0')) => {
+            Err(invalid("the command holds a NUL character"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_address(field: &str, address: &str) -> Result<()> {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme));
+    let host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    let plain = |c: char| c.is_ascii_graphic();
+    if host && address.len() <= 2_000 && address.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("the {field} must be an address that begins with http:// or https://");
+    Err(invalid(message).instead(address, "http://127.0.0.1:9000/run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn applied(draft: Value) -> Result<Agent> {
+        let draft: Draft = serde_json::from_value(draft).map_err(|e| invalid(e.to_string()))?;
+        let kind = draft.kind()?.unwrap_or(Kind::Persistent);
+        let mut agent = Agent::new("a", kind, "");
+        draft.apply(&mut agent)?;
+        Ok(agent)
+    }
+
+    #[test]
+    fn both_ways_of_writing_names_and_words_with_commas_are_read() {
+        let agent = applied(
+            json!({"name": " Lore keeper ", "prompt": "p", "max_tokens": 9,
+            "tags": "wow, lore,second war,", "status": "Paused", "role": "specialist"}),
+        )
+        .unwrap();
+        assert_eq!(agent.name, "Lore keeper");
+        assert_eq!(agent.max_tokens, 9);
+        assert_eq!(agent.tags, ["wow", "lore", "second war"]);
+        assert_eq!(agent.status, AgentStatus::Paused);
+        assert_eq!(
+            applied(json!({"name": "x", "maxTokens": 7}))
+                .unwrap()
+                .max_tokens,
+            7
+        );
+    }
+
+    #[test]
+    fn a_connection_makes_a_worker_and_a_command_is_split_without_a_shell() {
+        let worker = applied(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
+        assert_eq!(worker.kind, Kind::Cli);
+        assert_eq!(worker.command, ["run", "a b", "$(x)"]);
+        let worker = applied(json!({"name": "w", "endpoint": "http://127.0.0.1:1/x"})).unwrap();
+        assert_eq!(worker.kind, Kind::Http);
+    }
+
+    #[test]
+    fn what_cannot_be_so_is_refused_with_the_reason() {
+        for (draft, word) in [
+            (json!({"name": ""}), "needs a name"),
+            (json!({"name": "x".repeat(101)}), "101 characters"),
+            (json!({"name": "x", "color": "red"}), "no colour"),
+            (json!({"name": "x", "color": "#12345g"}), "no colour"),
+            (
+                json!({"name": "x", "temperature": 2.1}),
+                "temperature is 2.1",
+            ),
+            (
+                json!({"name": "x", "temperature": -0.1}),
+                "temperature is -0.1",
+            ),
+            (json!({"name": "x", "maxTokens": 0}), "maxTokens is 0"),
+            (json!({"name": "x", "timeoutMs": 0}), "timeoutMs is 0"),
+            (json!({"name": "x", "role": "worker"}), "no role"),
+            (json!({"name": "x", "status": "asleep"}), "no status"),
+            (json!({"name": "x", "type": "http"}), "needs an endpoint"),
+            (json!({"name": "x", "type": "cli"}), "needs a command"),
+            (
+                json!({"name": "x", "endpoint": "ftp://x"}),
+                "must be an address",
+            ),
+            (
+                json!({"name": "x", "endpoint": "http:///x"}),
+                "must be an address",
+            ),
+            (json!({"name": "x", "command": "a 'b"}), "quote without end"),
+            (json!({"name": "x", "model": ""}), "model must be"),
+            (json!({"name": 7}), "invalid type"),
+        ] {
+            let error = applied(draft.clone()).unwrap_err();
+            assert!(error.message.contains(word), "{draft}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn ids_are_plain_and_made_of_names() {
+        for id in ["lore-keeper", "A.b_c", "custom_1"] {
+            assert!(check_id(id).is_ok(), "{id}");
+        }
+        for id in ["", "-a", "a b", "ä", "a/b", &"x".repeat(65)] {
+            assert_eq!(
+                check_id(id).err().map(|e| e.code),
+                Some(Code::AgentInvalid),
+                "{id}"
+            );
+        }
+        assert_eq!(suggested("Lore Keeper: Łódź é"), "lore-keeper-odz-e");
+        assert_eq!(suggested("日本"), "agent");
+    }
+}

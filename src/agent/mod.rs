@@ -1,0 +1,256 @@
+//! Agents: who does work. Fields and rules of the multi-agent notes, sections 1.3, 1.7 and 1.9, and
+//! the eight fields of a worker. Pure; [`builtin`] has the four that are always there, [`draft`]
+//! judges what a user or a file says of one.
+
+pub mod builtin;
+pub mod draft;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Longest message that an agent is asked, in bytes.
+pub const MESSAGE_MAX: usize = 1 << 20;
+
+/// Most agents that are registered at run time.
+pub const RUNTIME_MAX: usize = 1_000;
+
+/// Who coordinates. It is never routed to.
+pub const SUPERVISOR: &str = "cleo-supervisor";
+
+/// One agent of the registry.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// Its name for machines: unique, never changed.
+    pub id: String,
+    /// Where it comes from and how it is reached.
+    pub kind: Kind,
+    /// Whose it is; none is everybody's.
+    pub user_id: Option<String>,
+    /// Its name for people, at most 100 characters.
+    pub name: String,
+    /// What it is good at.
+    pub description: String,
+    /// What it does among the others.
+    pub role: Role,
+    /// What it works towards.
+    pub objective: String,
+    /// What a model is told before the message.
+    pub prompt: String,
+    /// The model that answers, unless the configuration names one.
+    pub model: String,
+    /// How freely the model answers, from 0 to 2.
+    pub temperature: f64,
+    /// Most tokens of an answer.
+    pub max_tokens: u32,
+    /// Colour in pictures, `#RRGGBB`.
+    pub color: String,
+    /// Name of its icon.
+    pub icon: String,
+    /// Words by which messages reach it.
+    pub tags: Vec<String>,
+    /// Tools that it may use.
+    pub tools: Vec<String>,
+    /// What a worker can be asked for, such as `summary.create`.
+    pub intents: Vec<String>,
+    /// The one thing that it offers to plans, such as `web-crawler`.
+    pub capability: Option<String>,
+    /// What it can do, for plans.
+    pub skills: Vec<String>,
+    /// Address of a worker that is reached by HTTP.
+    pub endpoint: Option<String>,
+    /// Program and arguments of a worker that is started.
+    pub command: Vec<String>,
+    /// Address that says whether a worker is there.
+    pub healthcheck: Option<String>,
+    /// How long a worker may take, in milliseconds.
+    pub timeout_ms: u32,
+    /// Whether messages reach it.
+    pub status: AgentStatus,
+    /// Whether it was registered while cleo ran, and is removed again.
+    pub is_runtime: bool,
+    /// When it was registered, RFC 3339 in UTC; none for a built-in one.
+    pub created_at: Option<String>,
+    /// When it was last changed.
+    pub updated_at: Option<String>,
+    /// When it last answered.
+    pub last_used_at: Option<String>,
+}
+
+impl Agent {
+    /// Makes an agent with the defaults of the specification's table.
+    pub fn new(id: &str, kind: Kind, name: &str) -> Agent {
+        Agent {
+            id: id.to_string(),
+            kind,
+            user_id: None,
+            name: name.to_string(),
+            description: String::new(),
+            role: Role::Custom,
+            objective: String::new(),
+            prompt: String::new(),
+            model: "gpt-4o-mini".to_string(),
+            temperature: 0.7,
+            max_tokens: 4_000,
+            color: "#6B7280".to_string(),
+            icon: "robot".to_string(),
+            tags: Vec::new(),
+            tools: Vec::new(),
+            intents: Vec::new(),
+            capability: None,
+            skills: Vec::new(),
+            endpoint: None,
+            command: Vec::new(),
+            healthcheck: None,
+            timeout_ms: 5_000,
+            status: AgentStatus::Active,
+            is_runtime: kind == Kind::Runtime,
+            created_at: None,
+            updated_at: None,
+            last_used_at: None,
+        }
+    }
+
+    /// Says whether messages may be routed to it: active, and no supervisor.
+    pub fn is_candidate(&self) -> bool {
+        self.status == AgentStatus::Active && self.role != Role::Supervisor
+    }
+
+    /// Says whether it is one of the built-in agents, or in the place of one.
+    pub fn is_builtin(&self) -> bool {
+        builtin::is_builtin(&self.id)
+    }
+
+    /// Says whether it is a worker: reached by HTTP or started as a program.
+    pub fn is_worker(&self) -> bool {
+        matches!(self.kind, Kind::Http | Kind::Cli)
+    }
+}
+
+/// Returns the milliseconds in the id of a runtime agent, `custom_<digits>`; none for other ids.
+pub fn runtime_moment(id: &str) -> Option<u64> {
+    let digits = id.strip_prefix("custom_")?;
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident, $noun:literal: $($(#[$meaning:meta])* $variant:ident = $word:literal,)+) => {
+        $(#[$about])*
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$meaning])* $variant,)+ }
+
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// Returns the word for it.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.pad(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                let wanted = text.trim().to_ascii_lowercase();
+                let found = $name::ALL.iter().find(|one| one.word() == wanted);
+                found.copied().ok_or_else(|| {
+                    let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
+                    format!("`{text}` is no {} of an agent; use {}", $noun, all.join(", "))
+                })
+            }
+        }
+    };
+}
+
+words! {
+    /// Where an agent comes from and how it is reached.
+    Kind, "kind":
+    /// One of the four that are always there.
+    Builtin = "builtin",
+    /// Registered while cleo runs, and removed again.
+    Runtime = "runtime",
+    /// Registered to stay.
+    Persistent = "persistent",
+    /// A worker behind an address.
+    Http = "http",
+    /// A worker that is a program.
+    Cli = "cli",
+}
+
+words! {
+    /// What an agent does among the others.
+    Role, "role":
+    /// Coordinates; never routed to.
+    Supervisor = "supervisor",
+    /// Answers messages of its field.
+    Specialist = "specialist",
+    /// Made by a user.
+    Custom = "custom",
+}
+
+words! {
+    /// Whether messages reach an agent.
+    AgentStatus, "status":
+    /// They do.
+    Active = "active",
+    /// Not for now.
+    Paused = "paused",
+    /// No more; kept for the history.
+    Archived = "archived",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtime_ids_are_custom_and_digits_and_nothing_else() {
+        for (id, moment) in [
+            ("custom_1756441115596", Some(1_756_441_115_596)),
+            ("custom_0", Some(0)),
+            ("custom_99999999999999999999999", Some(u64::MAX)),
+            ("custom_", None),
+            ("custom_1a", None),
+            ("custom_1_x", None),
+            ("agent-1", None),
+            ("CUSTOM_1", None),
+        ] {
+            assert_eq!(runtime_moment(id), moment, "{id}");
+        }
+    }
+
+    #[test]
+    fn only_active_agents_that_do_not_coordinate_are_candidates() {
+        let mut agent = Agent::new("a", Kind::Persistent, "A");
+        assert!(agent.is_candidate());
+        agent.status = AgentStatus::Paused;
+        assert!(!agent.is_candidate());
+        agent.status = AgentStatus::Active;
+        agent.role = Role::Supervisor;
+        assert!(!agent.is_candidate());
+    }
+
+    #[test]
+    fn words_are_read_in_any_letter_case_and_others_are_named() {
+        assert_eq!("Paused".parse(), Ok(AgentStatus::Paused));
+        let error = "worker".parse::<Role>().unwrap_err();
+        assert_eq!(
+            error,
+            "`worker` is no role of an agent; use supervisor, specialist, custom"
+        );
+    }
+}
