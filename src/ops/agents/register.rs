@@ -159,8 +159,8 @@ fn minted(known: &Known, millis: u64) -> String {
 /// Registers all agents of a file, or none. Those that are there are changed with `replace`.
 pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
     let workspace = surroundings.workspace()?;
-    let bytes = read_input(&surroundings.directory.join(path), IMPORT_MAX)?;
-    let drafts = files::drafts(&bytes, &path.to_string_lossy())?;
+    let bytes = read_input(path, IMPORT_MAX)?;
+    let (drafts, _) = files::drafts(&bytes, &path.to_string_lossy())?;
     let now = surroundings.clock.timestamp();
     write(&workspace, |transaction| {
         let mut known = known_to(transaction, &workspace)?;
