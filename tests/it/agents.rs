@@ -75,11 +75,22 @@ fn an_agent_is_registered_changed_and_removed() {
         "E_EXISTS",
     );
     assert_eq!(error["exitCode"], 101);
-    does(&workspace, "agents register 'Lore keeper' --prompt p");
+    assert_eq!(
+        error["fix"],
+        "cleo agents register 'Lore keeper' --id lore-keeper-2 --prompt p"
+    );
+    let again = "agents register 'Lore keeper' --prompt p";
+    let error = refused(&workspace, again, "E_EXISTS");
+    assert_eq!(
+        error["fix"],
+        "cleo agents register 'Lore keeper 2' --prompt p"
+    );
+    workspace.shell(error["fix"].as_str().unwrap());
     assert_eq!(
         ids(&workspace, "agents list")[4..],
         ["lore-keeper", "lore-keeper-2"]
     );
+    refused(&workspace, "agents update lore-keeper", "E_INPUT_INVALID");
     does(&workspace, "agents remove lore-keeper");
     refused(&workspace, "agents remove lore-keeper", "E_AGENT_NOT_FOUND");
 }
