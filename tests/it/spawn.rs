@@ -324,3 +324,14 @@ fn a_prompt_shows_control_characters_and_its_digest_is_that_of_what_is_printed()
     assert_eq!(printed.stdout, prompt);
     assert_eq!(workspace.json(&["why", "T1"])["result"]["reproduced"], true);
 }
+
+#[test]
+fn a_file_that_differs_in_letter_case_only_is_taken() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    let line = "{\"id\":\"other\",\"file\":\"2026-01-26_Paint-IT.md\"}\n";
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", line);
+    let spawned = spawn(&workspace, &["T1"]);
+    let file = spawned["outputFile"].as_str().unwrap();
+    assert_eq!(file, "claudedocs/agent-outputs/2026-01-26_paint-it-t1.md");
+}
