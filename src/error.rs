@@ -213,7 +213,7 @@ codes! {
         "See the errors beside the results.";
     Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",
         "Run it again when you want its result.";
-    Terminated = "E_TERMINATED", 143, "cleo was terminated (SIGTERM) while it ran a command; the command was ended and its result is not kept.",
+    Terminated = "E_TERMINATED", 143, "cleo was terminated (SIGTERM, SIGHUP) while it ran a command; the command was ended and its result is not kept.",
         "Run it again when you want its result.";
 }
 

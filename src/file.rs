@@ -137,8 +137,19 @@ fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
 }
 
 /// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
-/// A pipe or a device is refused, because that would take its place.
+/// A link stays, and what it leads to is written. A pipe or a device is refused, because that would
+/// take its place, and so is a link that leads nowhere: nobody can tell where that would write.
 pub fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    if is_link {
+        let target = fs::canonicalize(path).map_err(|cause| unwritable(path, cause))?;
+        return write_there(&target, text);
+    }
+    write_there(path, text)
+}
+
+/// Writes a file that is no link.
+fn write_there(path: &Path, text: &str) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(unwritable(path, io::Error::other("it is no regular file")));
     }
@@ -233,6 +244,30 @@ mod tests {
         let refused = write_whole(&socket, "1234").unwrap_err();
         assert_eq!(refused.code, Code::FileUnwritable);
         assert!(!fs::symlink_metadata(&socket).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_leads_to_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "1").unwrap();
+        for (target, link) in [
+            ("file", "link"),
+            ("link", "link-to-link"),
+            ("none", "dangling"),
+        ] {
+            std::os::unix::fs::symlink(target, path(link)).unwrap();
+        }
+        write_whole(&path("link-to-link"), "2").unwrap();
+        assert_eq!(fs::read(path("file")).unwrap(), b"2");
+        let refused = write_whole(&path("dangling"), "3").unwrap_err();
+        assert_eq!(refused.code, Code::FileUnwritable);
+        for link in ["link", "link-to-link", "dangling"] {
+            assert!(
+                fs::symlink_metadata(path(link)).unwrap().is_symlink(),
+                "{link}"
+            );
+        }
     }
 
     #[test]

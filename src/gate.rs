@@ -66,6 +66,12 @@ impl Gate {
         }
     }
 
+    /// Writes the command that passes it on evidence, with a place for the command that proves it.
+    /// Pasted as it is, it changes nothing.
+    pub fn proof_wanted(self, task: &str) -> String {
+        format!("cleo verify {task} --gate {self} --run '…'")
+    }
+
     /// Says whether tasks that name no gates of their own need it.
     pub fn is_usual(self) -> bool {
         self != Gate::CleanupDone
@@ -207,7 +213,7 @@ impl Gates {
             "{gate} of {task} comes after {}, still open",
             names.join(", ")
         );
-        let fix = format!("cleo verify {task} --gate {}", names[0]);
+        let fix = open[0].proof_wanted(task);
         Err(Error::new(Code::GateOrder, message).fix(fix))
     }
 

@@ -162,13 +162,13 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
     let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
     for (name, template) in parts {
         let injected = inject(template, bindings);
-        let tokens = estimate::tokens(&injected.text);
+        let text = visible(injected.text);
         sections.push(Section {
             name,
-            tokens,
-            bytes: injected.text.len(),
+            tokens: estimate::tokens(&text),
+            bytes: text.len(),
         });
-        prompt.push_str(&injected.text);
+        prompt.push_str(&text);
         unresolved.extend(injected.unresolved);
     }
     Filled {
@@ -176,6 +176,25 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
         unresolved,
         sections,
     }
+}
+
+/// Makes control characters visible, other than tabs and ends of lines: a prompt is printed as it is,
+/// and none of them means anything to its reader. The digest of a prompt is that of the outcome.
+fn visible(text: String) -> String {
+    let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_hidden) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\r' if rest.peek() == Some(&'\n') => shown.push(c),
+            c if is_hidden(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Chooses the protocols of the block and checks the outcome.

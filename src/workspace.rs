@@ -132,9 +132,14 @@ impl Workspace {
             let fix = format!("ls -ld {} && df {}", quote(&place), quote(&place));
             Error::new(error.code, message).fix(fix).because(error)
         })?;
-        match fs::hard_link(&draft_file, &path) {
+        let moved = fs::hard_link(&draft_file, &path).or_else(|cause| match cause.kind() {
+            ErrorKind::AlreadyExists => Err(cause),
+            // Some file systems have no hard links.
+            _ => move_new(&draft_file, &path),
+        });
+        match moved {
             Ok(()) => Ok(true),
-            Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(cause) => Err(unwritable(&path, cause)),
         }
     }
@@ -171,8 +176,10 @@ impl Workspace {
 
     /// Refuses a place in which cleo keeps something itself, for what a user wants written.
     pub fn refuse_own(&self, path: &Path) -> Result<()> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        // A link is written through, so it is no other place than what it leads to.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let name = real.file_name().unwrap_or_default().to_string_lossy();
+        let folder = real.parent().and_then(|folder| folder.canonicalize().ok());
         let is_in =
             |own: &str| folder.is_some() && folder == self.root.join(own).canonicalize().ok();
         let is_setting = matches!(&*name, "config.yaml" | ".gitignore");
@@ -224,6 +231,24 @@ impl Workspace {
     }
 }
 
+/// Moves a file to a place that nothing may be at. Where the system cannot do both in one step, the
+/// place is looked at first.
+fn move_new(from: &Path, to: &Path) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            moved => return Ok(moved?),
+        }
+    }
+    match to.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,11 +271,26 @@ mod tests {
     }
 
     #[test]
+    fn a_database_is_never_moved_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other, place] = ["one", "other", "place"].map(|name| folder.path().join(name));
+        fs::write(&one, "1").unwrap();
+        fs::write(&other, "2").unwrap();
+        move_new(&one, &place).unwrap();
+        let refused = move_new(&other, &place).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&place).unwrap(), b"1");
+        assert!(!one.exists() && other.exists());
+    }
+
+    #[test]
     fn what_cleo_keeps_is_no_place_for_anything_else() {
         let folder = tempfile::tempdir().unwrap();
         let (workspace, _) = Workspace::create(folder.path()).unwrap();
+        std::os::unix::fs::symlink(".cleo/cleo.db", folder.path().join("link")).unwrap();
         for (path, is_own) in [
             (".cleo/cleo.db", true),
+            ("link", true),
             ("claudedocs/../.cleo/cleo.db-wal", true),
             (".cleo/config.yaml", true),
             (".cleo/.gitignore", true),

@@ -64,6 +64,27 @@ pub struct Shadowed {
 impl Catalogue {
     /// Reads all skills and protocols in reach.
     pub fn load(places: &Places) -> Result<Catalogue> {
+        Catalogue::with_base(places, |base, _| base)
+    }
+
+    /// Reads all skills and protocols in reach. A base protocol of the project that cannot be read is
+    /// left out with a warning, and the program's own counts.
+    pub fn load_past_base(places: &Places) -> Result<Catalogue> {
+        Catalogue::with_base(places, |base, warnings| {
+            base.or_else(|error| {
+                warnings.push(format!(
+                    "{}; the built-in base protocol is used",
+                    error.message
+                ));
+                known_base()
+            })
+        })
+    }
+
+    fn with_base(
+        places: &Places,
+        settle: impl FnOnce(Result<ProtocolFile>, &mut Vec<String>) -> Result<ProtocolFile>,
+    ) -> Result<Catalogue> {
         let mut found = Found::default();
         for (folder, source) in places.skill_folders() {
             found.scan(&folder, source, places);
@@ -72,13 +93,15 @@ impl Catalogue {
         let chosen = manifest::read(places, &mut found.warnings)?;
         let skills = ordered(found.skills, &chosen.manifest);
         chosen.warn(&skills, &mut found.warnings);
-        let (base, base_path) = shared_file(places, "_shared/subagent-protocol-base.md")?;
+        let base = shared_file(places, "_shared/subagent-protocol-base.md")
+            .and_then(|(text, path)| read_base(text, path));
+        let base = settle(base, &mut found.warnings)?;
         Ok(Catalogue {
             matrix: Matrix::new(&chosen.manifest, &skills),
             matrix_digest: crate::id::digest(&*chosen.text),
             skills,
             shadowed: found.shadowed,
-            base: read_base(base, base_path)?,
+            base,
             protocols: protocols::read(places, &mut found.warnings)?,
             task_context: shared_file(places, "_shared/task-context.md")?
                 .0
@@ -108,13 +131,17 @@ fn read_base(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
     if text.trim_start_matches('\u{feff}').starts_with("---") {
         return ProtocolFile::read(text, path);
     }
-    let known = known_protocols()?.into_iter().next();
-    let known = known.ok_or_else(|| Error::new(Code::Internal, "there is no base protocol"))?;
     Ok(ProtocolFile {
         text: String::new(),
         path,
-        ..known
+        ..known_base()?
     })
+}
+
+/// Reads the base protocol that the program carries.
+fn known_base() -> Result<ProtocolFile> {
+    let known = known_protocols()?.into_iter().next();
+    known.ok_or_else(|| Error::new(Code::Internal, "there is no base protocol"))
 }
 
 fn embedded_text(name: &str) -> Result<Cow<'static, str>> {

@@ -49,6 +49,8 @@ pub(super) struct Globals {
     pub(super) fields: Vec<String>,
 
     /// Answer with what a jq filter makes of the JSON document, a value a line; text without quotes
+    ///
+    /// A filter may use 10 seconds of the processor for each document, and 1 GB of memory.
     #[arg(
         long,
         global = true,

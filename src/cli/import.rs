@@ -126,6 +126,16 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         "status",
         listed(report.by_status.iter().map(|(word, count)| (*word, *count))),
     );
+    let phases = &report.phases;
+    let numbers = [
+        ("added", phases.added.len()),
+        ("unchanged", phases.unchanged.len()),
+        (
+            "pending for now: the project is in another",
+            phases.not_begun.len(),
+        ),
+    ];
+    screen.field("phases", listed(numbers));
     let edges = &report.edges;
     let numbers = [
         ("kept", edges.kept),
@@ -205,6 +215,12 @@ fn details(screen: &mut Screen, report: &Report) {
             screen.line(Tone::Dim, format!("    {reading}"));
         }
     }
+    for changed in &report.changed.shown {
+        screen
+            .say(Tone::Warn, format!("  {}: ", changed.id))
+            .line(Tone::Plain, &changed.reason);
+    }
+    more(screen, &report.changed);
     for repeated in &report.repeated_ids.shown {
         let at = format!("  {} again in line {}: ", repeated.id, repeated.place.line);
         screen

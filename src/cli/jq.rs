@@ -1,20 +1,31 @@
 //! `--jq`: a filter over the answer. The filter itself is `cleo-jq`, a program beside this one: a
-//! language of its own is too large to be carried by every command.
+//! language of its own is too large to be carried by every command. One process serves all answers of
+//! a stream; `src/jq/main.rs` says how the two talk.
 
-use std::io::{self, Write};
+use std::cell::RefCell;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+
+use rustix::process::Signal;
 
 use super::screen::clean;
 use crate::error::{Code, Error, Result};
 
 /// Name of the program that filters.
 const PROGRAM: &str = "cleo-jq";
+/// How long a filter may work on one answer, in seconds of the processor.
+const SECONDS: u64 = 10;
+/// How much memory a filter may use, in bytes of address space.
+const MEMORY: u64 = 1 << 30;
 
 /// A filter that has been understood.
 pub(super) struct Jq {
     program: PathBuf,
     code: String,
+    /// None once a filter was ended, until the next answer needs it again.
+    running: RefCell<Option<Running>>,
 }
 
 /// How far a filter came.
@@ -33,19 +44,19 @@ impl Jq {
         let jq = Jq {
             program,
             code: code.to_string(),
+            running: RefCell::new(None),
         };
-        let checked = jq.start(&["--check"]).and_then(Child::wait_with_output);
-        let checked = checked.map_err(|cause| {
+        let started = jq.start().map_err(|cause| {
             let place = jq.program.display();
             let message = format!("--jq needs the program {PROGRAM} at {place}: {cause}");
             Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
         })?;
-        if checked.status.success() {
-            return Ok(jq);
-        }
-        let fault = String::from_utf8_lossy(&checked.stderr);
-        let message = format!("the filter `{code}` is faulty {fault}");
-        Err(Error::new(Code::Usage, message))
+        let running = started.map_err(|fault| {
+            let message = format!("the filter `{code}` is faulty {fault}");
+            Error::new(Code::Usage, message)
+        })?;
+        jq.running.replace(Some(running));
+        Ok(jq)
     }
 
     /// Writes what the filter makes of a JSON document, a value a line; text as it is, without
@@ -56,41 +67,145 @@ impl Jq {
         out: &mut dyn Write,
         terminal: bool,
     ) -> io::Result<Ended> {
-        let done = self.run(json)?;
-        if terminal {
-            let text = String::from_utf8_lossy(&done.stdout);
-            for line in text.split_inclusive('\n') {
-                writeln!(out, "{}", clean(line.trim_end_matches('\n')))?;
+        let running = match self.running.take() {
+            Some(running) => Ok(running),
+            None => self.start()?,
+        };
+        let mut running = match running {
+            Ok(running) => running,
+            Err(fault) => return Ok(Ended::Failed(fault)),
+        };
+        match running.filter(json, |text| put(out, text, terminal))? {
+            Some(ended) => {
+                self.running.replace(Some(running));
+                Ok(ended)
             }
-        } else {
-            out.write_all(&done.stdout)?;
+            None => Ok(Ended::Failed(running.cause())),
         }
-        Ok(match done.status.success() {
-            true => Ended::Whole,
-            false => Ended::Failed(String::from_utf8_lossy(&done.stderr).into_owned()),
-        })
     }
 
-    fn run(&self, json: &str) -> io::Result<Output> {
-        let mut child = self.start(&[])?;
-        if let Some(mut input) = child.stdin.take() {
-            // It reads everything before it writes anything. One that ends early says why.
-            match input.write_all(json.as_bytes()) {
-                Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
-                _ => {}
-            }
-        }
-        child.wait_with_output()
-    }
-
-    fn start(&self, options: &[&str]) -> io::Result<Child> {
-        Command::new(&self.program)
-            .args(options)
+    /// Starts the program; it says what is wrong with the filter, if anything is.
+    fn start(&self) -> io::Result<std::result::Result<Running, String>> {
+        let mut child = Command::new(&self.program)
+            .args([SECONDS.to_string(), MEMORY.to_string()])
             .arg(&self.code)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
+            .spawn()?;
+        let lost = || io::Error::other("it has no pipes");
+        let input = child.stdin.take().ok_or_else(lost)?;
+        let output = child.stdout.take().map(BufReader::new).ok_or_else(lost)?;
+        let mut running = Running {
+            child,
+            input,
+            output,
+        };
+        Ok(match running.receive()? {
+            Some((b'r', _)) => Ok(running),
+            Some((_, fault)) => Err(String::from_utf8_lossy(&fault).into_owned()),
+            None => Err(running.cause()),
+        })
+    }
+}
+
+/// Writes a value that a filter found.
+fn put(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
+    if !terminal {
+        return out.write_all(text);
+    }
+    let text = String::from_utf8_lossy(text);
+    for line in text.split_inclusive('\n') {
+        writeln!(out, "{}", clean(line.trim_end_matches('\n')))?;
+    }
+    Ok(())
+}
+
+/// The program while it runs.
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Has one document filtered and hands out each value; none when the program has ended.
+    fn filter(
+        &mut self,
+        json: &str,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Option<Ended>> {
+        match self.send(json.as_bytes()) {
+            // One that has ended says why below.
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
+            _ => {}
+        }
+        loop {
+            match self.receive()? {
+                Some((b'o', text)) => take(&text)?,
+                Some((b'e', _)) => return Ok(Some(Ended::Whole)),
+                Some((_, message)) => {
+                    let message = String::from_utf8_lossy(&message).into_owned();
+                    return Ok(Some(Ended::Failed(message)));
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Sends a document, which the program reads whole before it answers.
+    fn send(&mut self, document: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(document.len()).map_err(io::Error::other)?;
+        self.input.write_all(b"d")?;
+        self.input.write_all(&length.to_be_bytes())?;
+        self.input.write_all(document)?;
+        self.input.flush()
+    }
+
+    /// Reads a frame: its letter and what it holds; none when the program has ended.
+    fn receive(&mut self) -> io::Result<Option<(u8, Vec<u8>)>> {
+        let mut head = [0; 5];
+        match self.output.read_exact(&mut head) {
+            Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+        let mut bytes = Vec::new();
+        let mut output = (&mut self.output).take(u64::from(length));
+        let read = output.read_to_end(&mut bytes)?;
+        Ok((read == length as usize).then_some((head[0], bytes)))
+    }
+
+    /// Says why the program has ended before its end.
+    fn cause(mut self) -> String {
+        let mut said = Vec::new();
+        if let Some(errors) = self.child.stderr.take() {
+            // It has ended, so what it said lies in the pipe. That is short.
+            let _ = errors.take(4_096).read_to_end(&mut said);
+        }
+        let status = self.child.wait().unwrap_or_default();
+        why(status, &String::from_utf8_lossy(&said))
+    }
+}
+
+fn why(status: ExitStatus, said: &str) -> String {
+    match status.signal() {
+        Some(signal) if signal == Signal::XCPU.as_raw() => {
+            format!("it took more than {SECONDS} seconds and was ended")
+        }
+        _ if said.contains("memory allocation") => {
+            format!("it needed more than {} MB of memory", MEMORY >> 20)
+        }
+        _ if said.contains("overflowed its stack") => "it went too deep".to_string(),
+        _ => format!("it broke off: {status}"),
+    }
+}
+
+impl Drop for Running {
+    /// Nobody waits for its answers any more.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

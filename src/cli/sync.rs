@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Face;
 use super::screen::{Screen, Tone, count};
 use crate::error::Result;
+use crate::id;
 use crate::ops::transfer::{self, Changes, Synced};
 use crate::transfer::merge::Side;
 
@@ -39,6 +40,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let conflicts = count(synced.conflicts.len(), "conflict", "conflicts");
         warnings.push(format!(
             "{conflicts}; both values of each are in the answer"
+        ));
+    }
+    if !synced.ahead.is_empty() {
+        let ids = id::list(&synced.ahead);
+        warnings.push(format!(
+            "{ids}: the time of the last change lies ahead of the clock and counts as now"
         ));
     }
     face.reply(&synced, &warnings, |screen| render(screen, &synced))

@@ -82,6 +82,10 @@ pub(super) struct Arguments {
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
 
+    /// Remove a file or glob, as the task has it
+    #[arg(long = "remove-file", value_name = "PATH")]
+    remove_files: Vec<String>,
+
     /// Add a deliverable
     #[arg(long = "deliverable", value_name = "TEXT")]
     deliverables: Vec<String>,
@@ -223,6 +227,7 @@ impl Arguments {
             remove_missing,
             add_labels: self.labels,
             remove_labels: self.remove_labels,
+            remove_files: self.remove_files,
             priority: self.priority,
             phase: self.phase,
             size: self.size,

@@ -12,6 +12,7 @@ use super::output::Feed;
 use super::screen::Tone;
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::ops::log::describe;
 use crate::ops::watch::{self, Listener, Watch};
 use crate::runner::signals;
@@ -20,11 +21,13 @@ use crate::store::Recorded;
 #[derive(Args)]
 #[command(after_help = "\
 Each line has the cursor of its change. Whoever goes on from the last cursor seen misses nothing
-and sees nothing twice. It ends with its reader, or when it is interrupted.
+and sees nothing twice. It ends with its reader, or when it is interrupted. With --once the answer
+is one JSON document that holds the changes; --format ndjson gives lines, the result last.
 
 Examples:
   cleo watch                                  what is done from now on
   cleo watch --since 0 --once                 everything up to now, and the cursor to go on from
+  cleo watch --since 0 --once --format ndjson
   cleo watch --since 57 | while read -r change; do echo \"$change\"; done")]
 pub(super) struct Arguments {
     /// Begin after this cursor; 0 is the beginning
@@ -35,13 +38,28 @@ pub(super) struct Arguments {
     #[arg(long, short, value_name = "TASK")]
     task: Option<TaskId>,
 
-    /// End with what is there now; the last line has the cursor to go on from
+    /// End with what is there now; the answer has the cursor to go on from
     #[arg(long)]
     once: bool,
 
     /// Milliseconds between two looks for something new
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(10..=3_600_000), conflicts_with = "once")]
     interval: u64,
+}
+
+/// Keeps what is told, for an answer of one document.
+#[derive(Default)]
+struct All(Vec<Recorded>);
+
+impl Listener for All {
+    fn tell(&mut self, recorded: &Recorded) -> bool {
+        self.0.push(recorded.clone());
+        true
+    }
+
+    fn listens(&mut self) -> bool {
+        true
+    }
 }
 
 impl Listener for Feed {
@@ -71,6 +89,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     // It only reads, so it may end anywhere.
     signals::end_at_once()?;
+    if arguments.once && face.output.format() == Format::Json {
+        return at_once(face, &mut context, &wanted);
+    }
     let mut feed = face.output.feed();
     let watched = watch::watch(&mut context, &wanted, &mut feed)?;
     if let Some(code) = face.output.end_feed(feed) {
@@ -89,4 +110,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let mut stream = face.output.stream();
     stream.send(face.name, &Ok(watched));
     Ok(face.output.end(stream))
+}
+
+/// Answers with all changes in one document.
+fn at_once(face: &mut Face<'_>, context: &mut Context, wanted: &Watch) -> Result<ExitCode> {
+    let mut all = All::default();
+    let mut watched = watch::watch(context, wanted, &mut all)?;
+    watched.changes = Some(all.0);
+    face.reply(&watched, &[], |_| {})
 }

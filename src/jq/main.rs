@@ -1,211 +1,81 @@
 //! `cleo-jq`: the filter behind `--jq`, a program of its own that lies beside cleo, so that cleo
-//! itself stays small. Reads one JSON document from standard input and writes what the filter makes
-//! of it, a value a line; text as it is, without quotes. With `--check` it only reads the filter.
+//! itself stays small. `cleo-jq SECONDS BYTES FILTER` reads JSON documents from standard input and
+//! writes what the filter makes of each, a value a line; text as it is, without quotes.
 //!
-//! Ends with 2 when the filter is faulty, with its place on standard error, and with 5 when it
-//! failed on the way.
+//! Both ways go in frames: a letter, the length of what follows as four bytes, the highest first, and
+//! so many bytes. cleo sends documents (`d`). The answer to the filter is `r` (ready) or `x` (faulty,
+//! with the place); to a document, a frame `o` for each value and then `e` (end) or `f` (failed, with
+//! the reason). SECONDS of the processor are what a document may take, BYTES of address space what
+//! there is for all of them; who takes more is ended by the system.
 
-use std::io::{self, Read, Write};
+mod bounds;
+mod filter;
+
+use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
 
-use jaq_core::data::JustLut;
-use jaq_core::load::{self, Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
-use jaq_json::{Val, read};
+use bounds::Bounds;
 
-/// Exit code for a filter that cannot be read.
+/// Exit code for a filter that cannot be read, or a caller that does not speak in frames.
 const FAULTY: u8 = 2;
-/// Exit code for a filter that failed on the document.
-const FAILED: u8 = 5;
-
-/// What jq has and the library has not: rows for spreadsheets and shells.
-const TABLES: &str = r#"
-def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
-    elif . == null then "" else tostring end] | join(",");
-def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
-    | split("\n") | join("\\n") | split("\r") | join("\\r")
-    elif . == null then "" else tostring end] | join("\t");
-"#;
 
 fn main() -> ExitCode {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let only_check = words.first().is_some_and(|word| word == "--check");
-    let code = words.pop().unwrap_or_default();
-    let filter = match compile(&code) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [seconds, memory, code] = words.as_slice() else {
+        return ExitCode::from(FAULTY);
+    };
+    let (Ok(seconds), Ok(memory)) = (seconds.parse(), memory.parse()) else {
+        return ExitCode::from(FAULTY);
+    };
+    let bounds = Bounds::begin(seconds, memory);
+    match serve(&bounds, code) {
+        Ok(true) => ExitCode::SUCCESS,
+        // Who started this program and left has no use for an answer.
+        Ok(false) | Err(_) => ExitCode::from(FAULTY),
+    }
+}
+
+/// Answers documents until no more come; false when the filter is faulty.
+fn serve(bounds: &Bounds, code: &str) -> io::Result<bool> {
+    let (mut input, mut out) = (io::stdin().lock(), BufWriter::new(io::stdout().lock()));
+    bounds.next();
+    let filter = match filter::compile(code) {
         Ok(filter) => filter,
-        Err(fault) => return end(FAULTY, &fault),
+        Err(fault) => return send(&mut out, b'x', fault.as_bytes()).map(|()| false),
     };
-    if only_check {
-        return ExitCode::SUCCESS;
-    }
-    match run(&filter, io::stdin().lock(), &mut io::stdout().lock()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => end(FAILED, &message),
-    }
-}
-
-fn end(code: u8, message: &str) -> ExitCode {
-    // Who started this program and left has no use for the message.
-    let _ = io::stderr().write_all(message.as_bytes());
-    ExitCode::from(code)
-}
-
-/// Reads a filter; one that is faulty is refused with the place.
-fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
-    let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
-    let definitions = jaq_core::defs()
-        .chain(jaq_std::defs())
-        .chain(jaq_json::defs())
-        .chain(own);
-    let functions = jaq_core::funs()
-        .chain(jaq_std::funs())
-        .chain(jaq_json::funs());
-    let arena = Arena::default();
-    let modules = Loader::new(definitions)
-        .load(&arena, File { code, path: () })
-        .map_err(|faults| refused(unread(code, &faults)))?;
-    let filter = Compiler::default().with_funs(functions).compile(modules);
-    filter.map_err(|faults| {
-        let first = faults.first().and_then(|(_, faults)| faults.first());
-        refused(first.map(|(name, what)| {
-            let message = format!("there is no {} `{name}`", what.as_str());
-            (place(code, name), message)
-        }))
-    })
-}
-
-/// Writes what the filter makes of a JSON document. What it found before it failed is written.
-fn run(
-    filter: &Filter<JustLut<Val>>,
-    mut input: impl Read,
-    out: &mut dyn Write,
-) -> Result<(), String> {
-    let mut json = Vec::new();
-    input
-        .read_to_end(&mut json)
-        .map_err(|cause| cause.to_string())?;
-    let input = read::parse_single(&json).map_err(|cause| cause.to_string())?;
-    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
-    for found in filter.id.run((context, input)) {
-        match found {
-            Ok(found) => line(out, &found).map_err(|cause| cause.to_string())?,
-            Err(cause) => return ended(cause),
-        }
-    }
-    out.flush().map_err(|cause| cause.to_string())
-}
-
-/// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
-fn ended(cause: Exn<'_, Val>) -> Result<(), String> {
-    match cause.get_halt() {
-        Ok(0) => Ok(()),
-        Ok(code) => Err(format!("it halted with {code}")),
-        Err(cause) => Err(match cause.get_err() {
-            Ok(error) => error.to_string(),
-            Err(_) => "it broke off".to_string(),
-        }),
-    }
-}
-
-fn line(out: &mut dyn Write, found: &Val) -> io::Result<()> {
-    match found {
-        Val::TStr(text) => writeln!(out, "{}", String::from_utf8_lossy(text)),
-        other => writeln!(out, "{other}"),
-    }
-}
-
-/// Where a fault is, in characters from the start, and what it is.
-type Fault = (usize, String);
-
-fn unread(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
-    let (_, error) = faults.first()?;
-    let (expected, found) = match error {
-        load::Error::Io(_) => return Some((1, "modules cannot be imported".to_string())),
-        load::Error::Lex(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
-        load::Error::Parse(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
-    }?;
-    let found_shown: String = found.chars().take(20).collect();
-    let instead = match found_shown.as_str() {
-        "" => "the end".to_string(),
-        text => format!("`{text}`"),
-    };
-    Some((
-        place(code, found),
-        format!("expected {expected} instead of {instead}"),
-    ))
-}
-
-/// Finds the character at which a part of the filter begins, from 1.
-fn place(code: &str, part: &str) -> usize {
-    let start = (part.as_ptr() as usize).wrapping_sub(code.as_ptr() as usize);
-    // A part that is none of the filter's own text stands for its end.
-    let before = code.get(..start).unwrap_or(code);
-    before.chars().count() + 1
-}
-
-fn refused(fault: Option<Fault>) -> String {
-    let (at, what) = fault.unwrap_or((1, "it cannot be read".to_string()));
-    format!("at character {at}: {what}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn result(code: &str, json: &str) -> String {
-        let mut out = Vec::new();
-        let done = run(&compile(code).unwrap(), json.as_bytes(), &mut out);
-        let text = String::from_utf8(out).unwrap();
+    send(&mut out, b'r', &[])?;
+    while let Some(document) = receive(&mut input)? {
+        bounds.next();
+        let done = filter::run(&filter, &document, |text| frame(&mut out, b'o', text));
         match done {
-            Ok(()) => text,
-            Err(message) => format!("{text}failed: {message}\n"),
+            Ok(()) => send(&mut out, b'e', &[])?,
+            Err(message) => send(&mut out, b'f', message.as_bytes())?,
         }
     }
+    Ok(true)
+}
 
-    #[test]
-    fn text_is_raw_and_everything_else_is_json() {
-        let json = r#"{"b":[{"id":"T1"},{"id":"T\n2"}],"a":{"z":1.50,"y":null}}"#;
-        assert_eq!(result(".b[].id", json), "T1\nT\n2\n");
-        assert_eq!(
-            result(".a, .b[0]", json),
-            "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"
-        );
-        assert_eq!(result("empty", json), "");
-        assert_eq!(
-            result("[.b[] | .id | ascii_downcase] | @csv", json),
-            "\"t1\",\"t\n2\"\n"
-        );
+/// Reads the next document; none at the end.
+fn receive(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut head = [0; 5];
+    match input.read_exact(&mut head) {
+        Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
     }
+    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+    let mut document = Vec::new();
+    let read = input.take(u64::from(length)).read_to_end(&mut document)?;
+    Ok((read == length as usize).then_some(document))
+}
 
-    #[test]
-    fn a_filter_that_fails_says_why_after_what_it_found() {
-        let found = result(".a, .b.c", r#"{"a":1,"b":[]}"#);
-        assert!(found.starts_with("1\nfailed: "), "{found}");
-    }
+fn frame(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+    out.write_all(&[letter])?;
+    out.write_all(&length.to_be_bytes())?;
+    out.write_all(bytes)
+}
 
-    #[test]
-    fn a_filter_does_not_choose_the_exit_code() {
-        for (code, found) in [
-            ("1, halt, 2", "1\n"),
-            ("1, halt(70), 2", "1\nfailed: it halted with 70\n"),
-            ("halt_error", "failed: it halted with 5\n"),
-        ] {
-            assert_eq!(result(code, "{}"), found, "{code}");
-        }
-    }
-
-    #[test]
-    fn a_faulty_filter_is_refused_with_the_place() {
-        for (code, at) in [
-            (".a | nope", 6),
-            (".a[", 4),
-            ("\"é\" | (", 8),
-            ("", 1),
-            (". | $x", 5),
-        ] {
-            let refused = compile(code).err().unwrap();
-            let place = format!("at character {at}:");
-            assert!(refused.starts_with(&place), "{code}: {refused}");
-        }
-    }
+fn send(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
+    frame(out, letter, bytes)?;
+    out.flush()
 }

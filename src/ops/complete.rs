@@ -126,6 +126,7 @@ impl Check {
             true => SpawnRecord {
                 verified_at: Some(self.caller.now.clone()),
                 output_digest: verdict.output_digest,
+                forced: None,
                 ..record
             },
             false => SpawnRecord {
@@ -150,13 +151,15 @@ impl Check {
             transaction.put_spawn(record)?;
             transaction.put_verification(verified)?;
         }
-        if !reasons.is_empty() {
-            let mut gates = transaction.gates(task)?;
-            gates.forced = Some(Forced {
-                at: self.caller.now.clone(),
-                by: self.caller.name.clone(),
-                reasons: reasons.clone(),
-            });
+        let mut gates = transaction.gates(task)?;
+        let forced = (!reasons.is_empty()).then(|| Forced {
+            at: self.caller.now.clone(),
+            by: self.caller.name.clone(),
+            reasons: reasons.clone(),
+        });
+        // One that was earned takes the place of an earlier one by force, which the log keeps.
+        if gates.forced != forced {
+            gates.forced = forced;
             transaction.put_gates(task, &gates)?;
         }
         let forced = reasons

@@ -32,6 +32,9 @@ pub struct Watched {
     pub cursor: u64,
     /// How many changes were told.
     pub total: u64,
+    /// The changes, when they are told all at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<Recorded>>,
 }
 
 /// Who is told.
@@ -48,7 +51,11 @@ pub trait Listener {
 /// whoever goes on from the last cursor neither misses a change nor sees one twice.
 pub fn watch(context: &mut Context, watch: &Watch, listener: &mut dyn Listener) -> Result<Watched> {
     let cursor = start(context, watch.since)?;
-    let mut told = Watched { cursor, total: 0 };
+    let mut told = Watched {
+        cursor,
+        total: 0,
+        changes: None,
+    };
     loop {
         // Asked before reading: what is committed meanwhile is read the next time at the latest.
         let version = context.store.version()?;

@@ -175,6 +175,18 @@ pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     Vec::new()
 }
 
+/// Says whether a block that is word for word one of `known` carries the id of `task` wherever it
+/// names one; none when it is no such block. A token that was left as it is names no task.
+pub fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
+    let block = find(prompt).ok()?;
+    let text = stack_text(&named_files(block.begin, known)?);
+    let inner = unix_lines(block.inner);
+    let token = "{{TASK_ID}}";
+    let is_known = is_filled_in(&text, &inner);
+    let fits = |id| is_filled_in(&text.replace(token, id), &inner);
+    is_known.then(|| inner.contains(token) || fits(task))
+}
+
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
     let mut begin = None;

@@ -4,3 +4,4 @@ mod pipes;
 pub mod probe;
 pub mod process;
 pub mod signals;
+mod strays;

@@ -2,8 +2,9 @@
 //! never kept whole.
 //!
 //! What counts is the end of the command itself. What it left running has a short while to finish
-//! writing, then its group is ended. A process that made itself a group of its own (a daemon)
-//! cannot be found and goes on, but nobody waits for it.
+//! writing, then its group is ended. A process that made itself a group of its own (a daemon) goes on
+//! then, and nobody waits for it; when the command was ended, it is ended as well, where the system
+//! lets it be found (`strays`).
 
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -16,6 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::pipes::Pipes;
 use super::signals::Guard;
+use super::strays::Strays;
 use crate::error::{Code, Error, Result, quote};
 
 /// How long a command may take to end after it was asked to.
@@ -66,7 +68,13 @@ pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished>
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    Ok(capture(command, limit, 0)?.finished)
+    let strays = Strays::expect();
+    let captured = capture(command, limit, 0);
+    let ended_itself = |captured: &Captured| !captured.finished.timed_out;
+    if !captured.as_ref().is_ok_and(ended_itself) {
+        strays.end();
+    }
+    Ok(captured?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output.
@@ -190,8 +198,10 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, limit: Duration) -> Finished {
-        let words = ["sh", "-c", script].map(String::from);
-        run(&words, Path::new("/"), limit).unwrap()
+        // Tests that run beside each other in one process must not take each other's children.
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir("/");
+        capture(command, limit, 0).unwrap().finished
     }
 
     #[test]

@@ -4,13 +4,17 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::error::{Code, Error, Result};
 
 /// The signals that end cleo, and what they are answered with.
-const SIGNALS: [(i32, Code); 2] = [(SIGINT, Code::Interrupted), (SIGTERM, Code::Terminated)];
+const SIGNALS: [(i32, Code); 3] = [
+    (SIGINT, Code::Interrupted),
+    (SIGTERM, Code::Terminated),
+    (SIGHUP, Code::Terminated),
+];
 
 /// True while no command runs: signals then do what they always do.
 static IDLE: AtomicBool = AtomicBool::new(true);
@@ -19,7 +23,7 @@ static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 /// Handlers cannot be taken away again, so there is one set of them for a process.
 static HANDLED: OnceLock<()> = OnceLock::new();
 
-/// As long as it lives, SIGINT and SIGTERM are noted instead of obeyed.
+/// As long as it lives, SIGINT, SIGTERM and SIGHUP are noted instead of obeyed.
 pub struct Guard(());
 
 impl Guard {
@@ -57,11 +61,11 @@ impl Drop for Guard {
     }
 }
 
-/// From now on SIGINT and SIGTERM end cleo at once, with their exit codes, wherever it stands: for
+/// From now on SIGINT, SIGTERM and SIGHUP end cleo at once, with their exit codes, wherever it stands: for
 /// a command that only reads and goes on until somebody ends it.
 pub fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
-    for (signal, code) in SIGNALS {
+    for (_, (signal, code)) in heeded() {
         let exit = i32::from(code.exit_code());
         flag::register_conditional_shutdown(signal, exit, Arc::clone(&always))
             .map_err(unhandled)?;
@@ -73,9 +77,24 @@ fn unhandled(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 
+/// The signals that are heeded, each with its number. `nohup` has SIGHUP ignored, so that a command
+/// outlives its terminal; that stays so.
+fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
+    let signals = SIGNALS.into_iter().enumerate();
+    signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
+}
+
+/// Says whether cleo was started with a signal ignored. Only Linux tells.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Puts the handlers in place. A handler cannot be undone, so the default is played when idle.
 fn handle() -> std::io::Result<()> {
-    for (which, (signal, _)) in SIGNALS.into_iter().enumerate() {
+    for (which, (signal, _)) in heeded() {
         flag::register_conditional_default(signal, &IDLE)?;
         flag::register_usize(signal, &CAUGHT, which + 1)?;
     }

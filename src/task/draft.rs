@@ -240,12 +240,38 @@ fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
     let Some(control) = text.chars().find(|c| c.is_control()) else {
         return Ok(());
     };
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    let clean = cleaned_line(text).unwrap_or_default();
     Err(control_character(field, control).instead(text, clean))
+}
+
+/// Returns a line with spaces in the place of control characters; none when it has none of them.
+pub fn cleaned_line(text: &str) -> Option<String> {
+    if !may_hold_control(text) || !text.contains(char::is_control) {
+        return None;
+    }
+    let words = text.split(|c: char| c.is_control() || c.is_whitespace());
+    let words = words.filter(|word| !word.is_empty());
+    Some(words.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns a text of several lines without the control characters that it must not hold; none when
+/// it holds none of them.
+pub fn cleaned_text(text: &str) -> Option<String> {
+    if !may_hold_control(text) || !text.contains(is_foreign) {
+        return None;
+    }
+    Some(text.chars().filter(|c| !is_foreign(*c)).collect())
+}
+
+/// Says whether a text of several lines must not hold a character.
+fn is_foreign(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
+/// Looks at bytes only, because whole files come here: the first of U+0080 to U+009F is 0xC2.
+fn may_hold_control(text: &str) -> bool {
+    text.bytes()
+        .any(|byte| byte < 0x20 || matches!(byte, 0x7f | 0xc2))
 }
 
 /// Checks a text of several lines: tabs and line ends are its only control characters.
@@ -258,11 +284,10 @@ pub fn check_text(field: &str, text: &str) -> Result<()> {
         let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
         return Err(Error::new(Code::TextTooLong, message).instead(text, short));
     }
-    let foreign = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-    let Some(control) = text.chars().find(foreign) else {
+    let Some(control) = text.chars().find(|c| is_foreign(*c)) else {
         return Ok(());
     };
-    let clean: String = text.chars().filter(|c| !foreign(c)).collect();
+    let clean = cleaned_text(text).unwrap_or_default();
     Err(control_character(field, control).instead(text, clean))
 }
 

@@ -18,6 +18,7 @@ mod tests;
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::phase::Phase;
 use crate::task::Task;
 
 /// What a part of a reader gives: a value, or what is wrong with the text.
@@ -157,6 +158,15 @@ pub enum Item {
         /// Why.
         reason: &'static str,
     },
+    /// A task that is taken over otherwise than it stands there; the task itself follows.
+    Changed {
+        /// Its id.
+        id: String,
+        /// What was changed.
+        reason: &'static str,
+    },
+    /// A phase of the project.
+    Phase(Box<Phase>),
     /// Something that cannot be read.
     Fault(Fault),
 }

@@ -49,6 +49,29 @@ pub struct LeftOut {
     pub reason: String,
 }
 
+/// A task that was taken over otherwise than it stands in the file.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// Its id in the file.
+    pub id: String,
+    /// What was changed.
+    pub reason: String,
+}
+
+/// What became of the phases of the project.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Phases {
+    /// New here.
+    pub added: Vec<String>,
+    /// Here already, and as they were.
+    pub unchanged: Vec<String>,
+    /// Begun in the file and pending here, because the project is in another phase.
+    pub not_begun: Vec<String>,
+}
+
 /// An edge that leads somewhere it cannot be followed.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -147,6 +170,10 @@ pub struct Report {
     pub newer_here: Sample<String>,
     /// Tasks that were left out.
     pub left_out: Sample<LeftOut>,
+    /// Tasks that were taken over with a change of their texts.
+    pub changed: Sample<Changed>,
+    /// Phases of the project.
+    pub phases: Phases,
     /// Tasks that were taken over, by status.
     pub by_status: BTreeMap<&'static str, usize>,
     /// Dependencies.
@@ -180,6 +207,8 @@ impl Report {
             unchanged: 0,
             newer_here: Sample::default(),
             left_out: Sample::default(),
+            changed: Sample::default(),
+            phases: Phases::default(),
             by_status: BTreeMap::new(),
             edges: Edges::default(),
             parents: Parents::default(),

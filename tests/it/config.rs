@@ -197,3 +197,16 @@ fn what_is_no_settings_file_is_refused_quickly() {
         );
     }
 }
+
+#[test]
+fn settings_that_are_a_link_to_what_cannot_be_read_are_refused() {
+    for target in ["nowhere", ".", "config.yaml"] {
+        let workspace = TestWorkspace::new();
+        std::os::unix::fs::symlink(target, workspace.path(".cleo/config.yaml")).unwrap();
+        let reply = workspace.json(&["list"]);
+        assert_eq!(
+            reply["error"]["code"], "E_CONFIG_INVALID",
+            "{target}: {reply}"
+        );
+    }
+}

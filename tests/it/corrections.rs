@@ -183,3 +183,44 @@ fn no_message_and_no_fix_is_without_end() {
     let line = ["add", "x", "--description", &long];
     assert_eq!(fix_of(&workspace, &line), "cleo add --help");
 }
+
+#[test]
+fn a_file_that_a_task_does_not_have_is_answered_with_those_that_it_has() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x --file src/auth.rs --file docs/auth.md");
+    let words = ["update", "T1", "--remove-file", "src/auth.sr"];
+    let error = workspace.refused(&words, "E_TASK_INVALID");
+    assert_eq!(
+        error["message"],
+        "T1 has no file `src/auth.sr`; it has `src/auth.rs`, `docs/auth.md`"
+    );
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(fix, "cleo update T1 --remove-file src/auth.rs");
+    assert_eq!(workspace.shell(fix).exit, 0);
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["files"], serde_json::json!(["docs/auth.md"]));
+}
+
+#[test]
+fn evidence_that_lies_outside_is_taken_by_a_command() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x");
+    let outside = workspace.root().with_file_name("out file");
+    std::fs::write(&outside, "x").unwrap();
+    let words = [
+        "verify",
+        "T1",
+        "--gate",
+        "implemented",
+        "--file",
+        "../out file",
+    ];
+    let error = workspace.refused(&words, "E_PATH_OUTSIDE_WORKSPACE");
+    let reply = workspace.shell(error["fix"].as_str().unwrap());
+    assert_eq!(reply.exit, 0, "{error} {reply}");
+    let gates = workspace.json(&["verify", "T1"])["result"]["gates"].clone();
+    assert_eq!(
+        gates["implemented"]["evidence"][0]["kind"], "command",
+        "{gates}"
+    );
+}

@@ -404,7 +404,7 @@ fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
     let before = workspace.state();
     let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
     let error = refused(&workspace, text, "E_GATE_ORDER");
-    assert_eq!(error["fix"], "cleo verify T1 --gate implemented");
+    assert_eq!(error["fix"], "cleo verify T1 --gate implemented --run '…'");
     assert_eq!(workspace.state(), before);
     let forced = line(&workspace, &format!("{text} --force"));
     assert_eq!(forced["result"]["gates"]["testsPassed"]["forced"], true);
@@ -423,7 +423,12 @@ fn a_task_that_uses_gates_is_done_when_all_that_it_needs_have_passed() {
         message.ends_with("open: testsPassed, qaPassed, securityPassed, documented"),
         "{message}"
     );
-    assert_eq!(error["fix"], "cleo verify T1 --gate testsPassed");
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(fix, "cleo verify T1 --gate testsPassed --run '…'");
+    let before = workspace.state();
+    let pasted = workspace.shell(fix);
+    assert!(pasted.stderr.contains("E_PROGRAM_MISSING"), "{pasted}");
+    assert_eq!(workspace.state(), before, "nobody's word passes the gate");
     let own = error["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(own, "cleo update T1 --require-gate implemented");
     assert_eq!(workspace.shell(own).exit, 0);
@@ -795,4 +800,48 @@ fn a_command_that_changes_what_it_proves_is_told_of() {
         line(&workspace, "verify T2 --run-all")["warnings"],
         json!([])
     );
+}
+
+#[test]
+fn the_way_through_an_open_gate_is_the_command_that_is_known_to_prove_it() {
+    let workspace = plain();
+    workspace.ok(
+        "update T1 --require-gate testsPassed --acceptance 'it is there :: grep -q a src/a.rs'",
+    );
+    let error = refused(&workspace, "complete T1", "E_GATE_OPEN");
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(
+        fix,
+        "cleo verify T1 --gate testsPassed --run 'grep -q a src/a.rs'"
+    );
+    assert_eq!(workspace.shell(fix).exit, 0);
+    workspace.text("verify T1 --gate testsPassed --run 'test -f later'", "");
+    let error = refused(&workspace, "complete T1", "E_GATE_OPEN");
+    assert_eq!(
+        error["fix"],
+        "cleo verify T1 --gate testsPassed --run 'test -f later'"
+    );
+}
+
+#[test]
+fn a_completion_that_was_earned_takes_the_place_of_one_by_force() {
+    let workspace = plain();
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("complete T1 --force");
+    workspace.ok("reopen T1");
+    workspace.ok("verify T1 --gate implemented --run true");
+    workspace.ok("complete T1");
+    let gates = stored_gates(&workspace);
+    assert!(!gates.contains("forced\":{"), "{gates}");
+    let log = workspace.cleo("log --task T1");
+    assert!(log.contains("forced T1"), "the log keeps it: {log}");
+}
+
+/// Reads the gates of T1 as the database holds them.
+fn stored_gates(workspace: &TestWorkspace) -> String {
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let read = database.query_row("SELECT state FROM gates WHERE task = 1", [], |row| {
+        row.get(0)
+    });
+    read.unwrap()
 }

@@ -21,7 +21,8 @@ fn watch(
 }
 
 fn once(workspace: &TestWorkspace, words: &[&str]) -> (Vec<Value>, Value) {
-    let mut command = workspace.command(&[&["watch", "--once"], words].concat());
+    let ndjson = &["watch", "--once", "--format", "ndjson"];
+    let mut command = workspace.command(&[ndjson, words].concat());
     let output = command.output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -129,4 +130,20 @@ fn a_feed_ends_quietly_when_its_reader_leaves() {
     let reply = workspace.shell("cleo watch --since 0 --once > /dev/full");
     assert_eq!(reply.exit, 3, "{reply}");
     assert!(reply.stderr.starts_with("error[E_ANSWER_LOST]"), "{reply}");
+}
+
+#[test]
+fn a_feed_that_ends_is_one_document_with_json_and_lines_with_ndjson() {
+    let workspace = TestWorkspace::planned();
+    let (lines, end) = once(&workspace, &["--since", "2"]);
+    for words in [&["--json"][..], &[]] {
+        let all = workspace.json(&[&["watch", "--once", "--since", "2"], words].concat());
+        assert_eq!(all["result"]["changes"], Value::from(lines.clone()));
+        assert_eq!(
+            (&all["result"]["cursor"], &all["result"]["total"]),
+            (&end["cursor"], &end["total"])
+        );
+    }
+    let picked = workspace.ok("watch --once --since 2 --jq .result.changes[].task");
+    assert_eq!(picked.stdout, "T3\nT4\nT5\n");
 }

@@ -172,6 +172,7 @@ fn a_signal_ends_the_command_and_is_answered() {
     for (signal, code, exit) in [
         (Signal::INT, "E_INTERRUPTED", 130),
         (Signal::TERM, "E_TERMINATED", 143),
+        (Signal::HUP, "E_TERMINATED", 143),
     ] {
         let workspace = TestWorkspace::planned();
         let before = workspace.state();
@@ -193,4 +194,51 @@ fn a_command_that_will_not_stop_is_made_to_when_cleo_is_stopped() {
     let workspace = TestWorkspace::planned();
     let reply = stopped(&workspace, "trap \"\" TERM;", Signal::TERM);
     assert_eq!(reply.exit, 143, "{reply}");
+}
+
+#[test]
+fn nohup_lets_a_command_outlive_its_terminal() {
+    let workspace = TestWorkspace::planned();
+    let script = "(trap '' HUP; cleo verify T2 --gate implemented --run \
+                  'sh -c \"kill -HUP $(ps -o ppid= -p \\$\\$); exit 0\"' )";
+    let script = script.replace("$(ps -o ppid= -p \\$\\$)", "\\$PPID");
+    let reply = workspace.shell(&script);
+    assert_eq!(reply.exit, 0, "{reply}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_command_put_into_a_group_of_its_own_ends_with_it_at_the_time_limit() {
+    let workspace = TestWorkspace::planned();
+    let fifo = workspace.path("alive");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    // Whoever holds the fifo open for writing keeps the reader waiting.
+    let run = "sh -c 'setsid sh -c \"exec 3>alive; sleep 60 & setsid sleep 60\" & exec 3>alive; sleep 60'";
+    let mut cleo = workspace.command(&[
+        "verify",
+        "T2",
+        "--gate",
+        "implemented",
+        "--run",
+        run,
+        "--time-limit",
+        "1",
+    ]);
+    let cleo = cleo
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    let mut alive = File::open(&fifo).unwrap();
+    let answer = document(&workspace.reply(&cleo.wait_with_output().unwrap()));
+    assert_eq!(answer["error"]["code"], "E_GATE_FAILED");
+    alive.read_to_end(&mut Vec::new()).unwrap();
+    assert!(start.elapsed() < SOON, "nobody is left");
 }

@@ -345,3 +345,37 @@ fn an_undo_is_told_in_the_log_with_what_it_took_back() {
         ]
     );
 }
+
+#[test]
+fn what_cannot_be_undone_comes_with_the_way_back_by_hand() {
+    let workspace = TestWorkspace::planned();
+    let last = |workspace: &TestWorkspace| {
+        workspace.json(&["log", "--limit", "1"])["result"]["operations"][0]["number"].to_string()
+    };
+    for (line, by_hand) in [
+        (
+            "update T2 --require-gate implemented",
+            "cleo update T2 --clear required-gates",
+        ),
+        (
+            "update T2 --require-gate documented",
+            "cleo update T2 --clear required-gates --require-gate implemented",
+        ),
+        ("session start --scope T2", "cleo session end S1"),
+        ("session end S1", "cleo session resume S1"),
+        ("phase add build", "cleo log"),
+        ("phase set discovery", "cleo log"),
+        ("phase set build", "cleo phase set -- discovery"),
+        ("phase complete build", "cleo phase set -- build"),
+    ] {
+        workspace.ok(line);
+        let number = last(&workspace);
+        let told = workspace.json(&["undo", &number]);
+        let told = match told["success"].as_bool() {
+            // A change of the task itself goes with it.
+            Some(true) => told["warnings"].to_string(),
+            _ => told["error"]["fix"].to_string(),
+        };
+        assert!(told.contains(by_hand), "{line}: {told}");
+    }
+}

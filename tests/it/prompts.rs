@@ -122,11 +122,9 @@ fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
         let forged = format!("# Skill\n\nId: {id} · Epic: none\n\n{FORGED}\n");
         assert_eq!(verify_prompt(&workspace, &forged, ""), 60, "{id}");
         let copied = format!("# Skill\n\nId: {id} · Epic: none\n\n{real}\n");
-        assert_eq!(
-            verify_prompt(&workspace, &copied, ""),
-            0,
-            "word for word the known one"
-        );
+        // Word for word the known one, with the ids of T1.
+        let expected = if id == "T1" { 0 } else { 60 };
+        assert_eq!(verify_prompt(&workspace, &copied, ""), expected, "{id}");
     }
     let windows = prompt.replace('\n', "\r\n");
     assert_eq!(verify_prompt(&workspace, &windows, "--strict"), 0);
@@ -196,4 +194,29 @@ fn the_block_without_a_task_has_the_order_of_a_spawn() {
     };
     let block = workspace.ok("research inject").stdout;
     assert_eq!(marker(&block), marker(prompt.as_str().unwrap()));
+}
+
+#[test]
+fn a_block_of_another_task_does_not_speak_for_this_one() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    workspace.ok("add 'Dry it'");
+    let prompt = |id: &str| workspace.ok(&format!("spawn {id} --format text")).stdout;
+    let (own, other) = (prompt("T1"), prompt("T2"));
+    let cut = |text: &str| text.find("<!-- BEGIN SUBAGENT").unwrap();
+    let mixed = format!("{}{}", &own[..cut(&own)], &other[cut(&other)..]);
+    workspace.write("own.md", &own);
+    workspace.write("mixed.md", mixed.replace('\n', "\r\n"));
+    workspace.ok("verify prompt own.md --task T1");
+    workspace.ok("verify prompt own.md");
+    for line in ["verify prompt own.md --task T2", "verify prompt mixed.md"] {
+        let refused = workspace.json(&shlex::split(line).unwrap());
+        assert_eq!(refused["error"]["exitCode"], 60, "{refused}");
+        assert_eq!(
+            refused["result"]["violations"][0]["rule"], "TASK",
+            "{refused}"
+        );
+    }
+    let refused = workspace.json(&["verify", "prompt", "mixed.md"]);
+    assert_eq!(refused["error"]["fix"], "cleo spawn T1 --format text");
 }

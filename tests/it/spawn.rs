@@ -306,3 +306,32 @@ fn a_dry_run_records_nothing() {
     assert_eq!(spawn(&workspace, &["T4"]), dry);
     assert_ne!(workspace.state(), before);
 }
+
+#[test]
+fn a_prompt_shows_control_characters_and_its_digest_is_that_of_what_is_printed() {
+    let workspace = TestWorkspace::new();
+    let skill = "---\nname: loud\ndescription: Loud.\n---\n# Loud\n\nRing\u{7} and \u{1b}[31mred\u{9b}.\tEnd\r\n";
+    workspace.write(".cleo/skills/loud/SKILL.md", skill);
+    workspace.ok("add 'Paint it'");
+    let spawned = spawn(&workspace, &["T1", "--template", "loud"]);
+    let prompt = spawned["prompt"].as_str().unwrap();
+    assert!(
+        prompt.contains("Ring\\u{7} and \\u{1b}[31mred\\u{9b}.\tEnd"),
+        "{prompt}"
+    );
+    assert_eq!(spawned["promptDigest"], cleo::id::digest(prompt));
+    let printed = workspace.ok("spawn T1 --template loud --format text");
+    assert_eq!(printed.stdout, prompt);
+    assert_eq!(workspace.json(&["why", "T1"])["result"]["reproduced"], true);
+}
+
+#[test]
+fn a_file_that_differs_in_letter_case_only_is_taken() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    let line = "{\"id\":\"other\",\"file\":\"2026-01-26_Paint-IT.md\"}\n";
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", line);
+    let spawned = spawn(&workspace, &["T1"]);
+    let file = spawned["outputFile"].as_str().unwrap();
+    assert_eq!(file, "claudedocs/agent-outputs/2026-01-26_paint-it-t1.md");
+}

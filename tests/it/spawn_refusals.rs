@@ -376,3 +376,27 @@ fn a_skill_whose_name_begins_with_a_dash_can_be_named_in_a_fix() {
     );
     assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
 }
+
+#[test]
+fn a_base_protocol_that_cannot_be_read_is_passed_by_with_force() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    let base = ".cleo/skills/_shared/subagent-protocol-base.md";
+    workspace.write(base, "---\nname: [\n---\nDo as you like.\n");
+    let error = workspace.refused(&["spawn", "T1"], "E_CATALOGUE_INVALID");
+    let command = error["alternatives"][0]["command"].as_str().unwrap();
+    let forced = workspace.shell(command);
+    assert_eq!(forced.exit, 0, "{command} {forced}");
+    assert!(
+        forced.stderr.contains("the built-in base protocol is used"),
+        "{forced}"
+    );
+    let answer = workspace.json(&["spawn", "T1", "--force-inject"]);
+    let prompt = answer["result"]["prompt"].as_str().unwrap();
+    assert!(prompt.contains("OUT-001") && !prompt.contains("as you like"));
+    assert_eq!(workspace.json(&["why", "T1"])["result"]["reproduced"], true);
+    assert_eq!(
+        workspace.json(&["spawn", "T1", "T1", "--force-inject"])["success"],
+        true
+    );
+}

@@ -274,3 +274,79 @@ fn a_dry_run_changes_nothing_on_either_side() {
         r#"{"added":1,"changed":1,"deleted":0}"#
     );
 }
+
+#[test]
+fn a_time_far_ahead_of_the_clock_counts_as_now_and_is_told() {
+    let (one, other) = pair();
+    let far = "9999-12-31T23:59:59.000Z";
+    let text = one.read("tasks.jsonl").replace("Build it", "Build all");
+    let lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let mut row: Value = serde_json::from_str(&lines[1]).unwrap();
+    row["updatedAt"] = far.into();
+    one.write(
+        "tasks.jsonl",
+        format!("{}\n{row}\n{}\n", lines[0], lines[2]),
+    );
+    one.ok("update T1 --title 'Build one'");
+    let answer = one.json(&["sync", "tasks.jsonl"]);
+    assert_eq!(answer["result"]["ahead"], serde_json::json!(["T1"]));
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("ahead of the clock"), "{warnings}");
+    let conflict = &answer["result"]["conflicts"][0];
+    assert_eq!(conflict["field"], "title", "{answer}");
+    for text in [one.read("tasks.jsonl"), one.ok("export").stdout] {
+        assert!(!text.contains("9999"), "{text}");
+    }
+    // What was changed since is later than what was capped.
+    one.ok("update T1 --title 'Build one again'");
+    settle(&one, &other);
+    assert_eq!(task(&other, "T1")["title"], "Build one again");
+}
+
+/// Two copies that gave T3 to two tasks, and the file after the second copy has renumbered ours.
+fn collided() -> TestWorkspace {
+    let (one, other) = pair();
+    other.ok("add 'Ours'");
+    one.ok("add 'Theirs'");
+    sync(&other);
+    carry(&other, &one);
+    assert_eq!(sync(&one)["renumbered"][0]["side"], "file");
+    carry(&one, &other);
+    other
+}
+
+#[test]
+fn a_task_that_somebody_holds_keeps_its_id() {
+    let ours = collided();
+    ours.ok("claim T3");
+    let error = ours.refused(&["sync", "tasks.jsonl"], "E_CLAIMED");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("tester holds T3"),
+        "{error}"
+    );
+    let release = error["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(ours.shell(release).exit, 0);
+    assert_eq!(sync(&ours)["renumbered"][0]["to"], "T4");
+}
+
+#[test]
+fn what_is_known_of_a_task_moves_with_it_to_its_new_id() {
+    let ours = collided();
+    ours.ok("claim T3");
+    ours.ok("release T3");
+    ours.ok("session start --scope T3");
+    ours.ok("focus T3");
+    ours.ok("spawn T3");
+    ours.text("verify output T3", "");
+    assert_eq!(sync(&ours)["renumbered"][0]["to"], "T4");
+    let session = ours.json(&["session", "show"])["result"]["session"].clone();
+    assert_eq!(
+        (&session["scope"], &session["focus"]),
+        (&"T4".into(), &"T4".into())
+    );
+    let claimed = ours.json(&["claim", "T4"]);
+    assert_eq!(claimed["result"]["claim"]["epoch"], 2, "{claimed}");
+}

@@ -207,19 +207,16 @@ fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
 }
 
 #[test]
-fn text_is_taken_over_byte_for_byte() {
+fn text_is_taken_over_byte_for_byte_but_for_control_characters() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
-    let task = titled(&workspace, "CRLF\r\nin text");
+    let task = titled(&workspace, "CRLF in text");
     let text = task["description"].as_str().unwrap();
     assert!(
-        text.starts_with("a\r\nb\r\n\u{0}-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
+        text.starts_with("a\r\nb\r\n-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
         "{text:?}"
     );
-    assert!(
-        text.contains("\u{1b}[31mred\u{1b}[0m, {{TASK_ID}} & <b>"),
-        "{text:?}"
-    );
+    assert!(text.contains("[31mred[0m, {{TASK_ID}} & <b>"), "{text:?}");
     let id = task["id"].as_str().unwrap();
     assert!(!workspace.cleo(&format!("show {id}")).contains('\u{1b}'));
     let exported = workspace.ok("export").stdout;
@@ -505,4 +502,100 @@ fn what_is_no_id_leads_to_the_search_for_old_ids() {
     let number = workspace.json(&["show", "12"])["error"].clone();
     assert_eq!(number["fix"], "cleo show T12");
     assert_eq!(number["alternatives"][0]["command"], "cleo find 12");
+}
+
+#[test]
+fn control_characters_are_taken_out_of_every_text_and_that_is_reported() {
+    let row = r#"{"id":"b-1","issue_type":"task","status":"open","title":"a\u001b[2Jb\u009bc","description":"x\u0007y\n\tz","labels":["l\u0000m"],"created_at":"2026-01-01T00:00:00Z"}"#;
+    let clean = r#"{"id":"b-2","issue_type":"task","status":"open","title":"é clean","created_at":"2026-01-01T00:00:00Z"}"#;
+    let workspace = TestWorkspace::new().with("i.jsonl", format!("{row}\n{clean}\n"));
+    let report = workspace.json(&["import", "i.jsonl", "--from", "beads"]);
+    let changed = &report["result"]["changed"];
+    assert_eq!(
+        (&changed["total"], &changed["shown"][0]["id"]),
+        (&1.into(), &"b-1".into())
+    );
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["title"], "a [2Jb c");
+    assert_eq!(task["description"], "xy\n\tz");
+    assert_eq!(task["labels"][0], "l m");
+    let again = workspace.json(&["import", "i.jsonl", "--from", "beads"]);
+    assert_eq!(again["result"]["unchanged"], 2, "{again}");
+}
+
+#[test]
+fn the_phases_of_a_project_come_with_its_tasks() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("phase add mine");
+    workspace.ok("phase set mine");
+    let report = import(&workspace, "small-todo.json", &["--dry-run"]);
+    let added = report["result"]["phases"]["added"].clone();
+    assert_eq!(
+        workspace.json(&["phase", "list"])["result"]["phases"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let report = import(&workspace, "small-todo.json", &[]);
+    assert_eq!(report["result"]["phases"]["added"], added);
+    assert_eq!(
+        report["result"]["phases"]["notBegun"],
+        serde_json::json!(["setup"])
+    );
+    let setup = workspace.json(&["phase", "show", "setup"])["result"]["phase"].clone();
+    assert_eq!(
+        (&setup["name"], &setup["status"], &setup["startedAt"]),
+        (
+            &"Setup & Foundation".into(),
+            &"pending".into(),
+            &"2026-11-21T21:22:29.000Z".into()
+        ),
+        "the project is in another phase"
+    );
+    assert!(setup["total"].as_u64().unwrap() > 0);
+    let again = import(&workspace, "small-todo.json", &[]);
+    assert_eq!(again["result"]["phases"]["unchanged"], added);
+
+    let fresh = TestWorkspace::new();
+    import(&fresh, "small-todo.json", &[]);
+    let phases = fresh.json(&["phase", "list"])["result"].clone();
+    assert_eq!(phases["current"], "setup");
+    let slugs: Vec<&Value> = phases["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["slug"])
+        .collect();
+    assert_eq!(slugs[..2], ["setup", "core"]);
+    let refused = import(&TestWorkspace::new(), "traps/cleo-todo.json", &[]);
+    assert_eq!(
+        refused["result"]["phases"]["added"],
+        serde_json::json!([]),
+        "all or nothing"
+    );
+}
+
+#[test]
+fn a_link_to_export_to_stays_and_what_it_leads_to_is_written() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x");
+    let outside = workspace.root().with_file_name("outside.jsonl");
+    fs::write(&outside, "").unwrap();
+    std::os::unix::fs::symlink(&outside, workspace.path("link")).unwrap();
+    workspace.ok("export -o link");
+    assert!(
+        fs::symlink_metadata(workspace.path("link"))
+            .unwrap()
+            .is_symlink()
+    );
+    assert_eq!(
+        fs::read_to_string(&outside).unwrap(),
+        workspace.ok("export").stdout
+    );
+    for target in ["nowhere", ".cleo/cleo.db"] {
+        std::os::unix::fs::symlink(target, workspace.path(&target.replace('/', "-"))).unwrap();
+    }
+    workspace.refused(&["export", "-o", "nowhere"], "E_FILE_UNWRITABLE");
+    workspace.refused(&["export", "-o", ".cleo-cleo.db"], "E_INPUT_INVALID");
 }

@@ -150,9 +150,24 @@ fn set(
         force: arguments.force,
         epoch: arguments.claim.epoch,
     };
-    let result = gates::set(&mut face.context()?, task, &setting)?;
+    let result = gates::set(&mut face.context()?, task, &setting);
+    let result = result.map_err(|error| inside(error, task, gate, &arguments.files))?;
     let error = failed(&result, gate, &arguments.run);
     answer(face, &result, error)
+}
+
+/// A file outside of the workspace is none that cleo digests; a command that does is evidence, too.
+fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
+    let named = |file: &&String| error.message.contains(file.as_str());
+    let Some(file) = files
+        .iter()
+        .find(named)
+        .filter(|_| error.code == Code::PathOutside)
+    else {
+        return error;
+    };
+    let run = quote(&format!("sha256sum {}", quote(file)));
+    error.fix(format!("cleo verify {task} --gate {gate} --run {run}"))
 }
 
 impl GateArguments {

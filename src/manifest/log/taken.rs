@@ -24,9 +24,10 @@ impl Taken {
         self.ids.contains(id)
     }
 
-    /// Says whether a line of the manifest names this output file.
+    /// Says whether a line of the manifest names this output file, in any letter case: some disks
+    /// make no difference.
     pub fn has_file(&self, name: &str) -> bool {
-        self.files.contains(name)
+        self.files.contains(&name.to_lowercase())
     }
 
     fn take_id(&mut self, id: &str, mark: &memmem::Finder<'_>) {
@@ -48,8 +49,9 @@ impl Taken {
     }
 
     fn take_file(&mut self, name: &str) {
-        if !self.files.contains(name) {
-            self.files.insert(name.to_string());
+        let name = name.to_lowercase();
+        if !self.files.contains(&name) {
+            self.files.insert(name);
         }
     }
 }

@@ -99,7 +99,12 @@ pub(super) fn play_all(context: &mut Context, program: &Path, epic: TaskId) -> R
 /// Prepares a prompt, checks it as strictly as can be, and writes it down to be looked at.
 fn prepare(context: &mut Context, id: TaskId) -> Result<(Spawned, Checked)> {
     let spawned = spawn(context, id, &spawn::Options::default())?;
-    let verdict = verify::prompt(&context.surroundings, &spawned.prompt, true)?;
+    let verdict = verify::prompt(
+        &context.surroundings,
+        &spawned.prompt,
+        Some(spawned.task_id),
+        true,
+    )?;
     if let Some(error) = verdict.error(&format!("the prompt of {id}")) {
         return Err(error);
     }

@@ -1,6 +1,8 @@
 //! `doctor --stress`: many writers at once, some of them killed, and then a count. In a workspace
 //! of its own, which is gone afterwards.
 
+mod leftovers;
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -83,10 +85,13 @@ pub fn stress(options: &Options) -> Result<(Stressed, Option<Error>)> {
         )
         .fix("df /tmp")
     };
+    let above = std::env::temp_dir();
+    leftovers::remove(&above);
     let scratch = tempfile::Builder::new()
-        .prefix("cleo-stress-")
-        .tempdir()
+        .prefix(leftovers::PREFIX)
+        .tempdir_in(&above)
         .map_err(unwritable)?;
+    let _in_use = leftovers::mark(scratch.path()).map_err(unwritable)?;
     let (workspace, _) = Workspace::create(scratch.path())?;
     let guard = Guard::begin()?;
     let start = Instant::now();

@@ -15,20 +15,19 @@ pub(in crate::ops) fn lacks(
     here: &str,
 ) -> Vec<(&'static str, Error)> {
     let mut lacks = Vec::new();
-    lacks.extend(open(gates, standing).map(|error| ("GATES", error)));
+    lacks.extend(open(gates, standing, here).map(|error| ("GATES", error)));
     lacks.extend(stale(gates, standing, here).map(|error| ("EVIDENCE", error)));
     lacks.extend(unproven(standing).map(|error| ("CRITERIA", error)));
     lacks
 }
 
-fn open(gates: &Gates, standing: &TaskGates) -> Option<Error> {
+fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
     let (id, open) = (standing.task_id, gates.open());
     let first = open.first().filter(|_| gates.are_used())?;
     let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
     let message = format!("{id} needs gates that are open: {}", names.join(", "));
     let passed: Vec<&Gate> = standing.gates.keys().collect();
-    let mut error =
-        Error::new(Code::GateOpen, message).fix(format!("cleo verify {id} --gate {first}"));
+    let mut error = Error::new(Code::GateOpen, message).fix(proving(*first, standing, here));
     if gates.required.is_empty() && !passed.is_empty() {
         let own: Vec<String> = passed
             .iter()
@@ -38,6 +37,27 @@ fn open(gates: &Gates, standing: &TaskGates) -> Option<Error> {
         error = error.or("if it needs only those that were set, say so", command);
     }
     Some(error.or("complete it all the same, which is recorded", forced(id)))
+}
+
+/// Writes the command that passes a gate on evidence: the one that it failed with, else that of a
+/// criterion which shows the same. Where neither is known, whoever pastes it has to say what runs.
+fn proving(gate: Gate, standing: &TaskGates, here: &str) -> String {
+    let id = standing.task_id;
+    let failed = standing.gates.get(&gate);
+    let failed = failed.filter(|record| record.evidence.iter().any(|it| it.outcome().is_some()));
+    if let Some(again) = failed.and_then(|record| again(id, gate, record, here)) {
+        return again;
+    }
+    let is_shown_by_criteria = matches!(gate, Gate::Implemented | Gate::TestsPassed);
+    let criteria = standing.criteria.iter().filter(|_| is_shown_by_criteria);
+    let commands = criteria.filter_map(|one| one.command.as_deref());
+    let runs: Vec<String> = commands
+        .map(|it| format!(" --run {}", quote(&typed(it))))
+        .collect();
+    match runs.is_empty() {
+        true => gate.proof_wanted(&id.to_string()),
+        false => format!("cleo verify {id} --gate {gate}{}", runs.concat()),
+    }
 }
 
 fn forced(id: TaskId) -> String {

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use serde::{Serialize, Serializer};
 
 use super::{Options, Preparation, Spawned, keep};
-use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
@@ -133,6 +132,12 @@ fn left_out(conflicts: &[Conflict]) -> Vec<String> {
     told.chain(more).collect()
 }
 
+/// Writes tasks as they stand on a command line.
+fn listed(ids: &[TaskId]) -> String {
+    let ids: Vec<String> = ids.iter().map(TaskId::to_string).collect();
+    ids.join(" ")
+}
+
 /// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says
 /// whether anybody still wants more. Fails as a whole only when nothing could be kept at all.
 pub fn spawn_batch(
@@ -141,7 +146,7 @@ pub fn spawn_batch(
     options: &Options,
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
-    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
+    let catalogue = super::catalogue(context, options, &listed(ids))?;
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }

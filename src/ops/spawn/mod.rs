@@ -74,7 +74,7 @@ pub struct Spawned {
 
 /// Prepares the prompt for a task and records its receipt.
 pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
-    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
+    let catalogue = catalogue(context, options, &task.to_string())?;
     let mut preparation = Preparation::new(context, &catalogue, options)?;
     let mut work = |transaction: &dyn Transaction| {
         require(transaction, task)?;
@@ -88,6 +88,22 @@ pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<S
         let (spawned, record) = work(transaction)?;
         keep(transaction, record)?;
         Ok(spawned)
+    })
+}
+
+/// Reads the catalogue for prompts of `tasks`, as they stand on a command line. A base protocol that
+/// cannot be read is passed by when a block is to be added by force.
+fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalogue> {
+    let places = context.surroundings.places(Some(&context.workspace));
+    if options.force_inject {
+        return Catalogue::load_past_base(&places);
+    }
+    Catalogue::load(&places).map_err(|error| match error.code {
+        Code::CatalogueInvalid => error.or(
+            "use the base protocol that cleo carries",
+            format!("cleo orchestrator spawn {tasks} --force-inject"),
+        ),
+        _ => error,
     })
 }
 

@@ -50,7 +50,8 @@ pub struct Change {
 
 /// Replays the latest receipt of a task.
 pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
-    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
+    let catalogue =
+        Catalogue::load_past_base(&context.surroundings.places(Some(&context.workspace)))?;
     let workspace = context.workspace.clone();
     context.read(|transaction| {
         let task = require(transaction, task)?;

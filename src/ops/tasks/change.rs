@@ -1,7 +1,7 @@
 //! Changing the fields of a task.
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, nearest};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
@@ -35,6 +35,7 @@ pub struct Patch {
     pub phase: Option<String>,
     pub size: Option<Size>,
     pub add_files: Vec<String>,
+    pub remove_files: Vec<String>,
     pub add_acceptance: Vec<String>,
     pub add_deliverables: Vec<String>,
     pub notes: Vec<String>,
@@ -181,6 +182,7 @@ fn clear(task: &mut Task, field: ListField) {
 fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()> {
     task.labels
         .retain(|label| !patch.remove_labels.contains(label));
+    remove_files(task, &patch.remove_files)?;
     for (name, field, more) in [
         ("labels", &mut task.labels, &patch.add_labels),
         ("files", &mut task.files, &patch.add_files),
@@ -202,6 +204,28 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
             by: by.into(),
             text: text.clone(),
         });
+    }
+    Ok(())
+}
+
+/// Takes files away; one that the task does not have is refused with the nearest that it has.
+fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
+    for file in gone {
+        let Some(place) = task.files.iter().position(|own| own == file) else {
+            let own = task.files.join("`, `");
+            let message = format!("{} has no file `{file}`", task.id);
+            return Err(match task.files.first() {
+                None => {
+                    Error::new(Code::TaskInvalid, message).fix(format!("cleo show {}", task.id))
+                }
+                Some(first) => {
+                    let right = nearest(file, task.files.iter().map(String::as_str));
+                    Error::new(Code::TaskInvalid, format!("{message}; it has `{own}`"))
+                        .instead(file, right.unwrap_or(first))
+                }
+            });
+        };
+        task.files.remove(place);
     }
     Ok(())
 }

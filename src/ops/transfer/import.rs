@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::known::Stored;
+use super::phases;
 use super::source::{Extent, Source};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::tasks::DEPTH_MAX;
@@ -102,8 +103,10 @@ fn write(
     now: &str,
 ) -> Result<Report> {
     source.read(now, &mut |item| {
-        let Item::Record(record) = item else {
-            return Ok(());
+        let record = match item {
+            Item::Record(record) => record,
+            Item::Phase(phase) => return phases::put(transaction, *phase, &mut plan.report),
+            _ => return Ok(()),
         };
         match plan.complete(*record, now)? {
             None => Ok(()),

@@ -3,6 +3,7 @@
 mod export;
 mod import;
 mod known;
+mod phases;
 mod source;
 mod sync;
 

@@ -1,6 +1,7 @@
 //! Taking back an operation: its changes are undone, newest first, as an operation of its own,
 //! which can be taken back in turn. All of it or nothing.
 
+mod by_hand;
 mod claim;
 mod conflict;
 mod inverse;
@@ -95,8 +96,8 @@ fn named(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
     if let Some(event) = changes.iter().find(|_| !can_be_taken_back(&changes)) {
         let what = describe(&event.change);
         let message = format!("operation {number} cannot be taken back: {what}");
-        let error = Error::new(Code::NothingToUndo, message).fix("cleo log");
-        return Err(error);
+        let by_hand = by_hand::way_back(&changes).unwrap_or("cleo log".to_string());
+        return Err(Error::new(Code::NothingToUndo, message).fix(by_hand));
     }
     Ok(operation)
 }
@@ -129,7 +130,7 @@ fn latest(transaction: &dyn Transaction) -> Result<(Operation, Vec<String>)> {
                 passed.truncate(SHOWN);
                 return Ok((operation, passed));
             }
-            let what = changes.first().map(|first| describe(&first.change));
+            let what = changes.first().map(|first| by_hand::told(&first.change));
             let (number, what) = (operation.number, what.unwrap_or_default());
             passed.push(format!(
                 "operation {number} was passed over, it cannot be taken back: {what}"
@@ -154,7 +155,7 @@ fn take_back(
         } else if !claim::give_back(transaction, operation, &recorded.change, caller)?
             && warnings.len() < SHOWN
         {
-            let what = describe(&recorded.change);
+            let what = by_hand::told(&recorded.change);
             warnings.push(format!("this cannot be taken back and stays: {what}"));
         }
     }

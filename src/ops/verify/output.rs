@@ -64,7 +64,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
 /// Returns the sections that the base protocol in force asks for.
 pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>> {
     let places = context.surroundings.places(Some(&context.workspace));
-    Ok(Catalogue::load(&places)?.base.sections)
+    Ok(Catalogue::load_past_base(&places)?.base.sections)
 }
 
 /// Records a check, and the digest of a file that holds, unless that is known.

@@ -12,8 +12,14 @@ use crate::store::{Archived, Transaction};
 use crate::task::Task;
 
 /// Checks that a prompt carries the protocol. A block that is word for word a known one counts
-/// wherever it comes from; any other only where nobody wrote one into a task or an entry.
-pub fn prompt(surroundings: &Surroundings, text: &str, strict: bool) -> Result<Verdict> {
+/// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
+/// a known block must be those of `task`, or of the task that the prompt names.
+pub fn prompt(
+    surroundings: &Surroundings,
+    text: &str,
+    task: Option<TaskId>,
+    strict: bool,
+) -> Result<Verdict> {
     if text.trim().is_empty() {
         let message = "the prompt is empty";
         return Err(Error::new(Code::InputInvalid, message).fix("cleo verify prompt --help"));
@@ -32,9 +38,23 @@ pub fn prompt(surroundings: &Surroundings, text: &str, strict: bool) -> Result<V
                     .to_string(),
         });
     }
+    if found.is_empty()
+        && let Some(task) = task.or_else(|| named_task(text))
+    {
+        found.extend(other_task(text, task, &known));
+    }
     let missing =
         |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
     Ok(Verdict::of(found.into_iter().map(missing).collect()))
+}
+
+/// Finds that a known block speaks of another task.
+fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block::Violation> {
+    let fits = block::is_for(text, known, &task.to_string())?;
+    (!fits).then(|| block::Violation {
+        rule: "TASK".to_string(),
+        message: format!("the block carries the id of another task, and the prompt is for {task}"),
+    })
 }
 
 fn may_be_forged(surroundings: &Surroundings, text: &str, known: &[ProtocolFile]) -> Result<bool> {

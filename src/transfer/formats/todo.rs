@@ -8,9 +8,16 @@ use serde_json::{Value, json};
 
 use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
+use crate::phase::{Phase, PhaseStatus};
+use crate::task::draft::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
 use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines, moment};
+
+/// Most phases that a project has.
+const PHASES_MAX: usize = 1_000;
+/// Last place that a phase can ask for.
+const POSITION_MAX: u32 = 1_000_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +26,8 @@ struct Document<'a> {
     tasks: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     archived_tasks: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    project: Option<&'a RawValue>,
 }
 
 /// Reads a document.
@@ -28,6 +37,9 @@ pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<
         Ok(document) => document,
         Err(cause) => return sink(lines::no_document(setting, &cause)),
     };
+    for phase in phases(document.project) {
+        sink(Item::Phase(Box::new(phase)))?;
+    }
     let ids = ids(&document);
     for (list, archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
         let setting = Setting {
@@ -39,6 +51,41 @@ pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<
         }
     }
     Ok(())
+}
+
+/// Reads the phases of the project, in their order. One that cannot be a phase here is left out: the
+/// tasks in it keep its name among what cleo has no field for. In an archive the project is a text.
+fn phases(project: Option<&RawValue>) -> Vec<Phase> {
+    let project: Value = project
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default();
+    let Some(Value::Object(all)) = project.get("phases") else {
+        return Vec::new();
+    };
+    let named = all.iter().take(PHASES_MAX);
+    let mut phases: Vec<Phase> = named.filter_map(|(slug, each)| phase(slug, each)).collect();
+    phases.sort_by(|a, b| (a.position, &a.slug).cmp(&(b.position, &b.slug)));
+    phases
+}
+
+fn phase(slug: &str, each: &Value) -> Option<Phase> {
+    let order = each["order"]
+        .as_u64()
+        .and_then(|order| u32::try_from(order).ok());
+    let text = |name: &str| each[name].as_str().unwrap_or_default().to_string();
+    let time = |name: &str| each[name].as_str().and_then(moment::read);
+    let (name, description) = (text("name"), text("description"));
+    let name = cleaned_line(&name).unwrap_or(name);
+    let fits = check_word("name", Some(&name)).is_ok();
+    Some(Phase {
+        name: if fits { name } else { slug.to_string() },
+        description: cleaned_text(&description).unwrap_or(description),
+        status: text("status").parse().unwrap_or(PhaseStatus::Pending),
+        started_at: time("startedAt"),
+        completed_at: time("completedAt"),
+        ..Phase::new(slug, order.unwrap_or(u32::MAX).clamp(1, POSITION_MAX))
+    })
+    .filter(|phase| is_slug(slug) && phase.description.len() <= TEXT_MAX)
 }
 
 /// Returns the ids of the document: criteria that repeat a child are dropped only when it is here.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Edge, Entry, NONE, Names, Outline, Wishes};
 use crate::id::TaskId;
 use crate::task::{Status, Task};
-use crate::transfer::report::{LeftOut, Repeated, Report};
+use crate::transfer::report::{Changed, LeftOut, Repeated, Report};
 use crate::transfer::{Format, Item, Record, Reference};
 
 impl Outline {
@@ -32,6 +32,12 @@ impl Outline {
                 self.report.faults.add(|| fault);
             }
             Item::LeftOut { id, reason } => self.leave_out(&id, &id, reason, false),
+            Item::Changed { id, reason } => self.report.changed.add(|| Changed {
+                id,
+                reason: reason.to_string(),
+            }),
+            // They are read with the tasks.
+            Item::Phase(_) => {}
             Item::Record(record) => self.record(*record),
         }
     }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
+use super::ahead::Horizon;
 use super::copy::{Copy, Row, parse};
 use super::graph::mend;
+use super::relocate::{follow, refuse_claimed, relocate};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::require;
 use crate::ops::transfer::export::each;
 use crate::store::Transaction;
 use crate::task::Task;
@@ -28,6 +29,7 @@ pub(super) struct Merge {
     pub(super) in_file: Changes,
     pub(super) conflicts: Vec<Conflict>,
     pub(super) renumbered: Vec<Renumbered>,
+    pub(super) horizon: Horizon,
 }
 
 /// What a task looked like at the last merge.
@@ -68,7 +70,12 @@ type Marks = (Box<str>, Box<str>);
 
 impl Merge {
     /// Merges, and writes the store; the file is for the caller.
-    pub(super) fn run(transaction: &mut dyn Transaction, copy: Copy, name: &str) -> Result<Merge> {
+    pub(super) fn run(
+        transaction: &mut dyn Transaction,
+        copy: Copy,
+        name: &str,
+        horizon: Horizon,
+    ) -> Result<Merge> {
         let mut merge = Merge {
             copy,
             name: name.to_string(),
@@ -78,6 +85,7 @@ impl Merge {
             in_file: Changes::default(),
             conflicts: Vec::new(),
             renumbered: Vec::new(),
+            horizon,
         };
         merge.move_renumbered(transaction)?;
         merge.number(transaction)?;
@@ -125,6 +133,7 @@ impl Merge {
             }
         }
         for (from, to) in &moves {
+            refuse_claimed(transaction, *from, *to, &self.horizon.now)?;
             relocate(transaction, *from, *to)?;
             if let Some(base) = Base::of(transaction, &self.name, *from)? {
                 transaction.put_base(&self.name, *from, None)?;
@@ -229,9 +238,11 @@ impl Merge {
         });
         let base = base.map(|base| parse(base.as_bytes())).transpose()?;
         let mut merged = here.clone();
+        self.horizon.cap(&mut merged);
         for at in &rows {
             let stays = |need: TaskId| here.depends.contains(&need) || here.parent == Some(need);
-            let file = self.copy.task(*at, stays)?;
+            let mut file = self.copy.task(*at, stays)?;
+            self.horizon.cap(&mut file);
             let (joined, conflicts) = merge(base.as_ref(), &merged, &file);
             merged = joined;
             self.conflicts.extend(conflicts);
@@ -297,8 +308,11 @@ impl Merge {
                 continue;
             }
             let mut task = self.copy.task(*first, |_| false)?;
+            self.horizon.cap(&mut task);
             for at in more {
-                let (joined, conflicts) = merge(None, &task, &self.copy.task(*at, |_| false)?);
+                let mut other = self.copy.task(*at, |_| false)?;
+                self.horizon.cap(&mut other);
+                let (joined, conflicts) = merge(None, &task, &other);
                 task = joined;
                 self.conflicts.extend(conflicts);
             }
@@ -390,56 +404,4 @@ impl Merge {
 
 fn is_same(row: &Row, marks: &Marks) -> bool {
     (&row.created, &row.title) == (&marks.0, &marks.1)
-}
-
-/// Moves a task to another id, with its spawns, links and gates.
-fn relocate(transaction: &mut dyn Transaction, from: TaskId, to: TaskId) -> Result<()> {
-    let mut task = require(transaction, from)?;
-    task.id = to;
-    task.extra
-        .insert("was".to_string(), from.to_string().into());
-    let (spawns, links) = (transaction.spawns(from)?, transaction.links(from)?);
-    let gates = transaction.gates(from)?;
-    let key = task.key.take();
-    transaction.reserve_id(to)?;
-    transaction.put(&task)?;
-    for mut spawn in spawns {
-        spawn.task = to;
-        transaction.put_spawn(&spawn)?;
-    }
-    for mut link in links {
-        link.task = to;
-        transaction.link(&link)?;
-    }
-    transaction.put_gates(to, &gates)?;
-    if key.is_some() {
-        let mut old = require(transaction, from)?;
-        old.key = None;
-        transaction.put(&old)?;
-        task.key = key;
-        transaction.put(&task)?;
-    }
-    Ok(())
-}
-
-/// Lets references follow tasks that have moved, and takes away the old ones.
-fn follow(transaction: &mut dyn Transaction, moves: &BTreeMap<TaskId, TaskId>) -> Result<()> {
-    let moved = |id: TaskId| moves.get(&id).copied().unwrap_or(id);
-    let mut changed = Vec::new();
-    each(transaction, |task| {
-        let mut after = task.clone();
-        after.parent = task.parent.map(moved);
-        after.depends = task.depends.iter().map(|id| moved(*id)).collect();
-        if after != task {
-            changed.push(after);
-        }
-        Ok(())
-    })?;
-    for task in changed {
-        transaction.put(&task)?;
-    }
-    for from in moves.keys() {
-        transaction.delete(*from)?;
-    }
-    Ok(())
 }

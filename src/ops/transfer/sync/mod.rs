@@ -2,9 +2,11 @@
 //! the store commits: whatever ends the process in between, the next merge finds in the file what
 //! it would have made itself.
 
+mod ahead;
 mod copy;
 mod graph;
 mod merged;
+mod relocate;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::ahead::Horizon;
 use self::copy::Copy;
 use self::merged::Merge;
 use crate::error::{Code, Error, Result, quote};
@@ -62,6 +65,8 @@ pub struct Synced {
     pub conflicts: Vec<Conflict>,
     /// Tasks with another id.
     pub renumbered: Vec<Renumbered>,
+    /// Tasks that said to have been changed minutes or more from now; they count as changed now.
+    pub ahead: Vec<TaskId>,
     /// True when nothing was written.
     pub dry_run: bool,
 }
@@ -72,6 +77,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     let name = name_of(&full, &context.workspace.root);
     let shown = path.to_string_lossy().into_owned();
     let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
+    let horizon = Horizon::of(context.surroundings.clock);
     context.workspace.refuse_own(&full).map_err(instead)?;
     context.write_if(|transaction| {
         let bytes = read(&full)?;
@@ -81,7 +87,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
             forget(transaction, &name)?;
         }
         refuse_empty(transaction, &copy, &name, path)?;
-        let merge = Merge::run(transaction, copy, &name)?;
+        let merge = Merge::run(transaction, copy, &name, horizon)?;
         let text = merge.text();
         if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
             refuse_changed(&full, merge.copy.bytes(), is_new)?;
@@ -173,6 +179,7 @@ impl Merge {
             in_file: self.in_file,
             conflicts: self.conflicts,
             renumbered: self.renumbered,
+            ahead: self.horizon.ahead.into_iter().collect(),
             dry_run,
         }
     }

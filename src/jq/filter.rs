@@ -1,0 +1,181 @@
+//! The filter itself: reading it, and what it makes of a document.
+
+use std::io::{self, Write};
+
+use jaq_core::data::JustLut;
+use jaq_core::load::{self, Arena, File, Loader};
+use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
+use jaq_json::{Val, read};
+
+/// What jq has and the library has not: rows for spreadsheets and shells.
+const TABLES: &str = r#"
+def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
+    elif . == null then "" else tostring end] | join(",");
+def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
+    | split("\n") | join("\\n") | split("\r") | join("\\r")
+    elif . == null then "" else tostring end] | join("\t");
+"#;
+
+/// Reads a filter; one that is faulty is refused with the place.
+pub(crate) fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
+    let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
+    let definitions = jaq_core::defs()
+        .chain(jaq_std::defs())
+        .chain(jaq_json::defs())
+        .chain(own);
+    let functions = jaq_core::funs()
+        .chain(jaq_std::funs())
+        .chain(jaq_json::funs());
+    let arena = Arena::default();
+    let modules = Loader::new(definitions)
+        .load(&arena, File { code, path: () })
+        .map_err(|faults| refused(unread(code, &faults)))?;
+    let filter = Compiler::default().with_funs(functions).compile(modules);
+    filter.map_err(|faults| {
+        let first = faults.first().and_then(|(_, faults)| faults.first());
+        refused(first.map(|(name, what)| {
+            let message = format!("there is no {} `{name}`", what.as_str());
+            (place(code, name), message)
+        }))
+    })
+}
+
+/// Hands out each value that the filter makes of a JSON document, on a line. What it found before it
+/// failed is handed out.
+pub(crate) fn run(
+    filter: &Filter<JustLut<Val>>,
+    json: &[u8],
+    mut out: impl FnMut(&[u8]) -> io::Result<()>,
+) -> Result<(), String> {
+    let input = read::parse_single(json).map_err(|cause| cause.to_string())?;
+    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
+    for found in filter.id.run((context, input)) {
+        match found {
+            Ok(found) => {
+                let mut text = Vec::new();
+                let written = line(&mut text, &found).and_then(|()| out(&text));
+                written.map_err(|cause| cause.to_string())?;
+            }
+            Err(cause) => return ended(cause),
+        }
+    }
+    Ok(())
+}
+
+/// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
+fn ended(cause: Exn<'_, Val>) -> Result<(), String> {
+    match cause.get_halt() {
+        Ok(0) => Ok(()),
+        Ok(code) => Err(format!("it halted with {code}")),
+        Err(cause) => Err(match cause.get_err() {
+            Ok(error) => error.to_string(),
+            Err(_) => "it broke off".to_string(),
+        }),
+    }
+}
+
+fn line(out: &mut Vec<u8>, found: &Val) -> io::Result<()> {
+    match found {
+        Val::TStr(text) => writeln!(out, "{}", String::from_utf8_lossy(text)),
+        other => writeln!(out, "{other}"),
+    }
+}
+
+/// Where a fault is, in characters from the start, and what it is.
+type Fault = (usize, String);
+
+fn unread(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
+    let (_, error) = faults.first()?;
+    let (expected, found) = match error {
+        load::Error::Io(_) => return Some((1, "modules cannot be imported".to_string())),
+        load::Error::Lex(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
+        load::Error::Parse(faults) => faults.first().map(|(want, found)| (want.as_str(), *found)),
+    }?;
+    let found_shown: String = found.chars().take(20).collect();
+    let instead = match found_shown.as_str() {
+        "" => "the end".to_string(),
+        text => format!("`{text}`"),
+    };
+    Some((
+        place(code, found),
+        format!("expected {expected} instead of {instead}"),
+    ))
+}
+
+/// Finds the character at which a part of the filter begins, from 1.
+fn place(code: &str, part: &str) -> usize {
+    let start = (part.as_ptr() as usize).wrapping_sub(code.as_ptr() as usize);
+    // A part that is none of the filter's own text stands for its end.
+    let before = code.get(..start).unwrap_or(code);
+    before.chars().count() + 1
+}
+
+fn refused(fault: Option<Fault>) -> String {
+    let (at, what) = fault.unwrap_or((1, "it cannot be read".to_string()));
+    format!("at character {at}: {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(code: &str, json: &str) -> String {
+        let mut out = Vec::new();
+        let done = run(&compile(code).unwrap(), json.as_bytes(), |text| {
+            out.extend_from_slice(text);
+            Ok(())
+        });
+        let text = String::from_utf8(out).unwrap();
+        match done {
+            Ok(()) => text,
+            Err(message) => format!("{text}failed: {message}\n"),
+        }
+    }
+
+    #[test]
+    fn text_is_raw_and_everything_else_is_json() {
+        let json = r#"{"b":[{"id":"T1"},{"id":"T\n2"}],"a":{"z":1.50,"y":null}}"#;
+        assert_eq!(result(".b[].id", json), "T1\nT\n2\n");
+        assert_eq!(
+            result(".a, .b[0]", json),
+            "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"
+        );
+        assert_eq!(result("empty", json), "");
+        assert_eq!(
+            result("[.b[] | .id | ascii_downcase] | @csv", json),
+            "\"t1\",\"t\n2\"\n"
+        );
+    }
+
+    #[test]
+    fn a_filter_that_fails_says_why_after_what_it_found() {
+        let found = result(".a, .b.c", r#"{"a":1,"b":[]}"#);
+        assert!(found.starts_with("1\nfailed: "), "{found}");
+    }
+
+    #[test]
+    fn a_filter_does_not_choose_the_exit_code() {
+        for (code, found) in [
+            ("1, halt, 2", "1\n"),
+            ("1, halt(70), 2", "1\nfailed: it halted with 70\n"),
+            ("halt_error", "failed: it halted with 5\n"),
+        ] {
+            assert_eq!(result(code, "{}"), found, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_faulty_filter_is_refused_with_the_place() {
+        for (code, at) in [
+            (".a | nope", 6),
+            (".a[", 4),
+            ("\"é\" | (", 8),
+            ("", 1),
+            (". | $x", 5),
+        ] {
+            let refused = compile(code).err().unwrap();
+            let place = format!("at character {at}:");
+            assert!(refused.starts_with(&place), "{code}: {refused}");
+        }
+    }
+}
