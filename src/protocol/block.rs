@@ -132,12 +132,8 @@ pub fn check(prompt: &str) -> Vec<Violation> {
 /// Returns the rules that a line in capitals states: those that it begins with, after marks such
 /// as `- **`. A rule that is only spoken of ("after OUT-002 run …") is not stated.
 fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
-    let bare = |text: &str| {
-        text.trim_start_matches(|c: char| !c.is_alphabetic())
-            .to_string()
-    };
     let line = bare(line);
-    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(&line));
+    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(line));
     std::iter::from_fn(move || {
         let (rule, after) = RULES
             .into_iter()
@@ -148,6 +144,11 @@ fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
         rest = bare(after);
         Some(rule)
     })
+}
+
+/// Returns a text from its first letter on.
+fn bare(text: &str) -> &str {
+    text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
 
 /// Checks also that the block is word for word one that is known: the digest in its marker is that

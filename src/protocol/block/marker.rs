@@ -20,12 +20,19 @@ static END: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Says whether a line begins a block.
 pub(super) fn is_begin(line: &str) -> bool {
-    BEGIN.is_match(line.trim_end())
+    starts_with(line, b"<!-- BEGIN ") && BEGIN.is_match(line.trim_end())
 }
 
 /// Says whether a line ends a block.
 pub(super) fn is_end(line: &str) -> bool {
-    END.is_match(line.trim_end())
+    starts_with(line, b"<!-- END ") && END.is_match(line.trim_end())
+}
+
+/// Says whether a line starts with a text, in any letter case: most lines of a prompt do not, and
+/// need no closer look.
+fn starts_with(line: &str, start: &[u8]) -> bool {
+    let own = line.as_bytes().get(..start.len());
+    own.is_some_and(|own| own.eq_ignore_ascii_case(start))
 }
 
 /// Says whether a text that somebody wrote has a line that begins a block, or one that would if

@@ -1,7 +1,7 @@
 //! SQL of the graph: nodes, what is ready, and the lengths of chains, which are settled when a
 //! transaction commits.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
@@ -9,8 +9,8 @@ use super::SqliteTransaction;
 use super::faults::Faults;
 use super::tasks::{from_json, read_id, word};
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::store::{Graph, Outline, ReadyPage, ReadyTask, Tasks, dangling};
+use crate::id::{self, TaskId};
+use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, dangling};
 use crate::task::graph::Node;
 use crate::task::graph::below::{BOUND, longest};
 use crate::task::{Priority, Status};
@@ -90,6 +90,16 @@ fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     known.copied().map_or_else(|| word(row, column), Ok)
 }
 
+/// Reads a list of texts that are written without escapes, as most are; none for any other JSON.
+fn plain_texts(json: &str) -> Option<Vec<String>> {
+    let inner = json.strip_prefix("[\"")?.strip_suffix("\"]")?;
+    let plain = |text: &str| {
+        let odd = memchr::memchr2(b'"', b'\\', text.as_bytes());
+        odd.is_none().then(|| text.to_string())
+    };
+    inner.split("\",\"").map(plain).collect()
+}
+
 fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
     let rank: u32 = row.get(column)?;
     let out_of_range = rusqlite::Error::IntegralValueOutOfRange(column, i64::from(rank));
@@ -118,6 +128,15 @@ impl Graph for SqliteTransaction<'_> {
             None => self.ready_of_all(limit),
             Some(root) => self.ready_below(root, limit),
         }
+    }
+
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
+        self.settle()?;
+        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                   WHERE n.number = ?1 AND n.status = 'active' AND n.open_needs = 0
+                       AND n.open_children = 0 AND n.dangling = 0 AND n.is_epic = 0";
+        self.first(sql, [id.0], read_ready)
     }
 
     fn is_ready(&self, id: TaskId) -> Result<bool> {
@@ -158,17 +177,19 @@ impl Graph for SqliteTransaction<'_> {
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
     }
 
-    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
-        let wanted: HashSet<&TaskId> = ids.iter().collect();
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
         let sql = "SELECT number, title, files, estimate FROM tasks WHERE number BETWEEN ?1 AND ?2";
         let outlines = self.within(sql, ids, |row| {
             let id = read_id(row)?;
-            if !wanted.contains(&id) {
+            if id::place(ids, id, |id| *id).is_none() {
                 return Ok(None);
             }
             let files = match row.get_ref(2)?.as_str()? {
                 "[]" => Vec::new(),
-                _ => from_json(row, 2)?,
+                text => match plain_texts(text) {
+                    Some(files) => files,
+                    None => from_json(row, 2)?,
+                },
             };
             let (title, estimate) = (row.get(1)?, row.get(3)?);
             let outline = Outline {
@@ -328,7 +349,7 @@ pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
     let mut known = connection.prepare("SELECT number, below FROM nodes")?;
     let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let length = |number: u32| lengths.get(&number).copied().unwrap_or(0);
+    let length = |number: u32| lengths.length(number);
     let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
     changed.retain(|(number, below)| *below != length(*number));
     let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;

@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::{Priority, Status};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use waiting::Waiting;
 
 pub use circle::circle;
@@ -58,8 +58,8 @@ impl Node {
 /// Nodes by id, with those outside that they depend on.
 #[derive(Clone, Debug, Default)]
 pub struct TaskGraph {
+    /// By id.
     nodes: Vec<Node>,
-    places: HashMap<TaskId, usize>,
     outside: HashMap<TaskId, Node>,
     /// Who waits for whom, worked out when it is first asked.
     waiting: OnceCell<Waiting>,
@@ -70,9 +70,7 @@ impl TaskGraph {
     /// them. What is in neither does not exist and is never counted as done.
     pub fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
         nodes.sort_unstable_by_key(|node| node.id);
-        let places = nodes.iter().enumerate();
         TaskGraph {
-            places: places.map(|(place, node)| (node.id, place)).collect(),
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
             nodes,
             waiting: OnceCell::new(),
@@ -106,7 +104,12 @@ impl TaskGraph {
 
     /// Finds a node, not outside.
     pub fn find(&self, id: TaskId) -> Option<&Node> {
-        self.places.get(&id).map(|place| &self.nodes[*place])
+        self.place(id).map(|place| &self.nodes[place])
+    }
+
+    /// Finds where a node stands among the nodes.
+    fn place(&self, id: TaskId) -> Option<usize> {
+        id::place(&self.nodes, id, |node| node.id)
     }
 
     /// Finds a node, also outside.

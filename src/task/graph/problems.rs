@@ -76,9 +76,15 @@ impl TaskGraph {
 
     /// Finds circles among what no order reaches.
     fn circles(&self) -> Vec<Problem> {
-        let reached: HashSet<usize> = self.waiting().order(self).into_iter().collect();
-        let left = self.open().filter(|(place, _)| !reached.contains(place));
+        let mut is_reached = vec![false; self.nodes.len()];
+        for place in self.waiting().order(self) {
+            is_reached[place] = true;
+        }
+        let left = self.open().filter(|(place, _)| !is_reached[*place]);
         let mut left: HashSet<TaskId> = left.map(|(_, node)| node.id).collect();
+        if left.is_empty() {
+            return Vec::new();
+        }
         let parts = self.parts();
         let mut problems = Vec::new();
         while problems.len() < CIRCLES_MAX {
