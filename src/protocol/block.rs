@@ -115,7 +115,7 @@ pub fn check(prompt: &str) -> Vec<Violation> {
     // What a reader does not see binds nobody.
     let inner = comments::removed(block.inner).to_ascii_uppercase();
     let mut violations = Vec::new();
-    if !inner.lines().any(|line| line.contains(NAME)) {
+    if !inner.contains(NAME) {
         violations.push(Violation::new(
             "MARKER",
             format!("the block does not name the {NAME}"),
@@ -178,15 +178,13 @@ pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
 
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
-    let mut begin = None;
-    let mut offset = 0;
-    for line in prompt.split_inclusive('\n') {
-        if is_begin(line) {
-            begin = Some((offset, offset + line.len()));
-        }
-        offset += line.len();
-    }
-    let Some((start, inner_start)) = begin else {
+    let mut end = prompt.len();
+    let mut lines = prompt.split_inclusive('\n').rev().map(|line| {
+        end -= line.len();
+        (end, line)
+    });
+    let begin = lines.find(|(_, line)| is_begin(line));
+    let Some((start, inner_start)) = begin.map(|(start, line)| (start, start + line.len())) else {
         return Err(missing(
             "there is no line that begins the SUBAGENT PROTOCOL",
         ));

@@ -385,7 +385,9 @@ fn what_is_in_the_way_is_found(store: &mut dyn Store) {
     tasks[2].status = Status::Cancelled;
     tasks[3].depends = ids(&[3]);
     tasks[3].parent = Some(TaskId(2));
-    let names = serde_json::json!({"danglingDepends": ["bd-1", "bd-2"]});
+    let names = serde_json::json!({
+        "danglingDepends": ["bd-1", "bd-2"], "circularDepends": ["bd-2"],
+    });
     tasks[4].extra = names.as_object().unwrap().clone();
     tasks[5].depends = ids(&[3]);
     tasks[5].status = Status::Done;
@@ -396,7 +398,9 @@ fn what_is_in_the_way_is_found(store: &mut dyn Store) {
     assert_eq!(write.hindered(None, 2).unwrap(), ids(&[2, 4]));
     assert_eq!(write.hindered(Some(TaskId(2)), 9).unwrap(), ids(&[4]));
     let node = write.node(TaskId(5)).unwrap().unwrap();
-    assert_eq!(node.missing, ["bd-1", "bd-2"]);
+    let told: Vec<String> = node.missing.iter().map(|need| need.told()).collect();
+    let circle = "bd-2, which was left out because it closed a circle";
+    assert_eq!(told, ["bd-1, which is not here", circle]);
     assert_eq!(write.ready(None, None).unwrap().total, 0);
     tasks[4].extra.clear();
     write.put(&tasks[4]).unwrap();

@@ -13,7 +13,7 @@ use super::{
     Archived, Change, Claims, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter,
     Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord,
     Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification,
-    Verifications, dangling, log, origin,
+    Verifications, dangling, log, missing, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -387,7 +387,7 @@ impl MemoryTransaction<'_> {
             is_epic: task.kind.is_epic(),
             open_children: self.open_children(task.id).count() as u32,
             depends: task.depends.clone(),
-            missing: dangling(task),
+            missing: missing(task),
         }
     }
 

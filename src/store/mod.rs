@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
-use crate::task::graph::Node;
+use crate::task::graph::{Missing, Node};
 use crate::task::{Priority, Status, Task, TaskType};
 
 pub use claims::Claims;
@@ -236,9 +236,9 @@ impl Outlines {
 }
 
 impl FromIterator<(TaskId, Outline)> for Outlines {
+    /// Takes outlines that come by id; one that comes twice counts once.
     fn from_iter<I: IntoIterator<Item = (TaskId, Outline)>>(outlines: I) -> Outlines {
         let mut outlines: Vec<(TaskId, Outline)> = outlines.into_iter().collect();
-        outlines.sort_by_key(|(id, _)| *id);
         outlines.dedup_by_key(|(id, _)| *id);
         Outlines(outlines)
     }
@@ -260,6 +260,23 @@ pub(crate) fn dangling(task: &Task) -> Vec<String> {
     names
         .map(|names| names.iter().map(text).collect())
         .unwrap_or_default()
+}
+
+/// Name in `extra` of those of them that were left out because they closed a circle.
+pub const CIRCULAR: &str = "circularDepends";
+
+/// Returns the dependencies that no task was found for, or that were left out.
+pub(crate) fn missing(task: &Task) -> Vec<Missing> {
+    let circular = task.extra.get(CIRCULAR).and_then(|names| names.as_array());
+    let is_circular = |name: &String| {
+        let mut names = circular.into_iter().flatten();
+        names.any(|circular| circular.as_str() == Some(name))
+    };
+    let missing = |name: String| Missing {
+        circular: is_circular(&name),
+        name,
+    };
+    dangling(task).into_iter().map(missing).collect()
 }
 
 /// Returns the tasks whose `below` may change with a task: those whose chain it makes longer or

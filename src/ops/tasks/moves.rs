@@ -1,14 +1,13 @@
 //! Moving a task along: start, complete, cancel, reopen.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{self, Caller, check_holder, take_or_renew};
 use crate::ops::{Context, require};
-use crate::store::{Tasks, Transaction};
+use crate::store::{Tasks, Transaction, missing};
 use crate::task::draft::check_note;
 use crate::task::{Note, Status, Task};
 
@@ -188,13 +187,12 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
             waits.push(format!("it {what} {}", id::list(&open)));
         }
     }
-    if let Some(Value::Array(missing)) = task.extra.get("danglingDepends") {
-        let names = missing.iter().map(Value::to_string).collect::<Vec<_>>();
-        waits.push(format!(
-            "it depends on {}, which is not here",
-            names.join(", ")
-        ));
-    }
+    let missing = missing(task);
+    waits.extend(
+        missing
+            .iter()
+            .map(|need| format!("it depends on {}", need.told())),
+    );
     if task.status == Status::Blocked {
         waits.push("it is blocked".to_string());
     }

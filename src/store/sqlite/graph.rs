@@ -10,9 +10,9 @@ use super::faults::Faults;
 use super::tasks::{from_json, read_id, word};
 use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, dangling};
-use crate::task::graph::Node;
+use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::below::{BOUND, longest};
+use crate::task::graph::{Missing, Node};
 use crate::task::{Priority, Status};
 
 /// Most tasks that are settled one by one; with more, all chains are measured at once.
@@ -178,7 +178,8 @@ impl Graph for SqliteTransaction<'_> {
     }
 
     fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
-        let sql = "SELECT number, title, files, estimate FROM tasks WHERE number BETWEEN ?1 AND ?2";
+        let sql = "SELECT number, title, files, estimate FROM tasks
+                   WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
         let outlines = self.within(sql, ids, |row| {
             let id = read_id(row)?;
             if id::place(ids, id, |id| *id).is_none() {
@@ -225,11 +226,9 @@ impl SqliteTransaction<'_> {
         Ok(found)
     }
 
-    fn missing(&self, id: TaskId) -> Result<Vec<String>> {
-        Ok(self
-            .task(id)?
-            .map(|task| dangling(&task))
-            .unwrap_or_default())
+    fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {
+        let task = self.task(id)?;
+        Ok(task.map(|task| missing(&task)).unwrap_or_default())
     }
 
     fn ready_of_all(&self, limit: Option<u32>) -> Result<ReadyPage> {

@@ -13,6 +13,8 @@ mod waves;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::{Priority, Status};
 use crate::id::{self, TaskId};
 use waiting::Waiting;
@@ -40,7 +42,7 @@ pub struct Node {
     /// What must be done first.
     pub depends: Vec<TaskId>,
     /// What an import says must be done first, and nobody knows.
-    pub missing: Vec<String>,
+    pub missing: Vec<Missing>,
 }
 
 impl Node {
@@ -52,6 +54,32 @@ impl Node {
     /// Says whether the task is no work for an agent: an epic, or the parent of an open task.
     pub fn is_container(&self) -> bool {
         self.is_epic || self.open_children > 0
+    }
+}
+
+/// Puts nodes in the order of their ids.
+pub fn by_id(nodes: &mut [Node]) {
+    nodes.sort_unstable_by_key(|node| node.id);
+}
+
+/// A dependency that leads to no task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// What an import says must be done first.
+    pub name: String,
+    /// True when it was there, and left out because tasks would have waited for each other.
+    pub circular: bool,
+}
+
+impl Missing {
+    /// Says what it is and why nobody can wait for it.
+    pub fn told(&self) -> String {
+        let why = match self.circular {
+            true => "was left out because it closed a circle",
+            false => "is not here",
+        };
+        format!("{}, which {why}", self.name)
     }
 }
 
@@ -69,7 +97,7 @@ impl TaskGraph {
     /// Makes a graph of `nodes`; `outside` are the tasks that they depend on and that are not among
     /// them. What is in neither does not exist and is never counted as done.
     pub fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
-        nodes.sort_unstable_by_key(|node| node.id);
+        by_id(&mut nodes);
         TaskGraph {
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
             nodes,

@@ -159,6 +159,7 @@ impl Outline {
             parent: None,
             needs: Vec::new(),
             dangling: Vec::new(),
+            circular: Vec::new(),
             related: Vec::new(),
         }
     }

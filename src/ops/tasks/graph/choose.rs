@@ -64,11 +64,14 @@ fn first_apart(
     let Some(first) = free.first() else {
         return Ok(Apart::default());
     };
-    let mut under_way = Vec::new();
-    if !transaction.outlines(&[*first])?.files(*first).is_empty() {
-        under_way = working(transaction, now)?;
-        under_way.retain(|id| over.holder(*id).is_none());
+    if transaction.outlines(&[*first])?.files(*first).is_empty() {
+        return Ok(Apart {
+            tasks: vec![*first],
+            ..Apart::default()
+        });
     }
+    let mut under_way = working(transaction, now)?;
+    under_way.retain(|id| over.holder(*id).is_none());
     apart_from(transaction, &under_way, free, 1)
 }
 
@@ -125,9 +128,12 @@ impl Lapsed {
     ) -> Result<(Vec<ReadyTask>, u64)> {
         let page = transaction.ready(scope, Some(limit))?;
         let total = page.total + self.tasks.len() as u64;
+        let rank = |task: &ReadyTask| (task.priority, Reverse(task.below), task.id);
         let mut all = page.tasks;
-        all.extend(self.tasks.iter().cloned());
-        all.sort_by_key(|task| (task.priority, Reverse(task.below), task.id));
+        for task in &self.tasks {
+            let place = all.partition_point(|other| rank(other) < rank(task));
+            all.insert(place, task.clone());
+        }
         all.truncate(limit as usize);
         Ok((all, total))
     }

@@ -24,7 +24,7 @@ use crate::id::{self, TaskId};
 use crate::ops::no_task;
 use crate::store::{Filter, Outlines, Transaction};
 use crate::task::Status;
-use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph};
+use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 
 /// Most tasks around one of which it is asked what stands in their way.
 const AROUND_MAX: usize = 1_000;
@@ -44,7 +44,7 @@ fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
 }
 
 fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGraph> {
-    nodes.sort_unstable_by_key(|node| node.id);
+    by_id(&mut nodes);
     let (mut known, mut outside) = (HashSet::new(), Vec::new());
     for need in nodes.iter().flat_map(|node| &node.depends) {
         let is_inside = id::place(&nodes, *need, |node| node.id).is_some();
