@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::below::{BOUND, longest};
-use crate::task::graph::{Missing, Node};
+use crate::task::graph::{Missing, Node, by_id};
 use crate::task::{Priority, Status};
 
 /// Most tasks that are settled one by one; with more, all chains are measured at once.
@@ -46,26 +46,33 @@ pub(super) fn nodes(
     let (scope, below) = (scope(root), [root.map(|id| id.0)]);
     let sql =
         format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
-    let mut nodes = transaction.all(&sql, below, read_node)?;
-    nodes.sort_unstable_by_key(|(node, _)| node.id);
-    nodes.dedup_by_key(|(node, _)| node.id);
-    let ids: Vec<TaskId> = nodes.iter().map(|(node, _)| node.id).collect();
+    let mut dangling = Vec::new();
+    let mut nodes = transaction.all(&sql, below, |row| {
+        let (node, dangles) = read_node(row)?;
+        dangling.extend(dangles.then_some(node.id));
+        Ok(node)
+    })?;
+    by_id(&mut nodes);
+    nodes.dedup_by_key(|node| node.id);
+    let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
     let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
                ORDER BY task, position";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
     let mut edges = edges.into_iter().peekable();
-    for (node, dangles) in &mut nodes {
+    for node in &mut nodes {
         // What lies between the ids of the nodes may be read along.
         while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
         while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
             node.depends.push(TaskId(need));
         }
-        if *dangles {
-            node.missing = transaction.missing(node.id)?;
+    }
+    for id in dangling {
+        if let Some(place) = id::place(&nodes, id, |node| node.id) {
+            nodes[place].missing = transaction.missing(id)?;
         }
     }
-    Ok(nodes.into_iter().map(|(node, _)| node).collect())
+    Ok(nodes)
 }
 
 /// Reads a node without its edges, and whether a part of them leads nowhere.
