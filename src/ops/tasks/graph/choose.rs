@@ -83,7 +83,7 @@ fn unheld(
     let mut free = Vec::new();
     for task in candidates {
         let claim = transaction.claim(task.id)?;
-        if !claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
+        if claim.is_none_or(|claim| claim.live_holder(now).is_none()) {
             free.push(task.id);
         }
     }
