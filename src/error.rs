@@ -175,7 +175,7 @@ codes! {
         "Stop the work on the task, or claim it again if it is free.";
     SessionRequired = "E_SESSION_REQUIRED", 36, "There is no open session to do this in; nothing was changed.",
         "Start one with `cleo session start`, or name one with `--session`.";
-    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "Tasks of the session are still claimed by who leads it; nothing was changed.",
+    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "Somebody else leads the session, or who leads it still holds tasks of it; nothing was changed.",
         "Complete or release them first; `--force` ends it all the same.";
     GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
         "Mend what the command found and run it again.";

@@ -72,11 +72,26 @@ pub fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub fn hex(hash: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
-    let digits = hash
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
-    "sha256:".chars().chain(digits).collect()
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    let mut text = String::with_capacity("sha256:".len() + 2 * hash.len());
+    text.push_str("sha256:");
+    for byte in hash {
+        text.push(DIGITS[usize::from(byte >> 4)]);
+        text.push(DIGITS[usize::from(byte & 15)]);
+    }
+    text
+}
+
+/// Finds where `id` stands in a list that is sorted by id and holds each once. Ids mostly follow
+/// each other, so it is looked for first where it would stand without a gap.
+pub fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Option<usize> {
+    let near = id.0.checked_sub(id_of(sorted.first()?).0)? as usize;
+    match sorted.get(near) {
+        Some(found) if id_of(found) == id => Some(near),
+        _ => sorted.binary_search_by_key(&id, id_of).ok(),
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +115,17 @@ mod tests {
             "TT1",
         ] {
             assert!(text.parse::<TaskId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_in_a_list_with_and_without_gaps() {
+        for ids in [vec![], vec![3], vec![3, 4, 5, 6], vec![1, 4, 5, 9, 12]] {
+            for wanted in 0..15 {
+                let expected = ids.iter().position(|id| *id == wanted);
+                let found = place(&ids, TaskId(wanted), |id| TaskId(*id));
+                assert_eq!(found, expected, "{wanted} in {ids:?}");
+            }
         }
     }
 

@@ -19,10 +19,19 @@ pub(super) struct Arguments {
     /// Why; kept as a note
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+
+    /// Cancel it although somebody else holds it; this is recorded
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let moved = tasks::cancel(&mut face.context()?, arguments.task, arguments.reason)?;
+    let Arguments {
+        task,
+        reason,
+        force,
+    } = arguments;
+    let moved = tasks::cancel(&mut face.context()?, task, reason, force)?;
     face.reply(&moved, &moved.warnings, |screen| {
         moved_line(screen, "Cancelled", &moved)
     })

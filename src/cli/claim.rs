@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[arg(required_unless_present = "next", conflicts_with = "next")]
     task: Option<TaskId>,
 
-    /// The most urgent task that is ready
+    /// The most urgent task that is ready and touches no files of a task under way
     #[arg(long)]
     next: bool,
 

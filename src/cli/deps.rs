@@ -97,7 +97,13 @@ fn list(face: &mut Face<'_>, task: TaskId) -> Result<ExitCode> {
             .say(Tone::Strong, result.task)
             .say(Tone::Plain, " is ")
             .line(state.0, state.1);
+        if result.depends.is_empty() && !result.missing.is_empty() {
+            screen.line(Tone::Dim, "depends on:");
+        }
         neighbors(screen, "depends on", &result.depends);
+        for missing in &result.missing {
+            screen.line(Tone::Warn, format!("  {}", missing.told()));
+        }
         neighbors(screen, "unblocks", &result.dependents);
     })
 }

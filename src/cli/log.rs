@@ -57,6 +57,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let now = context.surroundings.clock.now();
     let since = arguments.since.map(|text| past(&text, now)).transpose()?;
     let filter = OperationFilter {
+        by: None,
         task: arguments.task,
         since,
         before: arguments.before,

@@ -423,8 +423,9 @@ fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String 
         None
     };
     let text = pretty.unwrap_or_else(|| json(envelope));
-    let shown = if terminal { escape(&text) } else { text };
-    format!("{shown}\n")
+    let mut shown = if terminal { escape(&text) } else { text };
+    shown.push('\n');
+    shown
 }
 
 fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {

@@ -115,7 +115,7 @@ pub fn check(prompt: &str) -> Vec<Violation> {
     // What a reader does not see binds nobody.
     let inner = comments::removed(block.inner).to_ascii_uppercase();
     let mut violations = Vec::new();
-    if !inner.lines().any(|line| line.contains(NAME)) {
+    if !inner.contains(NAME) {
         violations.push(Violation::new(
             "MARKER",
             format!("the block does not name the {NAME}"),
@@ -132,12 +132,8 @@ pub fn check(prompt: &str) -> Vec<Violation> {
 /// Returns the rules that a line in capitals states: those that it begins with, after marks such
 /// as `- **`. A rule that is only spoken of ("after OUT-002 run …") is not stated.
 fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
-    let bare = |text: &str| {
-        text.trim_start_matches(|c: char| !c.is_alphabetic())
-            .to_string()
-    };
     let line = bare(line);
-    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(&line));
+    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(line));
     std::iter::from_fn(move || {
         let (rule, after) = RULES
             .into_iter()
@@ -148,6 +144,11 @@ fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
         rest = bare(after);
         Some(rule)
     })
+}
+
+/// Returns a text from its first letter on.
+fn bare(text: &str) -> &str {
+    text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
 
 /// Checks also that the block is word for word one that is known: the digest in its marker is that
@@ -189,15 +190,13 @@ pub fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> 
 
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
-    let mut begin = None;
-    let mut offset = 0;
-    for line in prompt.split_inclusive('\n') {
-        if is_begin(line) {
-            begin = Some((offset, offset + line.len()));
-        }
-        offset += line.len();
-    }
-    let Some((start, inner_start)) = begin else {
+    let mut end = prompt.len();
+    let mut lines = prompt.split_inclusive('\n').rev().map(|line| {
+        end -= line.len();
+        (end, line)
+    });
+    let begin = lines.find(|(_, line)| is_begin(line));
+    let Some((start, inner_start)) = begin.map(|(start, line)| (start, start + line.len())) else {
         return Err(missing(
             "there is no line that begins the SUBAGENT PROTOCOL",
         ));

@@ -116,6 +116,8 @@ fn compare(real: &dyn Transaction, twin: &dyn Transaction) -> Result<(), TestCas
     }
     for id in (1..=N_TASKS).map(TaskId) {
         prop_assert_eq!(real.is_ready(id).unwrap(), twin.is_ready(id).unwrap());
+        let (real_active, twin_active) = (real.active_ready(id), twin.active_ready(id));
+        prop_assert_eq!(real_active.unwrap(), twin_active.unwrap());
         prop_assert_eq!(
             real.unblocked_by(id).unwrap(),
             twin.unblocked_by(id).unwrap()

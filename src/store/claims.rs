@@ -19,7 +19,7 @@ pub trait Claims {
     /// Reads the claims that somebody holds, by task, also those whose lease is over.
     fn claims_of(&self, holder: &str) -> Result<Vec<Claim>>;
 
-    /// Finds the most urgent task that is ready and that nobody holds: pending, nothing before it
-    /// open, no container. With a scope only below that task, to any depth.
-    fn first_ready(&self, scope: Option<TaskId>) -> Result<Option<TaskId>>;
+    /// Reads claims whose lease is running at `now` (RFC 3339 in UTC), at most `limit`, the ones
+    /// that end last first.
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>>;
 }

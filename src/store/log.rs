@@ -109,6 +109,8 @@ pub struct Operation {
 pub struct OperationFilter {
     /// With changes of this task.
     pub task: Option<TaskId>,
+    /// By this caller.
+    pub by: Option<String>,
     /// At this moment or later, RFC 3339 in UTC.
     pub since: Option<String>,
     /// Earlier than this operation.

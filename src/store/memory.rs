@@ -6,14 +6,14 @@ mod phases;
 mod sessions;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
 use super::{
     Archived, Change, Claims, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter,
-    Outline, Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord, Spawns, Stamp,
-    Store, Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification, Verifications,
-    dangling, log, origin,
+    Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord,
+    Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification,
+    Verifications, dangling, log, missing, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -316,19 +316,24 @@ impl Graph for MemoryTransaction<'_> {
         let tasks = self.state.tasks.values().filter(below);
         let mut ready: Vec<ReadyTask> = tasks
             .filter(|task| self.can_start(task, None))
-            .map(|task| ReadyTask {
-                id: task.id,
-                title: task.title.clone(),
-                status: task.status,
-                priority: task.priority,
-                below: self.chain(task.id),
-            })
+            .map(|task| self.ready_task(task))
             .collect();
         ready.sort_by_key(|task| (task.priority, Reverse(task.below), task.id));
         let total = ready.len() as u64;
         ready.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
         let tasks = ready;
         Ok(ReadyPage { tasks, total })
+    }
+
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
+        let task = self.state.tasks.get(&id);
+        let task = task.filter(|task| task.status == Status::Active);
+        let could_start = |task: &&Task| {
+            let mut pending = Task::clone(task);
+            pending.status = Status::Pending;
+            self.can_start(&pending, None)
+        };
+        Ok(task.filter(could_start).map(|task| self.ready_task(task)))
     }
 
     fn is_ready(&self, id: TaskId) -> Result<bool> {
@@ -361,7 +366,7 @@ impl Graph for MemoryTransaction<'_> {
         Ok(ids)
     }
 
-    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
         let outline = |task: &Task| Outline {
             title: task.title.clone(),
             files: task.files.clone(),
@@ -382,7 +387,7 @@ impl MemoryTransaction<'_> {
             is_epic: task.kind.is_epic(),
             open_children: self.open_children(task.id).count() as u32,
             depends: task.depends.clone(),
-            missing: dangling(task),
+            missing: missing(task),
         }
     }
 
@@ -391,6 +396,16 @@ impl MemoryTransaction<'_> {
         tasks
             .filter(move |task| task.parent == Some(id) && !task.is_closed())
             .map(|task| task.id)
+    }
+
+    fn ready_task(&self, task: &Task) -> ReadyTask {
+        ReadyTask {
+            id: task.id,
+            title: task.title.clone(),
+            status: task.status,
+            priority: task.priority,
+            below: self.chain(task.id),
+        }
     }
 
     /// Says whether a task can start now, or once `done` is done.
@@ -577,7 +592,8 @@ impl Log for MemoryTransaction<'_> {
             let is_late = |since: &String| changes.iter().all(|each| each.at >= *since);
             let is_in_time = filter.since.as_ref().is_none_or(is_late)
                 && filter.before.is_none_or(|before| number < before);
-            if is_of && is_in_time {
+            let is_by = |by: &String| changes.iter().all(|each| each.by == *by);
+            if is_of && is_in_time && filter.by.as_ref().is_none_or(is_by) {
                 fitting.extend(self.operation(number)?);
             }
         }

@@ -15,15 +15,15 @@ mod sessions;
 pub mod sqlite;
 mod verifications;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gate::Gates;
-use crate::id::TaskId;
-use crate::task::graph::Node;
+use crate::id::{self, TaskId};
+use crate::task::graph::{Missing, Node};
 use crate::task::{Priority, Status, Task, TaskType};
 
 pub use claims::Claims;
@@ -162,6 +162,10 @@ pub trait Graph {
     /// that waits, then by id. Of all tasks below `root`, to any depth; without root of all tasks.
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
 
+    /// Reads an active task as one that can start, if it could were it pending: its lease may be
+    /// over.
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
+
     /// Says whether a task can start now.
     fn is_ready(&self, id: TaskId) -> Result<bool>;
 
@@ -174,7 +178,7 @@ pub trait Graph {
     fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
     /// Reads what is shown of tasks; `ids` are sorted.
-    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>>;
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines>;
 }
 
 /// A task that can start now.
@@ -214,6 +218,33 @@ pub struct Outline {
     pub estimate: Option<f64>,
 }
 
+/// What is shown of tasks, by id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlines(Vec<(TaskId, Outline)>);
+
+impl Outlines {
+    /// Finds what is shown of a task.
+    pub fn get(&self, id: TaskId) -> Option<&Outline> {
+        let place = id::place(&self.0, id, |(id, _)| *id)?;
+        Some(&self.0[place].1)
+    }
+
+    /// Returns the files that a task declares; none of one that is not among them.
+    pub fn files(&self, id: TaskId) -> &[String] {
+        let outline = self.get(id);
+        outline.map_or(&[], |outline| outline.files.as_slice())
+    }
+}
+
+impl FromIterator<(TaskId, Outline)> for Outlines {
+    /// Takes outlines that come by id; one that comes twice counts once.
+    fn from_iter<I: IntoIterator<Item = (TaskId, Outline)>>(outlines: I) -> Outlines {
+        let mut outlines: Vec<(TaskId, Outline)> = outlines.into_iter().collect();
+        outlines.dedup_by_key(|(id, _)| *id);
+        Outlines(outlines)
+    }
+}
+
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.
 pub const DANGLING: &str = "danglingDepends";
 
@@ -230,6 +261,23 @@ pub(crate) fn dangling(task: &Task) -> Vec<String> {
     names
         .map(|names| names.iter().map(text).collect())
         .unwrap_or_default()
+}
+
+/// Name in `extra` of those of them that were left out because they closed a circle.
+pub const CIRCULAR: &str = "circularDepends";
+
+/// Returns the dependencies that no task was found for, or that were left out.
+pub(crate) fn missing(task: &Task) -> Vec<Missing> {
+    let circular = task.extra.get(CIRCULAR).and_then(|names| names.as_array());
+    let is_circular = |name: &String| {
+        let mut names = circular.into_iter().flatten();
+        names.any(|circular| circular.as_str() == Some(name))
+    };
+    let missing = |name: String| Missing {
+        circular: is_circular(&name),
+        name,
+    };
+    dangling(task).into_iter().map(missing).collect()
 }
 
 /// Returns the tasks whose `below` may change with a task: those whose chain it makes longer or

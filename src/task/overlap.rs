@@ -57,13 +57,16 @@ pub struct Pattern {
 
 /// Reads file patterns. One text may make several.
 pub fn patterns(texts: &[String]) -> Vec<Pattern> {
-    let read = |(source, text): (usize, &String)| {
+    let mut patterns = Vec::with_capacity(texts.len());
+    for (source, text) in texts.iter().enumerate() {
+        if memchr::memchr2(b'{', b'}', text.as_bytes()).is_none() {
+            patterns.push(Pattern::read(source, text));
+            continue;
+        }
         let alternatives = alternatives(text);
-        alternatives
-            .into_iter()
-            .map(move |text| Pattern::read(source, &text))
-    };
-    texts.iter().enumerate().flat_map(read).collect()
+        patterns.extend(alternatives.iter().map(|text| Pattern::read(source, text)));
+    }
+    patterns
 }
 
 /// Says whether there may be a file that both texts mean.
@@ -74,6 +77,17 @@ pub fn overlap(a: &str, b: &str) -> bool {
 
 impl Pattern {
     fn read(source: usize, text: &str) -> Pattern {
+        if is_simple(text) {
+            let name = &text[text.rfind('/').map_or(0, |slash| slash + 1)..];
+            return Pattern {
+                source,
+                path: text.to_string(),
+                prefix: text.len(),
+                is_plain: true,
+                is_deep: !is_file(name),
+                parts: OnceCell::new(),
+            };
+        }
         let names = text.split('/').filter(|name| !matches!(*name, "" | "."));
         let mut names: Vec<&str> = names.collect();
         if names.contains(&"..") {
@@ -143,6 +157,20 @@ impl Pattern {
         };
         self.parts().iter().map(length).sum()
     }
+}
+
+/// Says whether a text is a path of plain names and nothing else, as most are.
+fn is_simple(text: &str) -> bool {
+    let mut before = b'/';
+    for byte in text.bytes() {
+        // What begins with a dot may be a step, which says nothing or leads away.
+        let is_odd = matches!(byte, b'*' | b'?' | b'[' | b'\\');
+        if is_odd || (before == b'/' && matches!(byte, b'/' | b'.')) {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 /// Says whether a name has an end like that of a file.
@@ -216,9 +244,6 @@ fn meet<T>(a: &[T], b: &[T], any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> 
 /// Takes a text with braces apart: `a{b,c}` means `ab` and `ac`. With too many of them, or braces
 /// that do not fit, everything from the first on can be anything.
 fn alternatives(text: &str) -> Vec<String> {
-    if !text.contains(['{', '}']) {
-        return vec![text.to_string()];
-    }
     let (mut done, mut left) = (Vec::new(), vec![text.to_string()]);
     while let Some(text) = left.pop() {
         match first_braces(&text) {
@@ -286,9 +311,50 @@ fn choices(text: &str) -> Vec<&str> {
 pub struct Occupied {
     taken: Vec<(u32, Pattern)>,
     /// Patterns by their plain beginning.
-    beginning: HashMap<String, Vec<usize>>,
-    /// Patterns by each folder above their plain beginning.
-    beneath: HashMap<String, Vec<usize>>,
+    beginning: Folders,
+    /// Patterns by each folder above their plain beginning: the first so many of them, as it is
+    /// seldom asked for.
+    beneath: Folders,
+    n_beneath: usize,
+    /// Lengths of the folders above plain beginnings.
+    above: Lengths,
+}
+
+/// Places of patterns by folder.
+#[derive(Default)]
+struct Folders {
+    places: HashMap<String, Vec<usize>>,
+    lengths: Lengths,
+}
+
+impl Folders {
+    fn add(&mut self, folder: &str, at: usize) {
+        self.lengths.add(folder.len());
+        match self.places.get_mut(folder) {
+            Some(places) => places.push(at),
+            None => drop(self.places.insert(folder.to_string(), vec![at])),
+        }
+    }
+
+    fn get(&self, folder: &str) -> Option<&Vec<usize>> {
+        // Where no folder is as long, there is nothing to look up.
+        let is_known = self.lengths.may_have(folder.len());
+        is_known.then(|| self.places.get(folder)).flatten()
+    }
+}
+
+/// Which lengths there are; all from 127 on count as one.
+#[derive(Clone, Copy, Default)]
+struct Lengths(u128);
+
+impl Lengths {
+    fn add(&mut self, length: usize) {
+        self.0 |= 1 << length.min(127);
+    }
+
+    fn may_have(self, length: usize) -> bool {
+        self.0 & (1 << length.min(127)) != 0
+    }
 }
 
 impl Occupied {
@@ -300,25 +366,30 @@ impl Occupied {
     /// Takes patterns for `owner`.
     pub fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
         for pattern in patterns {
-            let at = self.taken.len();
-            for (above, folder) in pattern.folders().enumerate() {
-                let places = if above == 0 {
-                    &mut self.beginning
-                } else {
-                    &mut self.beneath
-                };
-                match places.get_mut(folder) {
-                    Some(places) => places.push(at),
-                    None => drop(places.insert(folder.to_string(), vec![at])),
-                }
+            self.beginning.add(pattern.prefix(), self.taken.len());
+            for folder in pattern.folders().skip(1) {
+                self.above.add(folder.len());
             }
             self.taken.push((owner, pattern));
         }
     }
 
+    /// Sees to it that patterns are found by the folders above them, if one may be like `folder`.
+    fn look_beneath(&mut self, folder: &str) {
+        if !self.above.may_have(folder.len()) {
+            return;
+        }
+        for (at, (_, pattern)) in self.taken.iter().enumerate().skip(self.n_beneath) {
+            for folder in pattern.folders().skip(1) {
+                self.beneath.add(folder, at);
+            }
+        }
+        self.n_beneath = self.taken.len();
+    }
+
     /// Finds who has taken something that `patterns` may mean too, and which of their texts mean
     /// it. `spent` counts the steps; when too many have been taken, nothing is found any more.
-    pub fn conflict(&self, patterns: &[Pattern], spent: &mut u64) -> Option<(u32, Vec<usize>)> {
+    pub fn conflict(&mut self, patterns: &[Pattern], spent: &mut u64) -> Option<(u32, Vec<usize>)> {
         let mut found: Option<(u32, Vec<usize>)> = None;
         for pattern in patterns {
             let known = found.as_ref().map(|(owner, _)| *owner);
@@ -334,7 +405,8 @@ impl Occupied {
     }
 
     /// Finds the first who has taken something that the pattern may mean.
-    fn met_by(&self, pattern: &Pattern, spent: &mut u64) -> Option<u32> {
+    fn met_by(&mut self, pattern: &Pattern, spent: &mut u64) -> Option<u32> {
+        self.look_beneath(pattern.prefix());
         let beginning = pattern
             .folders()
             .filter_map(|folder| self.beginning.get(folder));

@@ -100,6 +100,8 @@ struct Entry {
     parent: Option<TaskId>,
     needs: Vec<TaskId>,
     dangling: Vec<u32>,
+    /// Those of them that closed a circle.
+    circular: Vec<u32>,
     /// What became a relation, and of which kind.
     related: Vec<(&'static str, u32)>,
 }

@@ -401,8 +401,8 @@ fn completing_and_cancelling_end_the_claim() {
     );
     assert_eq!(logged(&workspace).last().unwrap().1["forced"], true);
     ada.does("claim T5");
-    let cancelled = bob.run("cancel T5");
-    assert_eq!(cancelled["warnings"], json!(["it was claimed by ada"]));
+    bob.refused("cancel T5", "E_CLAIMED");
+    bob.does("cancel T5 --force");
     bob.does("reopen T5");
     assert_eq!(bob.does("show T5")["claim"], json!(null));
     assert_eq!(bob.does("claim T5")["claim"]["epoch"], 2);

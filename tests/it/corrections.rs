@@ -68,6 +68,29 @@ fn what_could_be_either_of_two_words_is_left_to_the_help() {
 }
 
 #[test]
+fn a_task_in_the_place_of_an_option_is_an_epic_and_a_wrong_one_is_left_out() {
+    check_all(&[
+        (
+            &["orchestrator", "waves", "T1"],
+            "cleo orchestrator waves --epic T1",
+        ),
+        (
+            &["orchestrator", "waves", "--limit", "1", "t1"],
+            "cleo orchestrator waves --limit 1 --epic T1",
+        ),
+        (&["next", "T1"], "cleo next --epic T1"),
+        (&["spawn", "T2", "x"], "cleo spawn T2"),
+        (
+            &["orchestrator", "spawn", "x", "T2", "T3", "--dry-run"],
+            "cleo orchestrator spawn T2 T3 --dry-run",
+        ),
+    ]);
+    let workspace = TestWorkspace::planned();
+    let error = workspace.json(&["spawn", "T2", "x"])["error"].clone();
+    assert_eq!(error["alternatives"][0]["command"], "cleo find x");
+}
+
+#[test]
 fn an_empty_title_is_corrected_where_it_stands() {
     check_all(&[
         (

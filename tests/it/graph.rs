@@ -248,6 +248,44 @@ fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() 
 }
 
 #[test]
+fn a_dependency_that_closed_a_circle_is_told_as_such_everywhere() {
+    let workspace = TestWorkspace::new();
+    let lines = [
+        r#"{"id":"T1","title":"One","depends":["T2"]}"#,
+        r#"{"id":"T2","title":"Two","depends":["T1"]}"#,
+    ];
+    workspace.write("copy.jsonl", lines.join("\n"));
+    workspace.ok("import copy.jsonl --drop-faults");
+    let told = "T1 depends on T2, which was left out because it closed a circle";
+    for command in [&["next"][..], &["orchestrator", "ready"], &["deps", "T1"]] {
+        let problems = &workspace.json(command)["result"]["problems"];
+        assert_eq!(problems[0]["message"], told, "{command:?}");
+    }
+    let refused = workspace.json(&["claim", "T1"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    let own = "it depends on T2, which was left out because it closed a circle";
+    assert_eq!(message, format!("T1 is not ready: {own}"));
+    insta::assert_snapshot!(workspace.cleo("deps T1"));
+    workspace.ok("update T1 --remove-depends T2");
+    let left = workspace.json(&["show", "T1"])["result"]["task"]["extra"].clone();
+    assert_eq!(left.get("circularDepends"), None, "{left}");
+    assert_eq!(left.get("danglingDepends"), None, "{left}");
+    workspace.ok("claim T1");
+}
+
+#[test]
+fn waves_say_so_when_they_show_none() {
+    let workspace = TestWorkspace::planned();
+    insta::assert_snapshot!(workspace.cleo("orchestrator waves --limit 0"));
+    workspace.ok("add Gone");
+    workspace.ok("add Stuck --depends T6");
+    workspace.ok("cancel T6");
+    workspace.ok("add Apart --type epic");
+    workspace.ok("update T7 --parent T8");
+    insta::assert_snapshot!(workspace.cleo("orchestrator waves --epic T8"));
+}
+
+#[test]
 fn a_circle_that_somebody_put_into_the_database_is_named_by_every_command() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First");

@@ -287,7 +287,9 @@ fn what_cannot_be_taken_back_is_named() {
         "{error}"
     );
     workspace.ok("verify T1 --gate implemented --run 'true'");
-    let undone = workspace.json(&["undo"]);
+    let error = workspace.refused(&["undo"], "E_NOTHING_TO_UNDO");
+    assert_eq!(error["fix"], "cleo undo 1");
+    let undone = workspace.json(&["undo", "1"]);
     assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");
     let warnings = serde_json::to_string_pretty(&undone["warnings"]);
     insta::assert_snapshot!(warnings.unwrap());
@@ -311,21 +313,6 @@ fn the_log_names_sessions_and_phases() {
         "1 session.start: session-started S1",
     ];
     assert_eq!(log(&workspace), told);
-}
-
-#[test]
-fn an_operation_of_somebody_else_is_named_as_such() {
-    let workspace = TestWorkspace::new();
-    workspace.ok("add one");
-    let mut command = workspace.command(&["undo"]);
-    command
-        .env("CLEO_AGENT", "another")
-        .env("CLEO_FORMAT", "text");
-    let reply = workspace.finish(command, "");
-    assert_eq!(
-        (reply.exit, reply.stderr.as_str()),
-        (0, "warning: operation 1 was by tester\n")
-    );
 }
 
 #[test]

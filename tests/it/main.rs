@@ -26,6 +26,7 @@ mod feed;
 mod gates;
 mod graph;
 mod graph_pictures;
+mod handing_out;
 mod history;
 mod init_agents;
 mod listing;

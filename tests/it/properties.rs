@@ -327,7 +327,7 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
         Step::Complete(task) => {
             complete::complete(context, model.pick(*task), None, false).map(drop)
         }
-        Step::Cancel(task) => tasks::cancel(context, model.pick(*task), None).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, model.pick(*task), None, false).map(drop),
         Step::Reopen(task) => tasks::reopen(context, model.pick(*task)).map(drop),
         Step::Delete {
             task,

@@ -207,6 +207,29 @@ fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
 }
 
 #[test]
+fn only_who_leads_a_session_ends_it_unless_by_force() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T1");
+    let code = "E_SESSION_CLOSE_BLOCKED";
+    let error = refused(&workspace, "bob", "session end S1", code, 37);
+    assert_eq!(error["message"], "ada leads S1, not bob");
+    assert_eq!(error["fix"], "cleo session show S1");
+    let force = "cleo session end S1 --force";
+    assert_eq!(error["alternatives"][0]["command"], force);
+    does(&workspace, "bob", "session end S1 --force");
+}
+
+#[test]
+fn the_way_to_share_a_scope_keeps_the_name() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "session start --scope T1");
+    let line = "session start --scope T2 --name 'On tokens'";
+    let error = refused(&workspace, "bob", line, "E_SCOPE_CONFLICT", 32);
+    let fix = "cleo session start --scope T2 --name='On tokens' --force";
+    assert_eq!(error["fix"], fix);
+}
+
+#[test]
 fn a_name_and_a_note_are_clean_text() {
     let workspace = TestWorkspace::new();
     refused(

@@ -127,7 +127,7 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
         }
         Step::Start(task) => tasks::start(context, TaskId(task), Lease::default(), None).map(drop),
         Step::Complete(task) => complete::complete(context, TaskId(task), None, true).map(drop),
-        Step::Cancel(task) => tasks::cancel(context, TaskId(task), None).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, TaskId(task), None, false).map(drop),
         Step::Reopen(task) => tasks::reopen(context, TaskId(task)).map(drop),
         Step::Archive(task) => {
             let tasks = vec![TaskId(task)];

@@ -16,7 +16,9 @@ use crate::ops::tasks;
 #[command(after_help = "\
 Examples:
   cleo next
-  cleo next --epic T1")]
+  cleo next --epic T1
+
+A task whose files may be the same as those of a task under way is passed over.")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: Scope,
@@ -26,12 +28,18 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     let next = tasks::next(&mut face.context()?, arguments.scope.epic)?;
     face.reply(&next, &problem_warnings(&next.problems), |screen| {
         let Some(task) = &next.task else {
-            screen.line(Tone::Dim, "nothing is ready");
+            let reason = next.reason.as_deref();
+            let why = reason.map(|reason| format!("nothing to take: {reason}"));
+            screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
             return;
         };
         headline(screen, task.id, task.status, &task.title);
         screen.say(Tone::Dim, "because: ");
         screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
+        for conflict in &next.conflicts {
+            screen.say(Tone::Dim, "passed over: ");
+            screen.line(Tone::Plain, tasks::told(conflict));
+        }
         screen
             .say(Tone::Dim, "next: ")
             .line(Tone::Accent, format!("cleo spawn {}", task.id));

@@ -40,14 +40,21 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 fn show(screen: &mut Screen, waves: &Waves) {
     if waves.total == 0 && waves.stuck.is_empty() {
-        screen.line(Tone::Dim, "no open tasks");
+        screen.line(Tone::Dim, "no open tasks for agents");
+    }
+    if waves.total == 0 && !waves.stuck.is_empty() {
+        screen.line(Tone::Dim, "no wave: all open tasks are stuck");
     }
     for (number, wave) in waves.waves.iter().enumerate() {
         neighbors(screen, &format!("wave {number}"), wave);
     }
     let more = waves.total - waves.waves.len();
     if more > 0 {
-        screen.line(Tone::Dim, format!("and {more} more; --limit shows them"));
+        let more = match waves.waves.is_empty() {
+            true => format!("all {more} waves were left out; --limit shows them"),
+            false => format!("and {more} more; --limit shows them"),
+        };
+        screen.line(Tone::Dim, more);
     }
     conflicts(screen, &waves.conflicts);
     neighbors(screen, "stuck", &waves.stuck);

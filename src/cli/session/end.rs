@@ -24,7 +24,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 
-    /// End it although who leads it holds tasks of its scope
+    /// End it although somebody else leads it, or who leads it holds tasks of its scope
     #[arg(long)]
     force: bool,
 }

@@ -30,7 +30,10 @@ pub(super) fn run(
     let mut context = face.context()?;
     let (ids, left_out) = select(&mut context, selection)?;
     if ids.is_empty() {
-        face.output.note("nothing is ready in this wave");
+        face.output.note(match left_out.is_empty() {
+            true => "nothing is ready in this wave",
+            false => "all that is ready in this wave touches files of tasks under way",
+        });
     }
     let work = |context: &mut Context, take: &mut dyn FnMut(Spawned) -> bool| {
         let mut batch = spawn_batch(context, &ids, options, take)?;

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
 use crate::error::{Error, nearest, quote};
+use crate::id::TaskId;
 use crate::task::{Priority, Size, Status};
 
 /// Finds what was most likely meant by a line that clap refuses.
@@ -15,6 +16,8 @@ pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> 
         .or_else(|| value(fault, line))
         .or_else(|| dashed(fault, line))
         .or_else(|| quoted_title(fault, line))
+        .or_else(|| scoped(fault, line))
+        .or_else(|| without(fault, line))
 }
 
 /// Puts the replacement that an error names in its place; none when it is not clear which place
@@ -244,4 +247,43 @@ fn quoted_title(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let mut whole = words;
     whole.splice(first..=last, [title.as_str()]);
     Some(pasted(whole.into_iter()))
+}
+
+/// `cleo orchestrator waves T1` most likely means the epic T1.
+fn scoped(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let unexpected = context(fault, ContextKind::InvalidArg)?;
+    let epic: TaskId = unexpected.trim_start_matches('#').parse().ok()?;
+    let mut options = line.command.get_arguments();
+    let option = options.find(|option| option.get_long() == Some("epic"))?;
+    let is_it = |word: &Word<'_>| word.role == Role::Argument && word.text() == Some(&unexpected);
+    let [place] = places(line, is_it)[..] else {
+        return None;
+    };
+    let is_given = |word: &Word<'_>| word.argument.as_ref() == Some(option);
+    if line.words.iter().any(is_given) {
+        return None;
+    }
+    let epic = epic.to_string();
+    let words = line.words.iter().map(Word::text);
+    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
+    words.splice(place..=place, ["--epic", &epic]);
+    Some(pasted(words.into_iter()))
+}
+
+/// Of several tasks, those that are named rightly are left.
+fn without(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+    let argument = context(fault, ContextKind::InvalidArg)?;
+    let wrong = context(fault, ContextKind::InvalidValue)?;
+    let is_task = |word: &&Word<'_>| word.role == Role::Argument && word.gives(&argument);
+    let right = line.words.iter().filter(is_task).filter_map(Word::text);
+    if !right
+        .map(str::parse)
+        .any(|id: Result<TaskId, _>| id.is_ok())
+    {
+        return None;
+    }
+    let is_wrong = |word: &&Word<'_>| is_task(word) && word.text() == Some(&wrong);
+    let left = line.words.iter().filter(|word| !is_wrong(word));
+    let left: Vec<&str> = left.map(Word::text).collect::<Option<_>>()?;
+    Some(pasted(left.into_iter()))
 }

@@ -4,14 +4,18 @@ use super::{Caller, Claimed, end, started, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::{is_within, move_task};
+use crate::ops::tasks::{choose, is_within, move_task, told};
 use crate::ops::{Context, require};
 use crate::phase::Counts;
 use crate::store::Transaction;
 use crate::task::Status;
+use crate::task::graph::Conflict;
 
-/// Claims the most urgent ready task below `scope`, or of all, and starts it. Tasks whose lease is
-/// over are free again first.
+/// How many tasks that were passed over are named.
+const PASSED_SHOWN: usize = 5;
+
+/// Claims the most urgent ready task below `scope`, or of all, that touches no files of a task under
+/// way, and starts it. Tasks whose lease is over are free again first.
 pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) -> Result<Claimed> {
     let caller = &Caller::unbound(context);
     // Whoever finds nothing need not wait for those who write.
@@ -19,25 +23,51 @@ pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) ->
         if let Some(scope) = scope {
             require(transaction, scope)?;
         }
-        let over = expired(transaction, scope, caller)?;
-        match transaction.first_ready(scope)? {
-            None if over.is_empty() => Err(nothing_ready(transaction, scope)?),
-            _ => Ok(()),
-        }
+        chosen(transaction, scope, caller).map(drop)
     })?;
     context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;
-        let Some(id) = transaction.first_ready(scope)? else {
-            return Err(nothing_ready(transaction, scope)?);
-        };
+        let (id, passed) = chosen(transaction, scope, caller)?;
         let task = require(transaction, id)?;
         let last = transaction.claim(id)?;
         let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
-        let told = |id: &TaskId| format!("the lease of {id} was over: it is free again");
+        let free = |id: &TaskId| format!("the lease of {id} was over: it is free again");
         let others = freed.iter().filter(|freed| **freed != id);
-        let warnings = others.map(told).collect();
+        let warnings = others.map(free).chain(passed_over(&passed)).collect();
         started(transaction, task, claim, caller, warnings)
     })
+}
+
+/// Finds the task to claim, and what was passed over for it.
+fn chosen(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    caller: &Caller,
+) -> Result<(TaskId, Vec<Conflict>)> {
+    let choice = choose(transaction, scope, &caller.now)?;
+    match (choice.task, choice.passed.first()) {
+        (Some(task), _) => Ok((task.id, choice.passed)),
+        (None, Some(first)) => Err(crowded(first, scope)),
+        (None, None) => Err(nothing_ready(transaction, scope)?),
+    }
+}
+
+fn passed_over(passed: &[Conflict]) -> impl Iterator<Item = String> {
+    let first = passed.iter().take(PASSED_SHOWN);
+    let more = passed.len().saturating_sub(PASSED_SHOWN);
+    let more = (more > 0).then(|| format!("{more} more were passed over because of their files"));
+    let passed = |conflict| format!("passed over: {}", told(conflict));
+    first.map(passed).chain(more)
+}
+
+/// The error for a graph in which all that is ready touches files of tasks under way.
+fn crowded(first: &Conflict, scope: Option<TaskId>) -> Error {
+    let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
+    let message = format!("nothing that is ready{place} can be taken: {}", told(first));
+    let anyway = format!("cleo claim {}", first.task);
+    Error::new(Code::NothingReady, message)
+        .passing(true)
+        .or("take it all the same", anyway)
 }
 
 /// Frees the tasks whose lease is over.

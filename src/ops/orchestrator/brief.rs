@@ -199,7 +199,7 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
         }
         let first = ready.tasks.iter().take(TASKS_MAX as usize);
         let first: Vec<TaskId> = first.map(|task| task.id).collect();
-        let apart = tasks::apart(transaction, &first, usize::MAX)?;
+        let apart = tasks::apart(transaction, &first, usize::MAX, &at)?;
         let first: Result<Vec<Task>> = first.iter().map(|id| require(transaction, *id)).collect();
         let mut found = Found {
             at,

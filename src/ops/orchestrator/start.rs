@@ -68,11 +68,11 @@ struct Found {
 pub fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
     let facts = Facts::read(context, epic)?;
     let ready = tasks::ready(context, epic, Some(READY_MAX))?;
-    let manifest = context.workspace.manifest()?;
+    let (manifest, now) = (context.workspace.manifest()?, context.now());
     let (first, apart, open) = context.read(|transaction| {
         let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
         let first: Result<Vec<Task>> = ids.iter().map(|id| require(transaction, *id)).collect();
-        let apart = tasks::apart(transaction, &ids, usize::MAX)?;
+        let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;
         let scope = Scope::new(transaction, epic);
         Ok((first?, apart, followups::open(&manifest, &scope)?))
     })?;

@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::claims::Caller;
-use super::tasks::is_within;
+use super::tasks::{choose, is_within};
 use super::{Context, require};
 use crate::claim::Claim;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::phase::Counts;
 use crate::session::{Session, SessionId, SessionStatus};
@@ -71,7 +71,8 @@ pub fn start(
     context.write(|transaction| {
         refuse_second(transaction, &caller)?;
         if let Some(scope) = scope {
-            check_scope(transaction, scope, force)?;
+            let share = share(scope, name.as_deref());
+            check_scope(transaction, scope, &share, force)?;
         }
         let session = Session {
             id: transaction.next_session()?,
@@ -101,7 +102,19 @@ fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
         .or("see how it stands", "cleo session status"))
 }
 
-fn check_scope(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Result<()> {
+/// The command that opens a session although another one is about the same.
+fn share(scope: TaskId, name: Option<&str>) -> String {
+    let name = name.map(|name| format!(" --name={}", quote(name)));
+    let name = name.unwrap_or_default();
+    format!("cleo session start --scope {scope}{name} --force")
+}
+
+fn check_scope(
+    transaction: &dyn Transaction,
+    scope: TaskId,
+    share: &str,
+    force: bool,
+) -> Result<()> {
     let task = require(transaction, scope)?;
     if task.is_closed() {
         let message = format!(
@@ -113,8 +126,7 @@ fn check_scope(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Res
     if force {
         return Ok(());
     }
-    let share = format!("cleo session start --scope {scope} --force");
-    refuse_shared(transaction, scope, &share)
+    refuse_shared(transaction, scope, share)
 }
 
 /// Refuses a scope that overlaps that of an open session; `share` opens it all the same.
@@ -151,7 +163,7 @@ pub fn show(context: &mut Context, id: Option<SessionId>) -> Result<Session> {
 
 /// Reads how the work of a session stands, or of the caller's.
 pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
-    let which = Which::of(context, id);
+    let (which, now) = (Which::of(context, id), context.now());
     context.read(|transaction| {
         let session = which.find(transaction)?;
         let focus = session
@@ -161,14 +173,17 @@ pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> 
         Ok(Standing {
             counts: transaction.counts(session.scope)?,
             claims: claims_in(transaction, &session)?,
-            next: transaction.first_ready(session.scope)?,
+            next: choose(transaction, session.scope, &now)?
+                .task
+                .map(|task| task.id),
             focus,
             session,
         })
     })
 }
 
-/// Ends a session, or the caller's. While its leader holds tasks of its scope, only by `force`.
+/// Ends a session, or the caller's. One that somebody else leads, and one whose leader holds tasks of
+/// its scope, only by `force`.
 pub fn end(
     context: &mut Context,
     id: Option<SessionId>,
@@ -183,6 +198,7 @@ pub fn end(
             return Ok(unchanged(session));
         }
         if !force {
+            refuse_other(&session, &caller)?;
             refuse_held(transaction, &session, &caller)?;
         }
         if let Some(text) = note {
@@ -192,6 +208,20 @@ pub fn end(
         session.ended_at = Some(caller.now.clone());
         keep(transaction, session, "session-ended")
     })
+}
+
+fn refuse_other(session: &Session, caller: &Caller) -> Result<()> {
+    if session.holder == caller.name {
+        return Ok(());
+    }
+    let Session { id, holder, .. } = session;
+    let message = format!("{holder} leads {id}, not {}", caller.name);
+    Err(Error::new(Code::SessionBlocked, message)
+        .fix(format!("cleo session show {id}"))
+        .or(
+            "end it all the same",
+            format!("cleo session end {id} --force"),
+        ))
 }
 
 fn refuse_held(transaction: &dyn Transaction, session: &Session, caller: &Caller) -> Result<()> {
@@ -231,7 +261,7 @@ pub fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Kept>
             let message = format!("{id} is open, and {} leads it", session.holder);
             return Err(Error::new(Code::SessionExists, message)
                 .fix(format!("export CLEO_SESSION={id}"))
-                .or("end it first", format!("cleo session end {id}")));
+                .or("end it first", format!("cleo session end {id} --force")));
         }
         refuse_second(transaction, &caller)?;
         if let Some(scope) = session.scope.filter(|_| !force) {

@@ -103,7 +103,8 @@ fn wave(
     let Some(number) = number.filter(|number| *number > 0) else {
         let ready = tasks::ready(context, Some(epic), None)?;
         let ready: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
-        let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit))?;
+        let now = context.now();
+        let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit, &now))?;
         return Ok((chosen.tasks, left_out(&chosen.conflicts)));
     };
     let waves = tasks::waves(context, Some(epic), None)?.waves;

@@ -1,5 +1,7 @@
 //! Changing the fields of a task.
 
+use serde_json::Value;
+
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result, nearest};
 use crate::gate::Gate;
@@ -7,7 +9,7 @@ use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
-use crate::store::{DANGLING, Tasks, dangling};
+use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
 use crate::task::draft::{
     check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
     check_word,
@@ -162,6 +164,7 @@ fn clear(task: &mut Task, field: ListField) {
         ListField::Depends => {
             task.depends.clear();
             task.extra.remove(DANGLING);
+            task.extra.remove(CIRCULAR);
         }
         ListField::Labels => task.labels.clear(),
         ListField::Phase => task.phase = None,
@@ -270,9 +273,17 @@ fn remove_missing(task: &mut Task, patch: &Patch) -> Result<()> {
             .any(|id| id.to_string() == *name)
     };
     names.retain(|name| !patch.remove_missing.contains(name) && !is_id(name));
-    match names.is_empty() {
-        true => drop(task.extra.remove(DANGLING)),
-        false => drop(task.extra.insert(DANGLING.to_string(), names.into())),
+    let is_left = |name: &Value| names.iter().any(|left| name.as_str() == Some(left));
+    let circular = match task.extra.remove(CIRCULAR) {
+        Some(Value::Array(circular)) => circular.into_iter().filter(is_left).collect(),
+        _ => Vec::new(),
+    };
+    let names: Vec<Value> = names.iter().cloned().map(Value::from).collect();
+    for (list, names) in [(CIRCULAR, circular), (DANGLING, names)] {
+        match names.is_empty() {
+            true => drop(task.extra.remove(list)),
+            false => drop(task.extra.insert(list.to_string(), names.into())),
+        }
     }
     Ok(())
 }

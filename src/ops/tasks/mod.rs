@@ -15,9 +15,11 @@ pub use batch::read_batch;
 pub(super) use change::height;
 pub use change::{ListField, Patch, update};
 pub use delete::{Deleted, delete};
+pub(super) use graph::choose;
 pub use graph::{
     Analysis, Apart, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path,
-    Ready, Totals, WaveWidths, Waves, analyze, apart, drawing, neighbor_tree, next, ready, waves,
+    Ready, Totals, WaveWidths, Waves, analyze, apart, drawing, neighbor_tree, next, ready, told,
+    waves,
 };
 pub use moves::{Moved, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready};

@@ -1,16 +1,18 @@
 //! Moving a task along: start, complete, cancel, reopen.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::claims::{self, Caller, take_or_renew};
+use crate::ops::claims::{self, Caller, check_holder, take_or_renew};
 use crate::ops::{Context, require};
-use crate::store::{Tasks, Transaction};
+use crate::store::{Tasks, Transaction, missing};
 use crate::task::draft::check_note;
 use crate::task::{Note, Status, Task};
+
+/// How many tasks a refusal names.
+const NAMED_MAX: usize = 20;
 
 /// A task after a move.
 #[derive(Debug, Serialize)]
@@ -53,10 +55,16 @@ pub fn start(context: &mut Context, id: TaskId, lease: Lease, epoch: Option<u32>
     })
 }
 
-/// Gives a task up, with the reason as a note.
-pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Result<Moved> {
-    let (now, by) = (context.now(), context.surroundings.actor.clone());
-    let caller = Caller::unbound(context);
+/// Gives a task up, with the reason as a note. What somebody else holds is left to them unless
+/// `force`, which is recorded.
+pub fn cancel(
+    context: &mut Context,
+    id: TaskId,
+    reason: Option<String>,
+    force: bool,
+) -> Result<Moved> {
+    let caller = Caller::of(context, id, None);
+    let (now, by) = (caller.now.clone(), caller.name.clone());
     if let Some(reason) = &reason {
         check_note(reason)?;
     }
@@ -65,6 +73,7 @@ pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Resu
         if task.status == Status::Done {
             return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
         }
+        let taken = check_holder(transaction, &task, &caller, force, "cancel")?;
         if let Some(text) = reason {
             task.notes.push(Note {
                 at: now.clone(),
@@ -75,12 +84,8 @@ pub fn cancel(context: &mut Context, id: TaskId, reason: Option<String>) -> Resu
             transaction.put(&task)?;
         }
         let mut moved = move_task(transaction, task, Status::Cancelled, &now)?;
-        let held = transaction.claim(id)?.and_then(|claim| claim.holder);
-        if claims::end(transaction, id, &caller)?
-            && let Some(holder) = held.filter(|holder| *holder != by)
-        {
-            moved.warnings.push(format!("it was claimed by {holder}"));
-        }
+        claims::end(transaction, id, &caller)?;
+        moved.warnings.extend(taken);
         let open = open_children(transaction, id)?;
         if !open.is_empty() {
             let open = id::list(&open);
@@ -129,9 +134,9 @@ pub(in crate::ops) fn finish(
     if task.status == Status::Cancelled {
         return Err(refused(&task, "completed", &format!("cleo reopen {id}")));
     }
-    let open = open_children(transaction, id)?;
+    let open = open_below(transaction, id)?;
     if !open.is_empty() && !force {
-        let message = format!("{id} has children that are not done: {}", id::list(&open));
+        let message = format!("{id} has children that are not done: {}", named(&open));
         return Err(Error::new(Code::HasChildren, message)
             .fix(format!("cleo complete {id} --force"))
             .or("finish the first of them", format!("cleo show {}", open[0])));
@@ -182,13 +187,12 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
             waits.push(format!("it {what} {}", id::list(&open)));
         }
     }
-    if let Some(Value::Array(missing)) = task.extra.get("danglingDepends") {
-        let names = missing.iter().map(Value::to_string).collect::<Vec<_>>();
-        waits.push(format!(
-            "it depends on {}, which is not here",
-            names.join(", ")
-        ));
-    }
+    let missing = missing(task);
+    waits.extend(
+        missing
+            .iter()
+            .map(|need| format!("it depends on {}", need.told())),
+    );
     if task.status == Status::Blocked {
         waits.push("it is blocked".to_string());
     }
@@ -213,6 +217,31 @@ fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
         Ok(!matches!(status, Some(Status::Done | Status::Cancelled)))
     };
     keep(tasks.children(id)?, is_open)
+}
+
+/// Finds the open tasks below a task, without what is below these. What is over may have parts that
+/// are not.
+fn open_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+    if tasks.children(id)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let nodes = tasks.nodes(Some(id))?;
+    let is_open = |wanted: TaskId| {
+        let found = id::place(&nodes, wanted, |node| node.id);
+        found.is_some_and(|place| nodes[place].is_open())
+    };
+    let open = nodes.iter().filter(|node| node.is_open());
+    let first = open.filter(|node| !node.parent.is_some_and(is_open));
+    Ok(first.map(|node| node.id).collect())
+}
+
+/// Names the first of some tasks, and how many more there are.
+fn named(ids: &[TaskId]) -> String {
+    let shown = id::list(&ids[..ids.len().min(NAMED_MAX)]);
+    match ids.len().saturating_sub(NAMED_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {

@@ -11,8 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
-use crate::store::{Archived, Filter, Page, Transaction};
-use crate::task::graph::Problem;
+use crate::store::{Archived, Filter, Page, Transaction, missing};
+use crate::task::graph::{Missing, Problem};
 use crate::task::{Status, Task};
 
 /// Most labels and types that a filter may name.
@@ -81,6 +81,8 @@ pub struct Dependencies {
     pub ready: bool,
     /// What it depends on.
     pub depends: Vec<Neighbor>,
+    /// What it depends on and leads to no task.
+    pub missing: Vec<Missing>,
     /// What depends on it.
     pub dependents: Vec<Neighbor>,
     /// Tasks that can start once it is done, and not before.
@@ -258,6 +260,7 @@ pub fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
         Ok(Dependencies {
             task: id,
             ready: tasks.is_ready(id)?,
+            missing: missing(&task),
             depends,
             dependents,
             unblocks: tasks.unblocked_by(id)?,

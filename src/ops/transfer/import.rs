@@ -8,7 +8,7 @@ use super::source::{Extent, Source};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::tasks::DEPTH_MAX;
 use crate::ops::{Context, require};
-use crate::store::Transaction;
+use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::{Note, Task};
 use crate::transfer::plan::{Outline, Plan, Planned, Wishes};
 use crate::transfer::report::Report;
@@ -185,7 +185,8 @@ fn joined(before: &Task, mut task: Task, format: Format) -> Task {
     }
     for (name, value) in &before.extra {
         // What waits for something that is not there is for a user to clear, not for a file.
-        if name != "danglingDepends" && name != "relations" && name != format.word() {
+        let is_missing = [DANGLING, CIRCULAR].contains(&name.as_str());
+        if !is_missing && name != "relations" && name != format.word() {
             task.extra.entry(name).or_insert_with(|| value.clone());
         }
     }

@@ -40,19 +40,16 @@ pub struct Undone {
     pub warnings: Vec<String>,
 }
 
-/// Takes back an operation: the one named, else the latest that changed something that can be
-/// taken back, is not taken back yet and is no undo itself.
+/// Takes back an operation: the one named, else the caller's latest that is not taken back yet and
+/// is no undo itself.
 pub fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
     let caller = Caller::unbound(context);
     let work = |transaction: &mut dyn Transaction| {
-        let (operation, mut warnings) = match number {
-            Some(number) => (named(transaction, number)?, Vec::new()),
-            None => latest(transaction)?,
+        let operation = match number {
+            Some(number) => named(transaction, number)?,
+            None => latest(transaction, &caller)?,
         };
-        if number.is_none() && operation.by != caller.name {
-            let (number, by) = (operation.number, &operation.by);
-            warnings.push(format!("operation {number} was by {by}"));
-        }
+        let mut warnings = Vec::new();
         let changes = transaction.changes_of(operation.number, u32::MAX)?;
         let own = take_back(transaction, &operation, &changes, &caller, &mut warnings)?;
         let mut made = transaction.changes_of(own, u32::MAX)?;
@@ -83,6 +80,9 @@ fn still_dry(mut error: Error) -> Error {
     error
 }
 
+/// What to do when nothing better is known.
+const LOOK: &str = "cleo log";
+
 /// Reads the operation that is to be taken back and refuses one that cannot be.
 fn named(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
     let operation = require_operation(transaction, number)?;
@@ -93,13 +93,10 @@ fn named(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
             .or("bring back what it did", format!("cleo undo {undo}")));
     }
     let changes = transaction.changes_of(number, u32::MAX)?;
-    if let Some(event) = changes.iter().find(|_| !can_be_taken_back(&changes)) {
-        let what = describe(&event.change);
-        let message = format!("operation {number} cannot be taken back: {what}");
-        let by_hand = by_hand::way_back(&changes).unwrap_or("cleo log".to_string());
-        return Err(Error::new(Code::NothingToUndo, message).fix(by_hand));
+    match can_be_taken_back(&changes) {
+        true => Ok(operation),
+        false => Err(fixed(&operation, &changes)),
     }
-    Ok(operation)
 }
 
 fn can_be_taken_back(changes: &[Recorded]) -> bool {
@@ -107,18 +104,19 @@ fn can_be_taken_back(changes: &[Recorded]) -> bool {
     changes.any(|each| inverse::is_possible(&each.change))
 }
 
-/// Finds the operation that is taken back when none is named, and says what was passed over.
-fn latest(transaction: &dyn Transaction) -> Result<(Operation, Vec<String>)> {
+/// Finds the operation that is taken back when none is named: the caller's latest. One that cannot
+/// be taken back is refused, and what came before it is left to whoever names it.
+fn latest(transaction: &dyn Transaction, caller: &Caller) -> Result<Operation> {
+    let mut refusal: Option<Error> = None;
     let mut filter = OperationFilter {
+        by: Some(caller.name.clone()),
         limit: Some(PAGE),
         ..OperationFilter::default()
     };
-    let mut passed = Vec::new();
     loop {
         let (page, _) = transaction.operations(&filter)?;
         let Some(last) = page.last() else {
-            let message = "nothing is there that can be taken back";
-            return Err(Error::new(Code::NothingToUndo, message).fix("cleo log"));
+            return Err(refusal.unwrap_or_else(|| nothing_of(caller)));
         };
         filter.before = Some(last.number);
         for operation in page {
@@ -126,17 +124,41 @@ fn latest(transaction: &dyn Transaction) -> Result<(Operation, Vec<String>)> {
                 continue;
             }
             let changes = transaction.changes_of(operation.number, u32::MAX)?;
-            if can_be_taken_back(&changes) {
-                passed.truncate(SHOWN);
-                return Ok((operation, passed));
+            match (can_be_taken_back(&changes), refusal) {
+                (true, None) => return Ok(operation),
+                (true, Some(error)) => return Err(or_the_one_before(error, &operation)),
+                (false, None) => refusal = Some(fixed(&operation, &changes)),
+                (false, known) => refusal = known,
             }
-            let what = changes.first().map(|first| by_hand::told(&first.change));
-            let (number, what) = (operation.number, what.unwrap_or_default());
-            passed.push(format!(
-                "operation {number} was passed over, it cannot be taken back: {what}"
-            ));
         }
     }
+}
+
+/// Names the latest operation that can be taken back, beside the way back by hand if there is one.
+fn or_the_one_before(error: Error, operation: &Operation) -> Error {
+    let undo = format!("cleo undo {}", operation.number);
+    match error.fix.as_deref() {
+        Some(LOOK) | None => error.fix(undo),
+        Some(_) => error.or("take back what you did before it", undo),
+    }
+}
+
+/// The error for a caller who has done nothing that is not taken back yet.
+fn nothing_of(caller: &Caller) -> Error {
+    let message = format!(
+        "{} has done nothing that can be taken back; what others did is taken back by its number",
+        caller.name
+    );
+    Error::new(Code::NothingToUndo, message).fix(LOOK)
+}
+
+/// The error for an operation that has no inverse.
+fn fixed(operation: &Operation, changes: &[Recorded]) -> Error {
+    let what = changes.first().map(|first| describe(&first.change));
+    let (number, what) = (operation.number, what.unwrap_or_default());
+    let message = format!("operation {number} cannot be taken back: {what}");
+    let by_hand = by_hand::way_back(changes);
+    Error::new(Code::NothingToUndo, message).fix(by_hand.unwrap_or(LOOK.to_string()))
 }
 
 /// Undoes the changes of an operation and returns the number of the operation that does.
@@ -152,7 +174,7 @@ fn take_back(
     for recorded in changes.iter().rev() {
         if inverse::is_possible(&recorded.change) {
             inverse::apply(transaction, &recorded.change, &caller.now)?;
-        } else if !claim::give_back(transaction, operation, &recorded.change, caller)?
+        } else if !claim::undo(transaction, operation, &recorded.change, caller)?
             && warnings.len() < SHOWN
         {
             let what = by_hand::told(&recorded.change);

@@ -59,35 +59,49 @@ pub(super) fn a_deleted_task_takes_its_claim_along(store: &mut dyn Store) {
     assert_eq!(kept, Some(session(1)), "the session stays, without a scope");
 }
 
-pub(super) fn the_first_ready_task_is_the_most_urgent(store: &mut dyn Store) {
-    let mut tasks: Vec<Task> = (1..=8).map(|number| task(number, "x")).collect();
-    tasks[0].kind = "epic".parse().unwrap();
-    tasks[1].parent = Some(TaskId(1));
-    tasks[2].parent = Some(TaskId(1));
-    tasks[2].priority = Priority::Critical;
-    tasks[2].depends = vec![TaskId(2)];
-    tasks[3].parent = Some(TaskId(2));
-    tasks[4].priority = Priority::High;
-    tasks[5].status = Status::Active;
-    tasks[5].priority = Priority::Critical;
-    put(store, &tasks);
-    let first = |store: &mut dyn Store, scope: Option<u32>| {
-        let transaction = store.read().unwrap();
-        let first = transaction.first_ready(scope.map(TaskId)).unwrap();
-        first.map(|id| id.0)
-    };
-    assert_eq!(first(store, None), Some(5));
-    assert_eq!(first(store, Some(1)), Some(4), "to any depth");
-    assert_eq!(first(store, Some(5)), None, "only below the scope");
+pub(super) fn running_claims_are_told_from_those_that_are_over(store: &mut dyn Store) {
+    put(
+        store,
+        &[task(1, "a"), task(2, "b"), task(3, "c"), task(4, "d")],
+    );
     let mut transaction = store.write(&stamp()).unwrap();
-    transaction.put_claim(&claim(5, "ada")).unwrap();
-    tasks[3].move_to(Status::Done, NOW);
-    tasks[1].move_to(Status::Done, NOW);
-    transaction.put(&tasks[3]).unwrap();
-    transaction.put(&tasks[1]).unwrap();
-    transaction.commit().unwrap();
-    assert_eq!(first(store, None), Some(3), "what waited is ready now");
-    assert_eq!(first(store, Some(1)), Some(3));
+    let longer = Claim {
+        expires: "2026-01-27T00:00:00.000Z".into(),
+        ..claim(2, "bob")
+    };
+    let freed = claim(3, "ada").freed(NOW);
+    for claim in [claim(1, "ada"), longer, freed, claim(4, "eve")] {
+        transaction.put_claim(&claim).unwrap();
+    }
+    let running = |now: &str, limit: u32| -> Vec<u32> {
+        let claims = transaction.running_claims(now, limit).unwrap();
+        claims.iter().map(|claim| claim.task.0).collect()
+    };
+    assert_eq!(running(NOW, 9), [2, 4, 1], "the ones that end last first");
+    assert_eq!(running(NOW, 2), [2, 4]);
+    assert_eq!(running(&claim(1, "ada").expires, 9), [2]);
+}
+
+pub(super) fn an_active_task_is_ready_again_unless_something_comes_before_it(
+    store: &mut dyn Store,
+) {
+    let mut tasks: Vec<Task> = (1..=4).map(|number| task(number, "x")).collect();
+    tasks[0].status = Status::Active;
+    tasks[0].priority = Priority::High;
+    tasks[1].status = Status::Active;
+    tasks[1].depends = vec![TaskId(1)];
+    tasks[2].status = Status::Review;
+    put(store, &tasks);
+    let transaction = store.read().unwrap();
+    let found = transaction.active_ready(TaskId(1)).unwrap().unwrap();
+    let expected = (TaskId(1), Status::Active, Priority::High, 1);
+    assert_eq!(
+        (found.id, found.status, found.priority, found.below),
+        expected
+    );
+    for other in [2, 3, 4, 5] {
+        assert_eq!(transaction.active_ready(TaskId(other)).unwrap(), None);
+    }
 }
 
 fn session(number: u32) -> Session {

@@ -4,7 +4,7 @@ use super::MemoryTransaction;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Claims, Graph};
+use crate::store::Claims;
 
 impl Claims for MemoryTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
@@ -29,16 +29,11 @@ impl Claims for MemoryTransaction<'_> {
         Ok(held.cloned().collect())
     }
 
-    fn first_ready(&self, scope: Option<TaskId>) -> Result<Option<TaskId>> {
-        let is_held = |id: &TaskId| {
-            let claim = self.state.claims.get(id);
-            claim.is_some_and(|claim| claim.holder.is_some())
-        };
-        let mut ready = self
-            .ready(scope, None)?
-            .tasks
-            .into_iter()
-            .map(|task| task.id);
-        Ok(ready.find(|id| !is_held(id)))
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>> {
+        let mut running: Vec<Claim> = self.state.claims.values().cloned().collect();
+        running.retain(|claim| claim.live_holder(now).is_some());
+        running.sort_by(|a, b| (&b.expires, b.task).cmp(&(&a.expires, a.task)));
+        running.truncate(limit as usize);
+        Ok(running)
     }
 }

@@ -11,11 +11,6 @@ use crate::store::Claims;
 
 const COLUMNS: &str = "task, epoch, holder, since, expires";
 
-/// What the index `nodes_ready` holds, without what somebody holds.
-const READY: &str = "n.is_ready = 1
-    AND NOT EXISTS (SELECT 1 FROM claims c WHERE c.task = n.number AND c.holder IS NOT NULL)
-    ORDER BY n.rank, n.below DESC, n.number LIMIT 1";
-
 impl Claims for SqliteTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
         let sql = format!("SELECT {COLUMNS} FROM claims WHERE task = ?1");
@@ -50,23 +45,12 @@ impl Claims for SqliteTransaction<'_> {
         self.all(&sql, [holder], read)
     }
 
-    fn first_ready(&self, scope: Option<TaskId>) -> Result<Option<TaskId>> {
-        match scope {
-            None => self.first(
-                &format!("SELECT n.number FROM nodes n WHERE {READY}"),
-                (),
-                read_id,
-            ),
-            Some(scope) => {
-                let sql = format!(
-                    "WITH RECURSIVE scope (number) AS (
-                         SELECT number FROM nodes WHERE parent = ?1
-                         UNION SELECT c.number FROM nodes c JOIN scope s ON c.parent = s.number)
-                     SELECT n.number FROM scope s JOIN nodes n ON n.number = s.number WHERE {READY}"
-                );
-                self.first(&sql, [scope.0], read_id)
-            }
-        }
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM claims WHERE holder IS NOT NULL AND expires > ?1
+             ORDER BY expires DESC, task DESC LIMIT ?2"
+        );
+        self.all(&sql, (now, limit), read)
     }
 }
 

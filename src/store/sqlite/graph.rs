@@ -1,7 +1,7 @@
 //! SQL of the graph: nodes, what is ready, and the lengths of chains, which are settled when a
 //! transaction commits.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
@@ -9,10 +9,10 @@ use super::SqliteTransaction;
 use super::faults::Faults;
 use super::tasks::{from_json, read_id, word};
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::store::{Graph, Outline, ReadyPage, ReadyTask, Tasks, dangling};
-use crate::task::graph::Node;
+use crate::id::{self, TaskId};
+use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::below::{BOUND, longest};
+use crate::task::graph::{Missing, Node, by_id};
 use crate::task::{Priority, Status};
 
 /// Most tasks that are settled one by one; with more, all chains are measured at once.
@@ -46,26 +46,33 @@ pub(super) fn nodes(
     let (scope, below) = (scope(root), [root.map(|id| id.0)]);
     let sql =
         format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
-    let mut nodes = transaction.all(&sql, below, read_node)?;
-    nodes.sort_unstable_by_key(|(node, _)| node.id);
-    nodes.dedup_by_key(|(node, _)| node.id);
-    let ids: Vec<TaskId> = nodes.iter().map(|(node, _)| node.id).collect();
+    let mut dangling = Vec::new();
+    let mut nodes = transaction.all(&sql, below, |row| {
+        let (node, dangles) = read_node(row)?;
+        dangling.extend(dangles.then_some(node.id));
+        Ok(node)
+    })?;
+    by_id(&mut nodes);
+    nodes.dedup_by_key(|node| node.id);
+    let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
     let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
                ORDER BY task, position";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
     let mut edges = edges.into_iter().peekable();
-    for (node, dangles) in &mut nodes {
+    for node in &mut nodes {
         // What lies between the ids of the nodes may be read along.
         while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
         while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
             node.depends.push(TaskId(need));
         }
-        if *dangles {
-            node.missing = transaction.missing(node.id)?;
+    }
+    for id in dangling {
+        if let Some(place) = id::place(&nodes, id, |node| node.id) {
+            nodes[place].missing = transaction.missing(id)?;
         }
     }
-    Ok(nodes.into_iter().map(|(node, _)| node).collect())
+    Ok(nodes)
 }
 
 /// Reads a node without its edges, and whether a part of them leads nowhere.
@@ -88,6 +95,16 @@ fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);
     known.copied().map_or_else(|| word(row, column), Ok)
+}
+
+/// Reads a list of texts that are written without escapes, as most are; none for any other JSON.
+fn plain_texts(json: &str) -> Option<Vec<String>> {
+    let inner = json.strip_prefix("[\"")?.strip_suffix("\"]")?;
+    let plain = |text: &str| {
+        let odd = memchr::memchr2(b'"', b'\\', text.as_bytes());
+        odd.is_none().then(|| text.to_string())
+    };
+    inner.split("\",\"").map(plain).collect()
 }
 
 fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
@@ -118,6 +135,15 @@ impl Graph for SqliteTransaction<'_> {
             None => self.ready_of_all(limit),
             Some(root) => self.ready_below(root, limit),
         }
+    }
+
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
+        self.settle()?;
+        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                   WHERE n.number = ?1 AND n.status = 'active' AND n.open_needs = 0
+                       AND n.open_children = 0 AND n.dangling = 0 AND n.is_epic = 0";
+        self.first(sql, [id.0], read_ready)
     }
 
     fn is_ready(&self, id: TaskId) -> Result<bool> {
@@ -158,17 +184,20 @@ impl Graph for SqliteTransaction<'_> {
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
     }
 
-    fn outlines(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Outline>> {
-        let wanted: HashSet<&TaskId> = ids.iter().collect();
-        let sql = "SELECT number, title, files, estimate FROM tasks WHERE number BETWEEN ?1 AND ?2";
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
+        let sql = "SELECT number, title, files, estimate FROM tasks
+                   WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
         let outlines = self.within(sql, ids, |row| {
             let id = read_id(row)?;
-            if !wanted.contains(&id) {
+            if id::place(ids, id, |id| *id).is_none() {
                 return Ok(None);
             }
             let files = match row.get_ref(2)?.as_str()? {
                 "[]" => Vec::new(),
-                _ => from_json(row, 2)?,
+                text => match plain_texts(text) {
+                    Some(files) => files,
+                    None => from_json(row, 2)?,
+                },
             };
             let (title, estimate) = (row.get(1)?, row.get(3)?);
             let outline = Outline {
@@ -204,11 +233,9 @@ impl SqliteTransaction<'_> {
         Ok(found)
     }
 
-    fn missing(&self, id: TaskId) -> Result<Vec<String>> {
-        Ok(self
-            .task(id)?
-            .map(|task| dangling(&task))
-            .unwrap_or_default())
+    fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {
+        let task = self.task(id)?;
+        Ok(task.map(|task| missing(&task)).unwrap_or_default())
     }
 
     fn ready_of_all(&self, limit: Option<u32>) -> Result<ReadyPage> {
@@ -328,7 +355,7 @@ pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
     let mut known = connection.prepare("SELECT number, below FROM nodes")?;
     let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let length = |number: u32| lengths.get(&number).copied().unwrap_or(0);
+    let length = |number: u32| lengths.length(number);
     let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
     changed.retain(|(number, below)| *below != length(*number));
     let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;

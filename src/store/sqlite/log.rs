@@ -14,7 +14,8 @@ const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c
 
 /// Which operations pass an [`OperationFilter`].
 const FITTING: &str =
-    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
+    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
+     AND (:by IS NULL OR o.by = :by)";
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
@@ -62,7 +63,9 @@ impl Log for SqliteTransaction<'_> {
             None => "operations o WHERE :task IS NULL",
         };
         let (task, before) = (filter.task.map(|id| id.0), filter.before.map(signed));
-        let fitting = named_params! {":task": task, ":since": filter.since, ":before": before};
+        let fitting = named_params! {
+            ":task": task, ":since": filter.since, ":before": before, ":by": filter.by,
+        };
         let limit = filter.limit.map_or(-1, i64::from);
         let sql = format!(
             "SELECT o.number FROM {from} AND {FITTING} ORDER BY o.number DESC LIMIT {limit}"

@@ -13,8 +13,10 @@ mod waves;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::{Priority, Status};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use waiting::Waiting;
 
 pub use circle::circle;
@@ -40,7 +42,7 @@ pub struct Node {
     /// What must be done first.
     pub depends: Vec<TaskId>,
     /// What an import says must be done first, and nobody knows.
-    pub missing: Vec<String>,
+    pub missing: Vec<Missing>,
 }
 
 impl Node {
@@ -55,11 +57,37 @@ impl Node {
     }
 }
 
+/// Puts nodes in the order of their ids.
+pub fn by_id(nodes: &mut [Node]) {
+    nodes.sort_unstable_by_key(|node| node.id);
+}
+
+/// A dependency that leads to no task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// What an import says must be done first.
+    pub name: String,
+    /// True when it was there, and left out because tasks would have waited for each other.
+    pub circular: bool,
+}
+
+impl Missing {
+    /// Says what it is and why nobody can wait for it.
+    pub fn told(&self) -> String {
+        let why = match self.circular {
+            true => "was left out because it closed a circle",
+            false => "is not here",
+        };
+        format!("{}, which {why}", self.name)
+    }
+}
+
 /// Nodes by id, with those outside that they depend on.
 #[derive(Clone, Debug, Default)]
 pub struct TaskGraph {
+    /// By id.
     nodes: Vec<Node>,
-    places: HashMap<TaskId, usize>,
     outside: HashMap<TaskId, Node>,
     /// Who waits for whom, worked out when it is first asked.
     waiting: OnceCell<Waiting>,
@@ -69,10 +97,8 @@ impl TaskGraph {
     /// Makes a graph of `nodes`; `outside` are the tasks that they depend on and that are not among
     /// them. What is in neither does not exist and is never counted as done.
     pub fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
-        nodes.sort_unstable_by_key(|node| node.id);
-        let places = nodes.iter().enumerate();
+        by_id(&mut nodes);
         TaskGraph {
-            places: places.map(|(place, node)| (node.id, place)).collect(),
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
             nodes,
             waiting: OnceCell::new(),
@@ -106,7 +132,12 @@ impl TaskGraph {
 
     /// Finds a node, not outside.
     pub fn find(&self, id: TaskId) -> Option<&Node> {
-        self.places.get(&id).map(|place| &self.nodes[*place])
+        self.place(id).map(|place| &self.nodes[place])
+    }
+
+    /// Finds where a node stands among the nodes.
+    fn place(&self, id: TaskId) -> Option<usize> {
+        id::place(&self.nodes, id, |node| node.id)
     }
 
     /// Finds a node, also outside.

@@ -94,39 +94,40 @@ impl TaskGraph {
     }
 
     /// Counts for each place the tasks that wait for it, directly or not. They are bits, and are
-    /// handed from follower to need, some at a time so that memory stays small.
+    /// handed from follower to need, some at a time so that memory stays small. Places that none of
+    /// these wait for are passed over: of most there are few.
     fn behind(&self, waiting: &Waiting) -> Vec<usize> {
         let order = waiting.order(self);
-        let work: Vec<usize> = order
-            .iter()
-            .copied()
-            .filter(|place| waiting.is_work[*place])
-            .collect();
+        let work = order.iter().filter(|place| waiting.is_work[**place]);
+        let work: Vec<usize> = work.copied().collect();
         let mut counts = vec![0; self.nodes.len()];
         let mut bits = vec![[0_u64; WORDS]; self.nodes.len()];
+        let mut own = vec![None; self.nodes.len()];
         for block in work.chunks(WORDS * 64) {
-            bits.fill([0; WORDS]);
-            let mut own = vec![None; self.nodes.len()];
+            let mut has_bits = vec![false; self.nodes.len()];
             for (bit, place) in block.iter().enumerate() {
                 own[*place] = Some(bit);
             }
             for place in order.iter().rev() {
                 let mut all = [0; WORDS];
                 for follower in &waiting.followers[*place] {
-                    let theirs = bits[*follower];
-                    all.iter_mut()
-                        .zip(theirs)
-                        .for_each(|(all, theirs)| *all |= theirs);
+                    if has_bits[*follower] {
+                        let both = all.iter_mut().zip(&bits[*follower]);
+                        both.for_each(|(all, theirs)| *all |= theirs);
+                        has_bits[*place] = true;
+                    }
                     if let Some(bit) = own[*follower] {
                         all[bit / 64] |= 1 << (bit % 64);
+                        has_bits[*place] = true;
                     }
                 }
-                counts[*place] += all
-                    .iter()
-                    .map(|word| word.count_ones() as usize)
-                    .sum::<usize>();
-                bits[*place] = all;
+                if has_bits[*place] {
+                    let ones = all.iter().map(|word| word.count_ones() as usize);
+                    counts[*place] += ones.sum::<usize>();
+                    bits[*place] = all;
+                }
             }
+            block.iter().for_each(|place| own[*place] = None);
         }
         counts
     }

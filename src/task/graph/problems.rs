@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use serde::Serialize;
 
-use super::{Node, TaskGraph, circle};
+use super::{Missing, Node, TaskGraph, circle};
 use crate::error::quote;
 use crate::id::TaskId;
 use crate::task::Status;
@@ -36,7 +36,7 @@ pub struct Problem {
 pub enum Kind {
     /// Tasks wait for each other.
     Cycle,
-    /// A dependency is no task.
+    /// A dependency is no task, or was left out by an import.
     Missing,
     /// A dependency is cancelled.
     Cancelled,
@@ -59,7 +59,7 @@ impl TaskGraph {
     }
 
     fn problems_of(&self, node: &Node) -> impl Iterator<Item = Problem> {
-        let missing = node.missing.iter().map(|name| missing(node.id, name));
+        let missing = node.missing.iter().map(|need| missing(node.id, need));
         let needs = node.depends.iter().filter_map(|need| {
             let id = node.id;
             match self.node(*need) {
@@ -76,9 +76,15 @@ impl TaskGraph {
 
     /// Finds circles among what no order reaches.
     fn circles(&self) -> Vec<Problem> {
-        let reached: HashSet<usize> = self.waiting().order(self).into_iter().collect();
-        let left = self.open().filter(|(place, _)| !reached.contains(place));
+        let mut is_reached = vec![false; self.nodes.len()];
+        for place in self.waiting().order(self) {
+            is_reached[place] = true;
+        }
+        let left = self.open().filter(|(place, _)| !is_reached[*place]);
         let mut left: HashSet<TaskId> = left.map(|(_, node)| node.id).collect();
+        if left.is_empty() {
+            return Vec::new();
+        }
         let parts = self.parts();
         let mut problems = Vec::new();
         while problems.len() < CIRCLES_MAX {
@@ -139,17 +145,21 @@ fn remove(task: TaskId, need: &str) -> String {
     format!("cleo update {task} --remove-depends {}", quote(need))
 }
 
-fn missing(task: TaskId, name: &str) -> Problem {
+fn missing(task: TaskId, need: &Missing) -> Problem {
     Problem {
         kind: Kind::Missing,
         tasks: vec![task],
-        message: format!("{task} depends on {name}, which is not here"),
-        fix: remove(task, name),
+        message: format!("{task} depends on {}", need.told()),
+        fix: remove(task, &need.name),
     }
 }
 
 fn missing_task(task: TaskId, need: TaskId) -> Problem {
-    missing(task, &need.to_string())
+    let need = Missing {
+        name: need.to_string(),
+        circular: false,
+    };
+    missing(task, &need)
 }
 
 fn cancelled(task: TaskId, need: TaskId) -> Problem {

@@ -222,7 +222,11 @@ fn problems_are_told_in_full_with_what_mends_them() {
         (7, &[]),
     ]);
     nodes[3].status = Status::Cancelled;
-    nodes[4].missing = vec!["bd-1".into(), "it's $(odd)".into()];
+    let missing = |name: &str| Missing {
+        name: name.into(),
+        circular: false,
+    };
+    nodes[4].missing = vec![missing("bd-1"), missing("it's $(odd)")];
     nodes[6].is_epic = true;
     nodes.push(node(8, Status::Done, &[4]));
     let told: Vec<_> = graph(nodes)

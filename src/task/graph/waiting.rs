@@ -25,7 +25,7 @@ impl Waiting {
         for (place, node) in graph.open() {
             waiting.is_work[place] = !node.is_container();
             for need in &node.depends {
-                let inside = graph.places.get(need).copied();
+                let inside = graph.place(*need);
                 let needed = match inside {
                     Some(place) => Some(&graph.nodes[place]),
                     None => graph.outside.get(need),
@@ -35,7 +35,7 @@ impl Waiting {
                 waiting.waits[place] += usize::from(!is_done);
             }
             waiting.waits[place] += node.missing.len();
-            if let Some(parent) = node.parent.and_then(|id| graph.places.get(&id).copied()) {
+            if let Some(parent) = node.parent.and_then(|id| graph.place(id)) {
                 waiting.followers[place].push(parent);
                 waiting.waits[parent] += 1;
             }

@@ -84,7 +84,7 @@ impl TaskGraph {
         let chains = below::longest(edges.collect());
         let rank = |node: &Node| {
             let rests = !matches!(node.status, Status::Active | Status::Review);
-            let chain = chains.get(&node.id.0).copied().unwrap_or(0);
+            let chain = chains.length(node.id.0);
             (rests, node.priority, Reverse(chain), node.id)
         };
         self.nodes.iter().map(rank).collect()
@@ -118,7 +118,11 @@ impl Plan {
         for place in candidates {
             let id = graph.nodes[*place].id;
             let own = files(id);
-            let parsed = self.patterns.remove(&id).unwrap_or_else(|| patterns(own));
+            let known = match self.patterns.is_empty() {
+                true => None,
+                false => self.patterns.remove(&id),
+            };
+            let parsed = known.unwrap_or_else(|| patterns(own));
             match occupied.conflict(&parsed, &mut self.spent) {
                 Some((other, which)) => {
                     let files = which.into_iter().map(|at| own[at].clone()).collect();

@@ -68,7 +68,7 @@ fn who_has_taken_a_file_is_named_with_the_texts_that_mean_it() {
     let mut occupied = Occupied::default();
     occupied.take(1, patterns(&texts(&["src/auth/**", "docs/auth.md"])));
     occupied.take(2, patterns(&texts(&["src/web/x.rs"])));
-    let found = |of: &[&str]| occupied.conflict(&patterns(&texts(of)), &mut 0);
+    let mut found = |of: &[&str]| occupied.conflict(&patterns(&texts(of)), &mut 0);
     assert_eq!(
         found(&["src/db", "src/auth/x.rs", "docs"]),
         Some((1, vec![1, 2]))

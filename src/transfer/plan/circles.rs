@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Edge, Known, Outline};
+use super::{Edge, Entry, Known, Outline};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::Status;
@@ -72,9 +72,7 @@ impl Outline {
             let inside: HashSet<TaskId> = group.iter().copied().collect();
             for at in group.iter().filter_map(|id| places.get(id)) {
                 let cut = self.cut(*at, |need| inside.contains(&need));
-                self.entries[*at]
-                    .dangling
-                    .extend(cut.iter().map(|edge| edge.given));
+                self.entries[*at].leave_out(cut.iter().map(|edge| edge.given));
             }
             self.report.cycles.add(|| Circle { members, readings });
         }
@@ -143,7 +141,7 @@ impl Outline {
             let entry = &mut self.entries[at];
             entry.related.push(("depends", edge.given));
             if !matches!(entry.status, Status::Done | Status::Cancelled) {
-                entry.dangling.push(edge.given);
+                entry.leave_out([edge.given]);
             }
         }
     }
@@ -191,5 +189,15 @@ impl Outline {
             }
         }
         readings
+    }
+}
+
+impl Entry {
+    /// Keeps dependencies that closed a circle as dangling.
+    fn leave_out(&mut self, names: impl IntoIterator<Item = u32>) {
+        for name in names {
+            self.dangling.push(name);
+            self.circular.push(name);
+        }
     }
 }

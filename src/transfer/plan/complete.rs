@@ -80,13 +80,12 @@ impl Plan {
             let origin = json!({"format": self.format.word(), "id": origin});
             task.extra.insert("origin".to_string(), origin);
         }
-        if !entry.dangling.is_empty() {
-            let names = entry
-                .dangling
-                .iter()
-                .map(|name| self.names.name(*name).into());
-            add(task, "danglingDepends", names.collect());
-        }
+        let named = |names: &[u32]| -> Vec<Value> {
+            let names = names.iter().map(|name| self.names.name(*name).into());
+            names.collect()
+        };
+        add(task, "danglingDepends", named(&entry.dangling));
+        add(task, "circularDepends", named(&entry.circular));
         let relation =
             |(kind, name): &(&str, u32)| json!({"type": kind, "id": self.names.name(*name)});
         add(

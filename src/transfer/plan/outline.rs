@@ -165,6 +165,7 @@ impl Outline {
             parent: None,
             needs: Vec::new(),
             dangling: Vec::new(),
+            circular: Vec::new(),
             related: Vec::new(),
         }
     }

@@ -1,17 +1,18 @@
 //! How a graph is doing: how much is left, how long it takes at least, where it is narrow.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::waves::waves_of;
-use super::{Outlines, load, named};
+use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::Neighbor;
+use crate::store::Outlines;
 use crate::task::Status;
-use crate::task::graph::{Conflict, Problem, TaskGraph};
+use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
 
 /// A graph of tasks at a glance.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -162,7 +163,7 @@ fn by_status(graph: &TaskGraph) -> BTreeMap<&'static str, usize> {
 
 fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
     let ids = graph.critical_path();
-    let estimate = |id: &TaskId| outlines.get(id).and_then(|outline| outline.estimate);
+    let estimate = |id: &TaskId| outlines.get(*id).and_then(|outline| outline.estimate);
     let hours: Option<f64> = ids.iter().map(estimate).sum();
     Path {
         tasks: named(graph, outlines, &ids),
@@ -186,16 +187,12 @@ fn bottlenecks(graph: &TaskGraph, outlines: &Outlines, limit: usize) -> Vec<Bott
 
 /// Counts the levels of parts. No way up is longer than there are nodes.
 fn levels(graph: &TaskGraph) -> usize {
-    let parents: HashMap<TaskId, Option<TaskId>> = graph
-        .nodes()
-        .iter()
-        .map(|node| (node.id, node.parent))
-        .collect();
-    let depth = |id: TaskId| {
-        let above = |id: &TaskId| parents.get(id).copied().flatten();
-        let within = |id: &TaskId| above(id).filter(|id| parents.contains_key(id));
-        let way = std::iter::successors(Some(id), within);
+    let depth = |node: &Node| {
+        let above = |parent: &TaskId| graph.find(*parent)?.parent;
+        let way = std::iter::successors(Some(node.id), |id| {
+            above(id).filter(|parent| graph.find(*parent).is_some())
+        });
         way.take(crate::ops::tasks::DEPTH_MAX).count()
     };
-    parents.keys().map(|id| depth(*id)).max().unwrap_or(0)
+    graph.nodes().iter().map(depth).max().unwrap_or(0)
 }

@@ -39,8 +39,8 @@ pub fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
             let nodes = tasks.nodes(epic)?;
             refuse_many(nodes.len())?;
             let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
-            let mut outlines = tasks.outlines(&ids)?;
-            let mut title = |id| outlines.remove(&id).map(|outline| outline.title);
+            let outlines = tasks.outlines(&ids)?;
+            let title = |id| outlines.get(id).map(|outline| outline.title.clone());
             let shapes = nodes.into_iter().map(|node| {
                 let title = title(node.id).unwrap_or_default();
                 shape(node, title)

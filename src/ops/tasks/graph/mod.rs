@@ -2,15 +2,17 @@
 
 mod analyze;
 mod apart;
+mod choose;
 mod draw;
 mod ready;
 mod tree;
 mod waves;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 pub use analyze::{Analysis, Path, Totals, WaveWidths, analyze};
-pub use apart::{Apart, apart};
+pub use apart::{Apart, apart, told};
+pub(in crate::ops) use choose::choose;
 pub use draw::{Drawing, Part, drawing};
 pub use ready::{Next, Ready, next, ready};
 pub use tree::{Direction, NeighborRow, NeighborTree, neighbor_tree};
@@ -18,16 +20,14 @@ pub use waves::{Outside, Waves, waves};
 
 use super::Neighbor;
 use crate::error::Result;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::ops::no_task;
-use crate::store::{Filter, Outline, Transaction};
+use crate::store::{Filter, Outlines, Transaction};
 use crate::task::Status;
-use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph};
+use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 
 /// Most tasks around one of which it is asked what stands in their way.
 const AROUND_MAX: usize = 1_000;
-
-type Outlines = HashMap<TaskId, Outline>;
 
 /// Refuses an epic that is no task.
 fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
@@ -43,11 +43,12 @@ fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     with_outside(tasks, tasks.nodes(epic)?)
 }
 
-fn with_outside(tasks: &dyn Transaction, nodes: Vec<Node>) -> Result<TaskGraph> {
-    let mut known: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
-    let mut outside = Vec::new();
+fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGraph> {
+    by_id(&mut nodes);
+    let (mut known, mut outside) = (HashSet::new(), Vec::new());
     for need in nodes.iter().flat_map(|node| &node.depends) {
-        if known.insert(*need) {
+        let is_inside = id::place(&nodes, *need, |node| node.id).is_some();
+        if !is_inside && known.insert(*need) {
             outside.extend(tasks.node(*need)?);
         }
     }
@@ -105,7 +106,7 @@ pub(super) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec
 
 /// Makes a neighbor of a node and what is shown of it.
 fn neighbor(node: &Node, outlines: &Outlines) -> Neighbor {
-    let title = outlines.get(&node.id).map(|outline| outline.title.clone());
+    let title = outlines.get(node.id).map(|outline| outline.title.clone());
     Neighbor {
         id: node.id,
         title: title.unwrap_or_default(),

@@ -2,15 +2,18 @@
 
 use serde::Serialize;
 
-use super::{check_scope, problems};
+use super::choose::{Choice, choose};
+use super::{check_scope, problems, told};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::store::{ReadyTask, Transaction};
-use crate::task::graph::Problem;
+use crate::task::graph::{Conflict, Problem};
 
 /// Most tasks that a reason names.
 const NAMED_MAX: usize = 5;
+/// Most tasks that an answer names as passed over.
+const PASSED_MAX: usize = 20;
 
 /// Tasks that an agent can start now, most urgent first.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -27,11 +30,16 @@ pub struct Ready {
 /// The task to take next.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Next {
     /// The task; none when nothing is ready.
     pub task: Option<ReadyTask>,
-    /// Why this one.
+    /// Why this one, or why none although something is ready.
     pub reason: Option<String>,
+    /// More urgent tasks that were passed over because a task under way touches the same files.
+    pub conflicts: Vec<Conflict>,
+    /// How many of these there are in all.
+    pub conflicts_total: usize,
     /// Tasks that can start once it is done, and not before.
     pub unblocks: Vec<TaskId>,
     /// How many tasks are ready.
@@ -57,21 +65,40 @@ fn ready_in(tasks: &dyn Transaction, epic: Option<TaskId>, limit: Option<u32>) -
 
 /// Reads the task to take next below `epic`, or in the whole workspace.
 pub fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
+    let now = context.now();
     context.read(|tasks| {
-        let ready = ready_in(tasks, epic, Some(1))?;
-        let task = ready.tasks.into_iter().next();
-        let unblocks = match &task {
+        check_scope(tasks, epic)?;
+        let mut choice = choose(tasks, epic, &now)?;
+        let unblocks = match &choice.task {
             Some(task) => tasks.unblocked_by(task.id)?,
             None => Vec::new(),
         };
+        let conflicts_total = choice.passed.len();
+        choice.passed.truncate(PASSED_MAX);
         Ok(Next {
-            reason: task.as_ref().map(|task| reason(task, &unblocks)),
-            task,
+            reason: told_of(&choice, &unblocks),
+            task: choice.task,
+            conflicts: choice.passed,
+            conflicts_total,
             unblocks,
-            total: ready.total,
-            problems: ready.problems,
+            total: choice.total,
+            problems: problems(tasks, epic, choice.total)?,
         })
     })
+}
+
+/// Says why it is this task, or why it is none although something is ready.
+fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
+    let Some(task) = &choice.task else {
+        let first = choice.passed.first()?;
+        let anyway = format!("take it all the same with `cleo claim {}`", first.task);
+        return Some(format!("{}; {anyway}", told(first)));
+    };
+    let mut reason = reason(task, unblocks);
+    if let Some(holder) = &choice.lapsed {
+        reason += &format!("; the lease of {holder} on it is over");
+    }
+    Some(reason)
 }
 
 /// Says why a task comes first.

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Outlines, load, named};
+use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::Neighbor;
+use crate::store::Outlines;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
@@ -65,12 +66,7 @@ pub fn waves(context: &mut Context, epic: Option<TaskId>, limit: Option<u32>) ->
 
 /// Makes waves by what tasks say of their files.
 pub(super) fn waves_of(graph: &TaskGraph, outlines: &Outlines) -> graph::Waves {
-    graph.waves(|id| {
-        let outline = outlines.get(&id);
-        outline
-            .map(|outline| outline.files.as_slice())
-            .unwrap_or_default()
-    })
+    graph.waves(|id| outlines.files(id))
 }
 
 fn outside(graph: &TaskGraph) -> Vec<Outside> {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::DEPTH_MAX;
 use crate::ops::transfer::export::each;
-use crate::store::Transaction;
+use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::Task;
 use crate::transfer::circles::groups;
 use crate::transfer::formats::cleo::line;
@@ -58,6 +58,7 @@ pub(super) fn mend(
         };
     }
     let mut cut = loose(&refers);
+    let n_loose = cut.len();
     apply(&mut refers, &cut);
     // First what came from the file goes, and what is still a circle then goes whole.
     for only_new in [true, false] {
@@ -65,12 +66,12 @@ pub(super) fn mend(
         apply(&mut refers, &more);
         cut.extend(more);
     }
-    for (id, target, field) in cut {
+    for (number, (id, target, field)) in cut.into_iter().enumerate() {
         let task = match changed.get(&id).cloned().flatten() {
             Some(task) => task,
             None => crate::ops::require(transaction, id)?,
         };
-        let task = without(task, target, field);
+        let task = without(task, target, field, number >= n_loose);
         conflicts.push(Conflict {
             id,
             field: field.to_string(),
@@ -174,20 +175,20 @@ fn depth(id: TaskId, refers: &HashMap<TaskId, Refers>) -> usize {
     levels
 }
 
-fn without(mut task: Task, target: TaskId, field: &str) -> Task {
+fn without(mut task: Task, target: TaskId, field: &str, is_circular: bool) -> Task {
     if field == "parent" {
         task.parent = None;
         return task;
     }
     task.depends.retain(|need| *need != target);
-    let dangling = task
-        .extra
-        .entry("danglingDepends")
-        .or_insert_with(|| json!([]));
-    if let Value::Array(list) = dangling {
-        let target = Value::String(target.to_string());
-        if !list.contains(&target) {
-            list.push(target);
+    let circular = is_circular.then_some(CIRCULAR);
+    for list in [DANGLING].into_iter().chain(circular) {
+        let names = task.extra.entry(list).or_insert_with(|| json!([]));
+        if let Value::Array(names) = names {
+            let target = Value::String(target.to_string());
+            if !names.contains(&target) {
+                names.push(target);
+            }
         }
     }
     task

@@ -1,0 +1,140 @@
+//! Which task is given out next: the most urgent that is ready, that nobody holds, and whose files
+//! no task under way touches. `next` shows it and `claim --next` takes it.
+
+use std::cmp::Reverse;
+
+use super::apart::{Apart, apart_from, working};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::tasks::is_within;
+use crate::store::{ReadyTask, Transaction};
+use crate::task::graph::Conflict;
+
+/// How many more tasks are looked at each time that all before touch files of others.
+const STEP: u32 = 8;
+
+/// The task to give out next.
+#[derive(Debug, Default)]
+pub(in crate::ops) struct Choice {
+    /// The task; none when nothing is ready, or only what touches files of others.
+    pub(in crate::ops) task: Option<ReadyTask>,
+    /// Who held it last, where the lease is over.
+    pub(in crate::ops) lapsed: Option<String>,
+    /// More urgent tasks that were passed over, each with who works on its files.
+    pub(in crate::ops) passed: Vec<Conflict>,
+    /// How many tasks are ready.
+    pub(in crate::ops) total: u64,
+}
+
+/// Chooses the task to give out next below `scope`, or of all. What somebody holds although the
+/// lease is over at `now` (RFC 3339 in UTC) can be given out again.
+pub(in crate::ops) fn choose(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    now: &str,
+) -> Result<Choice> {
+    let over = Lapsed::read(transaction, scope, now)?;
+    let mut limit = 1;
+    loop {
+        let (candidates, total) = over.with_ready(transaction, scope, limit)?;
+        let free = unheld(transaction, &candidates, now)?;
+        let apart = first_apart(transaction, &free, &over, now)?;
+        let chosen = apart.tasks.first();
+        if chosen.is_some() || total <= u64::from(limit) {
+            let task = candidates.into_iter().find(|task| Some(&task.id) == chosen);
+            return Ok(Choice {
+                lapsed: task.as_ref().and_then(|task| over.holder(task.id)),
+                task,
+                passed: apart.conflicts,
+                total,
+            });
+        }
+        limit = limit.saturating_mul(STEP);
+    }
+}
+
+/// Finds the first task that touches no files of one under way. Most declare none, and need no look
+/// at the others.
+fn first_apart(
+    transaction: &dyn Transaction,
+    free: &[TaskId],
+    over: &Lapsed,
+    now: &str,
+) -> Result<Apart> {
+    let Some(first) = free.first() else {
+        return Ok(Apart::default());
+    };
+    if transaction.outlines(&[*first])?.files(*first).is_empty() {
+        return Ok(Apart {
+            tasks: vec![*first],
+            ..Apart::default()
+        });
+    }
+    let mut under_way = working(transaction, now)?;
+    under_way.retain(|id| over.holder(*id).is_none());
+    apart_from(transaction, &under_way, free, 1)
+}
+
+fn unheld(
+    transaction: &dyn Transaction,
+    candidates: &[ReadyTask],
+    now: &str,
+) -> Result<Vec<TaskId>> {
+    let mut free = Vec::new();
+    for task in candidates {
+        let claim = transaction.claim(task.id)?;
+        if claim.is_none_or(|claim| claim.live_holder(now).is_none()) {
+            free.push(task.id);
+        }
+    }
+    Ok(free)
+}
+
+/// What is held although the lease is over.
+struct Lapsed {
+    holders: Vec<(TaskId, String)>,
+    /// Those of them that are active and could be taken up again.
+    tasks: Vec<ReadyTask>,
+}
+
+impl Lapsed {
+    fn read(transaction: &dyn Transaction, scope: Option<TaskId>, now: &str) -> Result<Lapsed> {
+        let (mut holders, mut tasks) = (Vec::new(), Vec::new());
+        for claim in transaction.expired_claims(now)? {
+            let is_in_scope = match scope {
+                Some(scope) => is_within(transaction, claim.task, scope)?,
+                None => true,
+            };
+            if let Some(holder) = claim.holder.filter(|_| is_in_scope) {
+                tasks.extend(transaction.active_ready(claim.task)?);
+                holders.push((claim.task, holder));
+            }
+        }
+        Ok(Lapsed { holders, tasks })
+    }
+
+    fn holder(&self, id: TaskId) -> Option<String> {
+        let found = self.holders.iter().find(|(task, _)| *task == id);
+        found.map(|(_, holder)| holder.clone())
+    }
+
+    /// Reads the first ready tasks, with what could be taken up again in its place among them, and
+    /// how many there are in all.
+    fn with_ready(
+        &self,
+        transaction: &dyn Transaction,
+        scope: Option<TaskId>,
+        limit: u32,
+    ) -> Result<(Vec<ReadyTask>, u64)> {
+        let page = transaction.ready(scope, Some(limit))?;
+        let total = page.total + self.tasks.len() as u64;
+        let rank = |task: &ReadyTask| (task.priority, Reverse(task.below), task.id);
+        let mut all = page.tasks;
+        for task in &self.tasks {
+            let place = all.partition_point(|other| rank(other) < rank(task));
+            all.insert(place, task.clone());
+        }
+        all.truncate(limit as usize);
+        Ok((all, total))
+    }
+}

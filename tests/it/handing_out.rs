@@ -1,0 +1,265 @@
+//! Which task is given out next, and what happens to claims when something is taken back.
+
+use serde_json::{Value, json};
+
+use crate::world::{TestWorkspace, document};
+
+/// Runs a command as somebody, at a time of 2026-01-26.
+fn run(workspace: &TestWorkspace, name: &str, time: &str, line: &str) -> Value {
+    let words = shlex::split(line).unwrap();
+    let mut command = workspace.command(&words);
+    command.env("CLEO_AGENT", name);
+    command.env("CLEO_NOW", format!("2026-01-26T{time}Z"));
+    document(&workspace.finish(command, ""))
+}
+
+#[track_caller]
+fn does(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
+    let reply = run(workspace, name, "09:30:00", line);
+    assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+    reply
+}
+
+/// Runs a command that must be refused and must change nothing; returns the error.
+#[track_caller]
+fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str) -> Value {
+    let before = workspace.state();
+    let reply = run(workspace, name, "09:30:00", line);
+    assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+    assert_eq!(workspace.state(), before, "cleo {line} changed something");
+    reply["error"].clone()
+}
+
+/// Three tasks of which the first two touch the same files.
+fn shared_files() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --file 'src/auth/**' --priority critical");
+    workspace.ok("add Two --file src/auth/token.rs --priority high");
+    workspace.ok("add Three --file src/web.rs");
+    workspace
+}
+
+#[test]
+fn what_touches_files_of_a_task_under_way_is_passed_over() {
+    let workspace = shared_files();
+    does(&workspace, "ada", "claim T1");
+    let next = does(&workspace, "bob", "next");
+    let conflict = json!([{"task": "T2", "conflictsWith": "T1", "files": ["src/auth/token.rs"]}]);
+    assert_eq!(next["result"]["task"]["id"], "T3");
+    assert_eq!(next["result"]["conflicts"], conflict);
+    assert_eq!(next["result"]["conflictsTotal"], 1);
+    insta::assert_snapshot!(workspace.cleo("next"));
+    let claimed = does(&workspace, "bob", "claim --next");
+    assert_eq!(claimed["result"]["task"]["id"], "T3");
+    let told = "passed over: T2 touches files that T1 works on: src/auth/token.rs";
+    assert_eq!(claimed["warnings"], json!([told]));
+}
+
+#[test]
+fn when_only_such_tasks_are_left_none_is_given_and_the_way_to_take_one_is_named() {
+    let workspace = shared_files();
+    // Who reviews holds the files as well.
+    does(&workspace, "ada", "claim T1");
+    does(&workspace, "ada", "update T1 --status review");
+    does(&workspace, "bob", "claim T3");
+    let next = does(&workspace, "eve", "next");
+    assert_eq!(next["result"]["task"], json!(null));
+    let reason = "T2 touches files that T1 works on: src/auth/token.rs; \
+                  take it all the same with `cleo claim T2`";
+    assert_eq!(next["result"]["reason"], reason);
+    insta::assert_snapshot!(workspace.cleo("next"));
+    let error = refused(&workspace, "eve", "claim --next", "E_NOTHING_READY");
+    assert_eq!(error["retryable"], true);
+    assert_eq!(error["fix"], "cleo claim --next");
+    assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("T2 touches files that T1 works on"),
+        "{message}"
+    );
+    does(&workspace, "eve", "claim T2");
+}
+
+#[test]
+fn many_tasks_of_one_file_are_passed_over_for_one_of_another() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First --file src/a.rs");
+    does(&workspace, "ada", "claim T1");
+    let lines: String = (0..40)
+        .map(|number| format!("{{\"title\":\"More {number}\",\"files\":[\"src/a.rs\"]}}\n"))
+        .collect();
+    workspace.write("plan.jsonl", lines);
+    workspace.ok("add --batch plan.jsonl");
+    workspace.ok("add Last --file src/b.rs");
+    let next = does(&workspace, "bob", "next");
+    assert_eq!(next["result"]["task"]["id"], "T42");
+    assert_eq!(next["result"]["conflictsTotal"], 40);
+    assert_eq!(next["result"]["conflicts"].as_array().unwrap().len(), 20);
+    assert_eq!(
+        does(&workspace, "bob", "claim --next")["result"]["task"]["id"],
+        "T42"
+    );
+}
+
+#[test]
+fn next_shows_what_claim_next_takes_also_when_a_lease_is_over() {
+    let workspace = shared_files();
+    let at = |time: &str, name: &str, line: &str| run(&workspace, name, time, line);
+    at("09:00:00", "ada", "claim T1 --lease 10m");
+    let held = at("09:05:00", "bob", "next");
+    assert_eq!(held["result"]["task"]["id"], "T3");
+    let over = at("09:20:00", "bob", "next");
+    assert_eq!(over["result"]["task"]["id"], "T1", "it comes first again");
+    assert_eq!(over["result"]["total"], 3);
+    let reason = over["result"]["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("; the lease of ada on it is over"),
+        "{reason}"
+    );
+    let taken = at("09:20:00", "bob", "claim --next");
+    assert_eq!(taken["result"]["task"]["id"], "T1");
+    assert_eq!(taken["result"]["claim"]["epoch"], 2);
+}
+
+#[test]
+fn a_release_that_is_taken_back_gives_the_task_back_to_who_held_it() {
+    let workspace = TestWorkspace::planned();
+    let before = does(&workspace, "ada", "claim T2 --lease 30m")["result"]["claim"].clone();
+    does(&workspace, "ada", "release T2");
+    does(&workspace, "ada", "undo");
+    let shown = does(&workspace, "ada", "show T2");
+    assert_eq!(shown["result"]["task"]["status"], "active");
+    for field in ["holder", "epoch", "expires"] {
+        assert_eq!(shown["result"]["claim"][field], before[field], "{field}");
+    }
+    refused(&workspace, "bob", "claim T2", "E_CLAIMED");
+    does(&workspace, "ada", "heartbeat T2 --epoch 1");
+    does(&workspace, "ada", "complete T2 --epoch 1");
+}
+
+#[test]
+fn a_claim_comes_and_goes_with_each_undo_of_an_undo() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "claim T2");
+    let mut last = does(&workspace, "ada", "undo")["result"]["undo"].clone();
+    for holder in [json!("ada"), json!(null), json!("ada")] {
+        let undone = does(&workspace, "ada", &format!("undo {last}"));
+        last = undone["result"]["undo"].clone();
+        let shown = does(&workspace, "ada", "show T2")["result"].clone();
+        assert_eq!(shown["claim"]["holder"], holder);
+        let status = if holder.is_null() {
+            "pending"
+        } else {
+            "active"
+        };
+        assert_eq!(shown["task"]["status"], status);
+    }
+}
+
+#[test]
+fn who_is_given_a_task_back_has_an_epoch_that_nobody_else_had() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "claim T2");
+    does(&workspace, "ada", "release T2");
+    does(&workspace, "bob", "claim T2");
+    does(&workspace, "bob", "undo");
+    does(&workspace, "ada", "undo");
+    let claim = does(&workspace, "ada", "show T2")["result"]["claim"].clone();
+    assert_eq!(
+        (&claim["holder"], &claim["epoch"]),
+        (&json!("ada"), &json!(3))
+    );
+    refused(&workspace, "bob", "complete T2 --epoch 2", "E_CLAIM_LOST");
+}
+
+#[test]
+fn a_takeover_is_not_taken_back() {
+    let workspace = TestWorkspace::planned();
+    run(&workspace, "ada", "09:00:00", "claim T2 --lease 1m");
+    does(&workspace, "bob", "claim T2");
+    refused(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
+}
+
+#[test]
+fn a_release_is_not_taken_back_once_somebody_else_holds_the_task() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "claim T2");
+    does(&workspace, "ada", "release T2");
+    does(&workspace, "bob", "claim T2");
+    refused(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
+    assert_eq!(
+        does(&workspace, "bob", "show T2")["result"]["claim"]["holder"],
+        "bob"
+    );
+}
+
+#[test]
+fn undo_takes_back_only_ones_own_latest_operation() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "ada", "add First");
+    does(&workspace, "bob", "add Second");
+    let undone = does(&workspace, "ada", "undo");
+    assert_eq!(undone["result"]["operation"]["number"], 1);
+    let error = refused(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
+    assert_eq!(error["fix"], "cleo log");
+    let message = "ada has done nothing that can be taken back; \
+                   what others did is taken back by its number";
+    assert_eq!(error["message"], message);
+    does(&workspace, "ada", "undo 2");
+}
+
+#[test]
+fn undo_passes_over_nothing_and_names_what_could_be_taken_back() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "ada", "add First");
+    refused(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
+    does(&workspace, "ada", "spawn T1");
+    does(&workspace, "bob", "update T1 --priority high");
+    let error = refused(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
+    assert_eq!(
+        error["message"],
+        "operation 2 cannot be taken back: spawned T1 first-2026-01-26"
+    );
+    assert_eq!(error["fix"], "cleo undo 1");
+    let dry = refused(&workspace, "ada", "undo --dry-run", "E_NOTHING_TO_UNDO");
+    assert_eq!(dry["fix"], "cleo undo 1 --dry-run");
+}
+
+#[test]
+fn cancelling_what_somebody_else_holds_takes_force() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "claim T2");
+    let error = refused(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("T2 is claimed by ada")
+    );
+    assert_eq!(
+        error["alternatives"][0]["command"],
+        "cleo cancel T2 --force"
+    );
+    let forced = does(&workspace, "bob", "cancel T2 --force");
+    let warning = forced["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("by force: T2 is claimed by ada"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn an_epic_is_not_complete_while_something_is_open_below_a_cancelled_part() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Epic --type epic");
+    workspace.ok("add Part --parent T1");
+    workspace.ok("add Deep --parent T2");
+    workspace.ok("add Deeper --parent T3");
+    workspace.ok("cancel T2");
+    let error = refused(&workspace, "ada", "complete T1", "E_HAS_CHILDREN");
+    assert_eq!(error["message"], "T1 has children that are not done: T3");
+    assert_eq!(error["alternatives"][0]["command"], "cleo show T3");
+    workspace.ok("complete T4");
+    workspace.ok("complete T3");
+    does(&workspace, "ada", "complete T1");
+}
