@@ -1,6 +1,7 @@
 //! The store in one SQLite file. Transactions are here, the SQL of each resource in its own file.
 
 mod bases;
+mod chains;
 mod claims;
 mod faults;
 mod gates;
@@ -9,6 +10,7 @@ mod health;
 mod links;
 mod list;
 mod log;
+mod nodes;
 mod opening;
 mod overview;
 mod phases;
@@ -32,6 +34,7 @@ use crate::error::Result;
 use crate::file::lock_in_turn;
 use faults::Faults;
 pub use health::StaleClaim;
+use nodes::Unwritten;
 pub use opening::log_of;
 
 /// How long a writer waits for another one.
@@ -80,7 +83,7 @@ impl SqliteStore {
             stamp: stamp.cloned(),
             operation: None,
             _turn: turn,
-            unsettled: RefCell::default(),
+            unwritten: RefCell::default(),
             unread: RefCell::default(),
         }))
     }
@@ -117,8 +120,8 @@ struct SqliteTransaction<'a> {
     operation: Option<i64>,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
-    /// Tasks whose `below` may no longer be right.
-    unsettled: RefCell<BTreeSet<u32>>,
+    /// What it has changed of the graph and not written yet.
+    unwritten: RefCell<Unwritten>,
     /// Tasks that the index of words lacks.
     unread: RefCell<BTreeSet<u32>>,
 }
