@@ -123,9 +123,10 @@ CREATE TABLE phases (
 
 CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
--- One row for each transaction that changed something, and what it changed.
+-- One row for each transaction that changed something, and what it changed. No row is ever deleted,
+-- so numbers only grow.
 CREATE TABLE operations (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     command TEXT NOT NULL,
@@ -135,7 +136,7 @@ CREATE TABLE operations (
 CREATE INDEX operations_by_undone ON operations (undoes) WHERE undoes IS NOT NULL;
 
 CREATE TABLE changes (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence INTEGER PRIMARY KEY,
     operation INTEGER NOT NULL REFERENCES operations (number),
     kind TEXT NOT NULL,
     task INTEGER,
@@ -147,7 +148,7 @@ CREATE INDEX changes_by_task ON changes (task, sequence);
 
 -- Each check of what the agent of a spawned task left.
 CREATE TABLE verifications (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence INTEGER PRIMARY KEY,
     task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     manifest_id TEXT NOT NULL,
     at TEXT NOT NULL,

@@ -51,7 +51,7 @@ impl Claims for SqliteTransaction<'_> {
     }
 
     fn first_ready(&self, scope: Option<TaskId>) -> Result<Option<TaskId>> {
-        self.write_nodes()?;
+        self.settle()?;
         match scope {
             None => self.first(
                 &format!("SELECT n.number FROM nodes n WHERE {READY}"),
