@@ -230,6 +230,18 @@ fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
 }
 
 #[test]
+fn an_archived_task_disagrees_with_nothing() {
+    let workspace = workspace();
+    workspace.ok("complete T2 --force");
+    workspace.ok("archive T2");
+    let found = amiss(&workspace);
+    assert!(
+        found.iter().all(|(check, ..)| check != "database.counts"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn a_claim_that_ran_out_is_found() {
     let workspace = workspace();
     sql(

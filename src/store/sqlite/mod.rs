@@ -163,6 +163,23 @@ impl SqliteTransaction<'_> {
             .execute(parameters)
             .at(self.path)
     }
+
+    /// Runs a statement with each of these parameters; without any it is not even prepared.
+    fn run_each<P: rusqlite::Params>(
+        &self,
+        sql: &str,
+        rows: impl Iterator<Item = P>,
+    ) -> Result<()> {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        for row in rows {
+            statement.execute(row).at(self.path)?;
+        }
+        Ok(())
+    }
 }
 
 impl Transaction for SqliteTransaction<'_> {

@@ -249,11 +249,12 @@ impl SqliteTransaction<'_> {
     }
 
     fn insert_labels(&self, task: &Task) -> Result<()> {
-        for (position, label) in (0_u32..).zip(&task.labels) {
-            let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
-            self.run(sql, (task.id.0, position, label, normalize(label)))?;
-        }
-        Ok(())
+        let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
+        let rows = (0_u32..).zip(&task.labels);
+        self.run_each(
+            sql,
+            rows.map(|(position, label)| (task.id.0, position, label, normalize(label))),
+        )
     }
 
     fn put_depends(&self, task: &Task) -> Result<()> {
@@ -262,11 +263,12 @@ impl SqliteTransaction<'_> {
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {
-        for (position, needs) in (0_u32..).zip(&task.depends) {
-            let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
-            self.run(sql, (task.id.0, position, needs.0))?;
-        }
-        Ok(())
+        let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
+        let rows = (0_u32..).zip(&task.depends);
+        self.run_each(
+            sql,
+            rows.map(|(position, needs)| (task.id.0, position, needs.0)),
+        )
     }
 
     /// Writes where a task comes from. Of two that say the same, the first keeps it.
