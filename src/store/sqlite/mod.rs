@@ -7,6 +7,7 @@ mod faults;
 mod gates;
 mod graph;
 mod health;
+mod kept;
 mod links;
 mod list;
 mod log;

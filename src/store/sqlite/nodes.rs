@@ -4,25 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rusqlite::Row;
-
 use super::SqliteTransaction;
 use super::faults::corrupt;
-use super::graph::{priority, status};
+use super::kept::{Kept, is_closed};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Tasks, dangling};
-use crate::task::{Priority, Status, Task};
-
-const SELECT: &str = "SELECT parent, status, rank, is_epic, open_needs, dropped_needs,
-    open_children, dangling, below FROM nodes WHERE number = ?1";
-
-const INSERT: &str = "INSERT INTO nodes
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-
-const UPDATE: &str = "UPDATE nodes SET parent = ?2, status = ?3, rank = ?4, is_epic = ?5,
-    open_needs = ?6, dropped_needs = ?7, open_children = ?8, dangling = ?9, below = ?10,
-    is_open = ?11, is_ready = ?12, is_stuck = ?13 WHERE number = ?1";
+use crate::store::Tasks;
+use crate::task::{Status, Task};
 
 /// Name of the counter that says which id comes next.
 const NEXT_ID: &str = "next_task";
@@ -30,66 +18,6 @@ const NEXT_ID: &str = "next_task";
 pub(super) const READY: &str = "ready";
 /// Name of the counter of what is archived, whatever its status is.
 const ARCHIVED: &str = "archived";
-
-/// A row of `nodes` without its number and without what follows from the rest.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Kept {
-    parent: Option<u32>,
-    status: Status,
-    priority: Priority,
-    is_epic: bool,
-    open_needs: u32,
-    dropped_needs: u32,
-    open_children: u32,
-    dangling: u32,
-    pub(super) below: u32,
-}
-
-impl Kept {
-    fn of(task: &Task) -> Kept {
-        Kept {
-            parent: task.parent.map(|id| id.0),
-            status: task.status,
-            priority: task.priority,
-            is_epic: task.kind.is_epic(),
-            open_needs: 0,
-            dropped_needs: 0,
-            open_children: 0,
-            dangling: u32::try_from(dangling(task).len()).unwrap_or(u32::MAX),
-            below: 0,
-        }
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        !is_closed(self.status)
-    }
-
-    fn is_ready(&self) -> bool {
-        self.status == Status::Pending
-            && !self.is_epic
-            && (self.open_needs, self.open_children, self.dangling) == (0, 0, 0)
-    }
-
-    /// Says whether it waits for what does not come by itself, or is an epic that nothing ends.
-    fn is_stuck(&self) -> bool {
-        let is_empty = self.is_epic && self.open_children == 0;
-        self.is_open() && (self.dangling > 0 || self.dropped_needs > 0 || is_empty)
-    }
-
-    fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
-        Ok(Kept {
-            parent: row.get(0)?,
-            status: status(row, 1)?,
-            priority: priority(row, 2)?,
-            is_epic: row.get(3)?,
-            open_needs: row.get(4)?,
-            dropped_needs: row.get(5)?,
-            open_children: row.get(6)?,
-            dangling: row.get(7)?,
-            below: row.get(8)?,
-        })
-    }
-}
 
 /// A row as the table has it, if it does, and as it is to be.
 struct Held {
@@ -307,7 +235,7 @@ impl SqliteTransaction<'_> {
         if let Some(kept) = self.unwritten.borrow().held(number) {
             return Ok(Some(*kept));
         }
-        let stored = self.first(SELECT, [number], Kept::read)?;
+        let stored = self.read_kept(number)?;
         if let Some(now) = stored {
             let rows = &mut self.unwritten.borrow_mut().rows;
             rows.insert(number, Held { stored, now });
@@ -331,7 +259,7 @@ impl SqliteTransaction<'_> {
             if stored == Some(now) {
                 continue;
             }
-            self.write_kept(if stored.is_none() { INSERT } else { UPDATE }, number, &now)?;
+            self.write_kept(stored.is_none(), number, &now)?;
             let was_ready = stored.is_some_and(|stored| stored.is_ready());
             let by = i64::from(now.is_ready()) - i64::from(was_ready);
             self.unwritten.borrow_mut().count(READY, by);
@@ -343,45 +271,6 @@ impl SqliteTransaction<'_> {
         }
         Ok(())
     }
-
-    fn write_kept(&self, sql: &str, number: u32, kept: &Kept) -> Result<()> {
-        let Kept {
-            parent,
-            status,
-            priority,
-            is_epic,
-            open_needs,
-            dropped_needs,
-            open_children,
-            dangling,
-            below,
-        } = kept;
-        let (status, rank) = (status.word(), *priority as u32);
-        let follows = (kept.is_open(), kept.is_ready(), kept.is_stuck());
-        self.run(
-            sql,
-            (
-                number,
-                parent,
-                status,
-                rank,
-                is_epic,
-                open_needs,
-                dropped_needs,
-                open_children,
-                dangling,
-                below,
-                follows.0,
-                follows.1,
-                follows.2,
-            ),
-        )?;
-        Ok(())
-    }
-}
-
-fn is_closed(status: Status) -> bool {
-    matches!(status, Status::Done | Status::Cancelled)
 }
 
 /// Names the counter that a task counts in.
