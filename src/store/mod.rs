@@ -280,20 +280,6 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
     dangling(task).into_iter().map(missing).collect()
 }
 
-/// Returns the tasks whose `below` may change with a task: those whose chain it makes longer or
-/// shorter, and a new task itself.
-fn touched(before: Option<&Task>, after: Option<&Task>) -> Vec<TaskId> {
-    let waits = |task: Option<&Task>| -> Vec<TaskId> {
-        let open = task.filter(|task| !task.is_closed());
-        open.map(|task| task.depends.clone()).unwrap_or_default()
-    };
-    let (old, new) = (waits(before), waits(after));
-    let gone = old.iter().filter(|need| !new.contains(need));
-    let come = new.iter().filter(|need| !old.contains(need));
-    let own = after.filter(|_| before.is_none()).map(|task| task.id);
-    gone.chain(come).copied().chain(own).collect()
-}
-
 /// Prepared spawns and what became of them.
 pub trait Spawns {
     /// Reads the spawns of a task; the one that was written last stands last.

@@ -191,7 +191,7 @@ fn broken_pages_are_found() {
 fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
     for (statement, what) in [
         (
-            "UPDATE task_counts SET value = value + 1 WHERE status = 'pending'",
+            "UPDATE counters SET value = value + 1 WHERE name = 'pending'",
             "number of tasks",
         ),
         (
@@ -201,6 +201,10 @@ fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
         (
             "UPDATE nodes SET status = 'done' WHERE number = 4",
             "another parent or status than the task: T4",
+        ),
+        (
+            "UPDATE counters SET value = value + 1 WHERE name = 'ready'",
+            "number of ready tasks",
         ),
         (
             "DELETE FROM nodes WHERE number = 5",
@@ -223,6 +227,18 @@ fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
         });
         assert!(is_found, "{statement}\n{found:?}");
     }
+}
+
+#[test]
+fn an_archived_task_disagrees_with_nothing() {
+    let workspace = workspace();
+    workspace.ok("complete T2 --force");
+    workspace.ok("archive T2");
+    let found = amiss(&workspace);
+    assert!(
+        found.iter().all(|(check, ..)| check != "database.counts"),
+        "{found:?}"
+    );
 }
 
 #[test]

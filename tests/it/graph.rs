@@ -222,7 +222,12 @@ fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() 
     let workspace = TestWorkspace::new();
     workspace.ok("add Waiting");
     let names = r#"{"danglingDepends":["bd-17","it's, odd","T99"]}"#.replace('\'', "''");
+    // As the store counts them when it writes the task.
+    let counted = "UPDATE nodes SET dangling = 3, is_ready = 0, is_stuck = 1";
+    let unready = "UPDATE counters SET value = 0 WHERE name = 'ready'";
     tamper(&workspace, &format!("UPDATE tasks SET extra = '{names}'"));
+    tamper(&workspace, counted);
+    tamper(&workspace, unready);
     let told = problems(&workspace, "T1");
     assert_eq!(told.as_array().unwrap().len(), 3);
     assert_eq!(told[0]["message"], "T1 depends on bd-17, which is not here");
@@ -293,8 +298,12 @@ fn a_circle_that_somebody_put_into_the_database_is_named_by_every_command() {
     workspace.ok("add Third --depends T2");
     tamper(&workspace, "INSERT INTO task_depends VALUES (1, 0, 3)");
     // As the store counts it when it writes an edge.
-    let counted = "UPDATE nodes SET open_needs = open_needs + 1 WHERE number = 1";
+    let counted = "UPDATE nodes SET open_needs = open_needs + 1, is_ready = 0 WHERE number = 1";
     tamper(&workspace, counted);
+    tamper(
+        &workspace,
+        "UPDATE counters SET value = 0 WHERE name = 'ready'",
+    );
     let told = problems(&workspace, "T1");
     assert_eq!(told.as_array().unwrap().len(), 1);
     let message = "tasks wait for each other in a circle: T1 → T3 → T2 → T1";

@@ -60,6 +60,13 @@ fn crowded(title: &str) -> TestWorkspace {
         let blocked = "UPDATE tasks SET status = 'blocked' WHERE number = ?1";
         connection.execute(blocked, [id]).unwrap();
     }
+    // As the store keeps it when it writes these tasks.
+    let kept = "UPDATE nodes SET status = t.status, is_ready = t.status = 'pending' AND NOT is_epic
+                    FROM tasks t WHERE t.number = nodes.number;
+                UPDATE counters SET value = (SELECT count(*) FROM tasks WHERE status = name)
+                    WHERE name IN ('pending', 'active', 'blocked');
+                UPDATE counters SET value = (SELECT sum(is_ready) FROM nodes) WHERE name = 'ready';";
+    connection.execute_batch(kept).unwrap();
     let reason = format!("BLOCKED:{}", "why ".repeat(100));
     let needs = [reason.as_str(), "T300", "T301", "T302"];
     let lines = (0..200).map(|n| {

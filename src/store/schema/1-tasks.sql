@@ -5,7 +5,9 @@ CREATE TABLE counters (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-INSERT INTO counters VALUES ('next_task', 1);
+-- The id that comes next, and how many tasks there are with each status.
+INSERT INTO counters VALUES ('next_task', 1), ('pending', 0), ('active', 0), ('review', 0),
+    ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0);
 
 CREATE TABLE tasks (
     number INTEGER PRIMARY KEY,
@@ -39,7 +41,7 @@ CREATE INDEX tasks_by_status ON tasks (status);
 CREATE UNIQUE INDEX tasks_by_key ON tasks (key) WHERE key IS NOT NULL;
 
 CREATE TABLE task_labels (
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     position INTEGER NOT NULL,
     label TEXT NOT NULL,
     normalized TEXT NOT NULL,
@@ -49,33 +51,13 @@ CREATE TABLE task_labels (
 CREATE INDEX labels_by_name ON task_labels (normalized, task);
 
 CREATE TABLE task_depends (
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     position INTEGER NOT NULL,
     needs INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     PRIMARY KEY (task, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX depends_by_need ON task_depends (needs, task);
-
-CREATE TABLE task_counts (
-    status TEXT PRIMARY KEY,
-    value INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER count_insert AFTER INSERT ON tasks BEGIN
-    INSERT INTO task_counts VALUES (new.status, 1)
-    ON CONFLICT (status) DO UPDATE SET value = value + 1;
-END;
-
-CREATE TRIGGER count_delete AFTER DELETE ON tasks BEGIN
-    UPDATE task_counts SET value = value - 1 WHERE status = old.status;
-END;
-
-CREATE TRIGGER count_update AFTER UPDATE OF status ON tasks WHEN old.status <> new.status BEGIN
-    UPDATE task_counts SET value = value - 1 WHERE status = old.status;
-    INSERT INTO task_counts VALUES (new.status, 1)
-    ON CONFLICT (status) DO UPDATE SET value = value + 1;
-END;
 
 CREATE VIRTUAL TABLE task_text USING fts5 (
     title,
@@ -85,27 +67,9 @@ CREATE VIRTUAL TABLE task_text USING fts5 (
     tokenize = 'unicode61 remove_diacritics 2'
 );
 
-CREATE TRIGGER text_insert AFTER INSERT ON tasks BEGIN
-    INSERT INTO task_text (rowid, title, description)
-    VALUES (new.number, new.title, new.description);
-END;
-
-CREATE TRIGGER text_delete AFTER DELETE ON tasks BEGIN
-    INSERT INTO task_text (task_text, rowid, title, description)
-    VALUES ('delete', old.number, old.title, old.description);
-END;
-
-CREATE TRIGGER text_update AFTER UPDATE OF title, description ON tasks
-WHEN old.title <> new.title OR old.description <> new.description BEGIN
-    INSERT INTO task_text (task_text, rowid, title, description)
-    VALUES ('delete', old.number, old.title, old.description);
-    INSERT INTO task_text (rowid, title, description)
-    VALUES (new.number, new.title, new.description);
-END;
-
 CREATE TABLE spawns (
     sequence INTEGER PRIMARY KEY,
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     manifest_id TEXT NOT NULL,
     output_file TEXT NOT NULL,
     at TEXT NOT NULL,
@@ -120,7 +84,7 @@ CREATE INDEX spawns_by_output ON spawns (output_file);
 
 CREATE TABLE links (
     sequence INTEGER PRIMARY KEY,
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     entry TEXT NOT NULL,
     at TEXT NOT NULL,
     UNIQUE (task, entry)
@@ -129,6 +93,6 @@ CREATE TABLE links (
 CREATE INDEX links_by_entry ON links (entry);
 
 CREATE TABLE gates (
-    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE,
     state TEXT NOT NULL
 ) STRICT;

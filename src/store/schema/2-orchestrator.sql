@@ -8,134 +8,35 @@ DROP INDEX tasks_by_status;
 CREATE INDEX tasks_by_status ON tasks (status, archived_at);
 
 -- An archived task counts as `archived`, whatever its status is.
-DROP TRIGGER count_insert;
-DROP TRIGGER count_delete;
-DROP TRIGGER count_update;
+INSERT INTO counters VALUES ('archived', 0);
 
-CREATE TRIGGER count_insert AFTER INSERT ON tasks BEGIN
-    INSERT INTO task_counts VALUES (iif(new.archived_at IS NULL, new.status, 'archived'), 1)
-    ON CONFLICT (status) DO UPDATE SET value = value + 1;
-END;
-
-CREATE TRIGGER count_delete AFTER DELETE ON tasks BEGIN
-    UPDATE task_counts SET value = value - 1
-    WHERE status = iif(old.archived_at IS NULL, old.status, 'archived');
-END;
-
-CREATE TRIGGER count_update AFTER UPDATE OF status, archived_at ON tasks
-WHEN old.status <> new.status OR old.archived_at IS NOT new.archived_at BEGIN
-    UPDATE task_counts SET value = value - 1
-    WHERE status = iif(old.archived_at IS NULL, old.status, 'archived');
-    INSERT INTO task_counts VALUES (iif(new.archived_at IS NULL, new.status, 'archived'), 1)
-    ON CONFLICT (status) DO UPDATE SET value = value + 1;
-END;
-
--- The store itself keeps the index of words, all that is new in one statement.
-DROP TRIGGER text_insert;
-DROP TRIGGER text_delete;
-DROP TRIGGER text_update;
-
--- The graph's view of a task, without its texts. Triggers keep everything but `below`, which is
--- settled when a transaction commits, and what new edges of a known task add, which the store
--- counts anew when it writes them: edges of a new task are there before its node.
+-- The graph's view of a task, without its texts. The store keeps it beside the task:
+--     rank           0 critical, 1 high, 2 medium, 3 low
+--     open_needs     dependencies that are not done; dropped_needs: of these, cancelled
+--     open_children  children that are neither done nor cancelled
+--     dangling       dependencies of an import that lead nowhere
+--     below          longest chain of open tasks that wait for it, up to a bound
+--     is_stuck       open, and nothing that comes by itself ends its waiting or, of an epic without
+--                    open children, that of others
 CREATE TABLE nodes (
-    number INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    number INTEGER PRIMARY KEY,
     parent INTEGER,
     status TEXT NOT NULL,
-    rank INTEGER NOT NULL,          -- 0 critical, 1 high, 2 medium, 3 low
+    rank INTEGER NOT NULL,
     is_epic INTEGER NOT NULL,
-    open_needs INTEGER NOT NULL,    -- dependencies that are not done
-    dropped_needs INTEGER NOT NULL, -- of these, cancelled
-    open_children INTEGER NOT NULL, -- children that are neither done nor cancelled
-    dangling INTEGER NOT NULL,      -- dependencies of an import that lead nowhere
-    below INTEGER NOT NULL,         -- longest chain of open tasks that wait for it, up to a bound
-    is_open INTEGER NOT NULL AS (status NOT IN ('done', 'cancelled')) VIRTUAL,
-    is_ready INTEGER NOT NULL AS (status = 'pending' AND open_needs = 0 AND open_children = 0
-        AND dangling = 0 AND is_epic = 0) VIRTUAL
+    open_needs INTEGER NOT NULL,
+    dropped_needs INTEGER NOT NULL,
+    open_children INTEGER NOT NULL,
+    dangling INTEGER NOT NULL,
+    below INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    is_ready INTEGER NOT NULL,
+    is_stuck INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX nodes_by_parent ON nodes (parent) WHERE parent IS NOT NULL;
-CREATE INDEX nodes_ready ON nodes (rank, below DESC, number) WHERE is_ready = 1;
-CREATE INDEX nodes_dangling ON nodes (number) WHERE dangling > 0;
-CREATE INDEX nodes_dropped ON nodes (number) WHERE dropped_needs > 0;
-CREATE INDEX nodes_empty ON nodes (number) WHERE is_epic = 1 AND open_children = 0 AND is_open = 1;
-
-INSERT INTO counters VALUES ('ready', 0);
-
-CREATE TRIGGER ready_insert AFTER INSERT ON nodes WHEN new.is_ready BEGIN
-    UPDATE counters SET value = value + 1 WHERE name = 'ready';
-END;
-
-CREATE TRIGGER ready_delete AFTER DELETE ON nodes WHEN old.is_ready BEGIN
-    UPDATE counters SET value = value - 1 WHERE name = 'ready';
-END;
-
-CREATE TRIGGER ready_update AFTER UPDATE OF status, is_epic, open_needs, open_children, dangling
-ON nodes WHEN old.is_ready <> new.is_ready BEGIN
-    UPDATE counters SET value = value + new.is_ready - old.is_ready WHERE name = 'ready';
-END;
-
-CREATE TRIGGER node_insert AFTER INSERT ON tasks BEGIN
-    INSERT INTO nodes VALUES (
-        new.number,
-        new.parent,
-        new.status,
-        CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
-        new.type = 'epic',
-        (SELECT count(*) FROM task_depends d LEFT JOIN nodes n ON n.number = d.needs
-            WHERE d.task = new.number AND n.status IS NOT 'done'),
-        (SELECT count(*) FROM task_depends d JOIN nodes n ON n.number = d.needs
-            WHERE d.task = new.number AND n.status = 'cancelled'),
-        (SELECT count(*) FROM nodes WHERE parent = new.number AND is_open),
-        coalesce(json_array_length(new.extra, '$.danglingDepends'), 0),
-        0
-    );
-    UPDATE nodes SET open_children = open_children + 1
-    WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
-    UPDATE nodes SET
-        open_needs = open_needs - (new.status = 'done'),
-        dropped_needs = dropped_needs + (new.status = 'cancelled')
-    WHERE new.status IN ('done', 'cancelled')
-        AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
-END;
-
-CREATE TRIGGER node_update AFTER UPDATE OF parent, status, priority, type, extra ON tasks
-WHEN old.parent IS NOT new.parent OR old.status <> new.status OR old.priority <> new.priority
-    OR old.type <> new.type OR old.extra <> new.extra
-BEGIN
-    UPDATE nodes SET
-        parent = new.parent,
-        status = new.status,
-        rank = CASE new.priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
-        is_epic = new.type = 'epic',
-        dangling = coalesce(json_array_length(new.extra, '$.danglingDepends'), 0)
-    WHERE number = new.number;
-    UPDATE nodes SET open_children = open_children - 1
-    WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
-    UPDATE nodes SET open_children = open_children + 1
-    WHERE number = new.parent AND new.status NOT IN ('done', 'cancelled');
-    UPDATE nodes SET
-        open_needs = open_needs + (old.status = 'done') - (new.status = 'done'),
-        dropped_needs = dropped_needs - (old.status = 'cancelled') + (new.status = 'cancelled')
-    WHERE old.status <> new.status
-        AND (old.status IN ('done', 'cancelled') OR new.status IN ('done', 'cancelled'))
-        AND number IN (SELECT task FROM task_depends WHERE needs = new.number);
-END;
-
--- Deleting a task deletes its edges first, so a status is always there to be looked at.
-CREATE TRIGGER node_delete BEFORE DELETE ON tasks BEGIN
-    UPDATE nodes SET open_children = open_children - 1
-    WHERE number = old.parent AND old.status NOT IN ('done', 'cancelled');
-    DELETE FROM task_depends WHERE task = old.number OR needs = old.number;
-END;
-
-CREATE TRIGGER need_delete AFTER DELETE ON task_depends BEGIN
-    UPDATE nodes SET
-        open_needs = open_needs - ((SELECT status FROM nodes WHERE number = old.needs) IS NOT 'done'),
-        dropped_needs = dropped_needs
-            - ((SELECT status FROM nodes WHERE number = old.needs) IS 'cancelled')
-    WHERE number = old.task;
-END;
+CREATE INDEX nodes_ready ON nodes (rank, below DESC) WHERE is_ready = 1;
+CREATE INDEX nodes_stuck ON nodes (number) WHERE is_stuck = 1;
 
 INSERT INTO nodes SELECT
     number,
@@ -149,14 +50,27 @@ INSERT INTO nodes SELECT
         WHERE d.task = t.number AND n.status = 'cancelled'),
     (SELECT count(*) FROM tasks c WHERE c.parent = t.number AND c.status NOT IN ('done', 'cancelled')),
     coalesce(json_array_length(extra, '$.danglingDepends'), 0),
+    0,
+    status NOT IN ('done', 'cancelled'),
+    0,
     0
 FROM tasks t;
+
+UPDATE nodes SET
+    is_ready = status = 'pending' AND open_needs = 0 AND open_children = 0 AND dangling = 0
+        AND is_epic = 0,
+    is_stuck = is_open
+        AND (dangling > 0 OR dropped_needs > 0 OR (is_epic = 1 AND open_children = 0));
+
+INSERT INTO counters SELECT 'ready', count(*) FROM nodes WHERE is_ready = 1;
+UPDATE counters SET value = (SELECT count(*) FROM tasks WHERE status = name)
+WHERE name NOT IN ('next_task', 'ready');
 
 -- Where a task that was imported comes from, by the other tool's own id.
 CREATE TABLE origins (
     format TEXT NOT NULL,
     id TEXT NOT NULL,
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     PRIMARY KEY (format, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -173,7 +87,7 @@ CREATE TABLE sync_bases (
 
 -- The last claim of a task. The epoch outlives a release, so that a late writer is known.
 CREATE TABLE claims (
-    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE,
     epoch INTEGER NOT NULL,
     holder TEXT,
     since TEXT NOT NULL,
@@ -187,8 +101,8 @@ CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     status TEXT NOT NULL,
-    scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
-    focus INTEGER REFERENCES tasks (number) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
+    scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL,
+    focus INTEGER REFERENCES tasks (number) ON DELETE SET NULL,
     holder TEXT NOT NULL,
     notes TEXT NOT NULL,
     started_at TEXT NOT NULL,
@@ -209,9 +123,10 @@ CREATE TABLE phases (
 
 CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
--- One row for each transaction that changed something, and what it changed.
+-- One row for each transaction that changed something, and what it changed. No row is ever deleted,
+-- so numbers only grow.
 CREATE TABLE operations (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     command TEXT NOT NULL,
@@ -221,7 +136,7 @@ CREATE TABLE operations (
 CREATE INDEX operations_by_undone ON operations (undoes) WHERE undoes IS NOT NULL;
 
 CREATE TABLE changes (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence INTEGER PRIMARY KEY,
     operation INTEGER NOT NULL REFERENCES operations (number),
     kind TEXT NOT NULL,
     task INTEGER,
@@ -233,8 +148,8 @@ CREATE INDEX changes_by_task ON changes (task, sequence);
 
 -- Each check of what the agent of a spawned task left.
 CREATE TABLE verifications (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    sequence INTEGER PRIMARY KEY,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     manifest_id TEXT NOT NULL,
     at TEXT NOT NULL,
     by TEXT NOT NULL,

@@ -1,24 +1,14 @@
-//! SQL of the graph: nodes, what is ready, and the lengths of chains, which are settled when a
-//! transaction commits.
+//! SQL of the graph: nodes, and what is ready.
 
-use std::collections::BTreeSet;
+use rusqlite::Row;
 
-use rusqlite::{Connection, Row};
-
-use super::SqliteTransaction;
-use super::faults::Faults;
 use super::tasks::{from_json, read_id, word};
+use super::{SqliteTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
-use crate::task::graph::below::{BOUND, longest};
 use crate::task::graph::{Missing, Node, by_id};
 use crate::task::{Priority, Status};
-
-/// Most tasks that are settled one by one; with more, all chains are measured at once.
-const ONE_BY_ONE: usize = 1_000;
-/// Most steps that are gone from one to the next before that.
-const STEPS_MAX: usize = 20_000;
 
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
@@ -43,6 +33,7 @@ pub(super) fn nodes(
     transaction: &SqliteTransaction<'_>,
     root: Option<TaskId>,
 ) -> Result<Vec<Node>> {
+    transaction.write_nodes()?;
     let (scope, below) = (scope(root), [root.map(|id| id.0)]);
     let sql =
         format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
@@ -91,7 +82,7 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
 }
 
 /// Reads a status, of which there are many.
-fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
+pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);
     known.copied().map_or_else(|| word(row, column), Ok)
@@ -107,7 +98,7 @@ fn plain_texts(json: &str) -> Option<Vec<String>> {
     inner.split("\",\"").map(plain).collect()
 }
 
-fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
+pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
     let rank: u32 = row.get(column)?;
     let out_of_range = rusqlite::Error::IntegralValueOutOfRange(column, i64::from(rank));
     Priority::ALL
@@ -118,6 +109,7 @@ fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
 
 impl Graph for SqliteTransaction<'_> {
     fn node(&self, id: TaskId) -> Result<Option<Node>> {
+        self.write_nodes()?;
         let sql = format!("SELECT {NODE} FROM nodes n WHERE n.number = ?1");
         let Some((mut node, dangles)) = self.first(&sql, [id.0], read_node)? else {
             return Ok(None);
@@ -147,11 +139,13 @@ impl Graph for SqliteTransaction<'_> {
     }
 
     fn is_ready(&self, id: TaskId) -> Result<bool> {
+        self.write_nodes()?;
         let sql = "SELECT is_ready FROM nodes WHERE number = ?1";
         Ok(self.first(sql, [id.0], |row| row.get(0))?.unwrap_or(false))
     }
 
     fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
+        self.write_nodes()?;
         // Of the needs or children of each, only the task itself may be open.
         let sql = "SELECT n.number FROM nodes t CROSS JOIN task_depends d ON d.needs = t.number
                    CROSS JOIN nodes n ON n.number = d.task
@@ -167,12 +161,14 @@ impl Graph for SqliteTransaction<'_> {
     }
 
     fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
-        let kinds = "SELECT number FROM nodes WHERE dangling > 0 AND is_open = 1
-             UNION SELECT number FROM nodes WHERE dropped_needs > 0 AND is_open = 1
-             UNION SELECT n.number FROM nodes e INDEXED BY nodes_empty
+        self.write_nodes()?;
+        // An epic without open children is stuck itself, and hinders others only.
+        let kinds =
+            "SELECT number FROM nodes WHERE is_stuck = 1 AND (dangling > 0 OR dropped_needs > 0)
+             UNION SELECT n.number FROM nodes e INDEXED BY nodes_stuck
                  CROSS JOIN task_depends d ON d.needs = e.number
                  CROSS JOIN nodes n ON n.number = d.task
-                 WHERE e.is_epic = 1 AND e.open_children = 0 AND e.is_open = 1 AND n.is_open = 1";
+                 WHERE e.is_stuck = 1 AND e.is_epic = 1 AND e.open_children = 0 AND n.is_open = 1";
         let sql = match root {
             None => format!("{kinds} ORDER BY 1 LIMIT ?2 + coalesce(?1, 0)"),
             Some(_) => format!(
@@ -243,12 +239,8 @@ impl SqliteTransaction<'_> {
                    FROM nodes n CROSS JOIN tasks t ON t.number = n.number
                    WHERE n.is_ready = 1 ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
         let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
-        let sql = "SELECT value FROM counters WHERE name = 'ready'";
-        let total = self.first(sql, (), |row| row.get::<_, i64>(0))?;
-        Ok(ReadyPage {
-            tasks,
-            total: total.unwrap_or(0).unsigned_abs(),
-        })
+        let total = self.counter(nodes::READY)?.into();
+        Ok(ReadyPage { tasks, total })
     }
 
     fn ready_below(&self, root: TaskId, limit: Option<u32>) -> Result<ReadyPage> {
@@ -269,36 +261,6 @@ impl SqliteTransaction<'_> {
         }
         Ok(ReadyPage { tasks, total })
     }
-
-    /// Counts what a task waits for, after its edges were written.
-    pub(super) fn count_needs(&self, id: TaskId) -> Result<()> {
-        let sql = "UPDATE nodes SET
-                open_needs = (SELECT count(*) FROM task_depends d LEFT JOIN nodes n
-                    ON n.number = d.needs WHERE d.task = ?1 AND n.status IS NOT 'done'),
-                dropped_needs = (SELECT count(*) FROM task_depends d JOIN nodes n
-                    ON n.number = d.needs WHERE d.task = ?1 AND n.status = 'cancelled')
-            WHERE number = ?1";
-        self.run(sql, [id.0])?;
-        Ok(())
-    }
-
-    /// Remembers tasks whose chains may have changed.
-    pub(super) fn unsettle(&self, ids: Vec<TaskId>) {
-        self.unsettled
-            .borrow_mut()
-            .extend(ids.iter().map(|id| id.0));
-    }
-
-    /// Measures the chains of the tasks that were remembered, and of what these wait for.
-    pub(super) fn settle(&self) -> Result<()> {
-        let unsettled = self.unsettled.take();
-        let settled = match unsettled.len() {
-            0 => Ok(()),
-            1..=ONE_BY_ONE => settle(self.connection, unsettled),
-            _ => settle_all(self.connection),
-        };
-        settled.at(self.path)
-    }
 }
 
 fn read_ready(row: &Row<'_>) -> rusqlite::Result<ReadyTask> {
@@ -309,58 +271,4 @@ fn read_ready(row: &Row<'_>) -> rusqlite::Result<ReadyTask> {
         priority: priority(row, 3)?,
         below: row.get(4)?,
     })
-}
-
-/// Measures the chains of `unsettled` and goes on, wherever one has changed, to what the task waits
-/// for. The youngest comes first: it mostly waits for older ones, so each is measured once.
-fn settle(connection: &Connection, mut unsettled: BTreeSet<u32>) -> rusqlite::Result<()> {
-    let measured = format!(
-        "SELECT t.below, (SELECT min({BOUND}, coalesce(max(n.below) + 1, 0)) FROM task_depends d
-                 CROSS JOIN nodes n ON n.number = d.task WHERE d.needs = t.number AND n.is_open = 1),
-             t.is_open
-         FROM nodes t WHERE t.number = ?1"
-    );
-    let mut measured = connection.prepare_cached(&measured)?;
-    let mut change = connection.prepare_cached("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
-    let mut needs = connection.prepare_cached("SELECT needs FROM task_depends WHERE task = ?1")?;
-    let mut n_steps = 0;
-    while let Some(number) = unsettled.pop_last() {
-        n_steps += 1;
-        if n_steps > STEPS_MAX {
-            return settle_all(connection);
-        }
-        let mut rows = measured.query([number])?;
-        let Some(row) = rows.next()? else { continue };
-        let (old, new): (u32, u32) = (row.get(0)?, row.get(1)?);
-        let is_open: bool = row.get(2)?;
-        drop(rows);
-        if old == new {
-            continue;
-        }
-        change.execute((number, new))?;
-        if is_open {
-            let all = needs.query_map([number], |row| row.get::<_, u32>(0))?;
-            unsettled.extend(all.collect::<rusqlite::Result<Vec<u32>>>()?);
-        }
-    }
-    Ok(())
-}
-
-/// Measures all chains at once.
-pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
-               WHERE n.is_open = 1";
-    let mut edges = connection.prepare(sql)?;
-    let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
-    let mut known = connection.prepare("SELECT number, below FROM nodes")?;
-    let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let length = |number: u32| lengths.length(number);
-    let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
-    changed.retain(|(number, below)| *below != length(*number));
-    let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
-    for (number, _) in changed {
-        change.execute((number, length(number)))?;
-    }
-    Ok(())
 }

@@ -21,8 +21,9 @@ const AGREES: &[(&str, &str)] = &[
     (
         "the number of tasks with a status is kept wrongly",
         "SELECT status FROM (
-             SELECT status, count(*) AS number FROM tasks GROUP BY status
-             UNION ALL SELECT status, -value FROM task_counts
+             SELECT iif(archived_at IS NULL, status, 'archived') AS status, count(*) AS number
+             FROM tasks GROUP BY 1
+             UNION ALL SELECT name, -value FROM counters WHERE name NOT IN ('next_task', 'ready')
          ) GROUP BY status HAVING sum(number) <> 0",
     ),
     (
@@ -39,12 +40,25 @@ const AGREES: &[(&str, &str)] = &[
                  WHEN 'medium' THEN 2 ELSE 3 END",
     ),
     (
+        "the number of ready tasks is kept wrongly",
+        "SELECT value || ' are counted' FROM counters WHERE name = 'ready'
+             AND value <> (SELECT count(*) FROM nodes WHERE is_ready = 1)",
+    ),
+    (
         "the graph counts what a task waits for wrongly",
         "SELECT 'T' || n.number FROM nodes n
          WHERE n.open_needs <> (SELECT count(*) FROM task_depends d JOIN tasks t ON t.number = d.needs
                  WHERE d.task = n.number AND t.status <> 'done')
              OR n.open_children <> (SELECT count(*) FROM tasks c
-                 WHERE c.parent = n.number AND c.status NOT IN ('done', 'cancelled'))",
+                 WHERE c.parent = n.number AND c.status NOT IN ('done', 'cancelled'))
+             OR n.dropped_needs <> (SELECT count(*) FROM task_depends d
+                 JOIN tasks t ON t.number = d.needs
+                 WHERE d.task = n.number AND t.status = 'cancelled')
+             OR n.is_open <> (n.status NOT IN ('done', 'cancelled'))
+             OR n.is_ready <> (n.status = 'pending' AND n.open_needs = 0 AND n.open_children = 0
+                 AND n.dangling = 0 AND n.is_epic = 0)
+             OR n.is_stuck <> (n.is_open AND (n.dangling > 0 OR n.dropped_needs > 0
+                 OR (n.is_epic = 1 AND n.open_children = 0)))",
     ),
 ];
 

@@ -10,6 +10,7 @@ use super::tasks::{COLUMNS, read_task};
 use crate::error::Result;
 use crate::score::normalize;
 use crate::store::{Archived, Filter, Page};
+use crate::task::Status;
 
 /// Conditions of a query with their values.
 #[derive(Default)]
@@ -150,14 +151,17 @@ fn counted<'a>(
     transaction: &SqliteTransaction<'_>,
     statuses: impl Iterator<Item = &'a str>,
 ) -> Result<u64> {
-    let wanted: BTreeSet<&str> = statuses.collect();
-    let sql = "SELECT status, value FROM task_counts WHERE status <> 'archived'";
-    let counters = transaction.all(sql, (), |row| {
+    let mut wanted: BTreeSet<&str> = statuses.collect();
+    if wanted.is_empty() {
+        wanted = Status::ALL.iter().map(|status| status.word()).collect();
+    }
+    transaction.write_nodes()?;
+    let counters = transaction.all("SELECT name, value FROM counters", (), |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
     })?;
     let counts = counters
         .iter()
-        .filter(|(status, _)| wanted.is_empty() || wanted.contains(status.as_str()));
+        .filter(|(name, _)| wanted.contains(name.as_str()));
     Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
 }
 

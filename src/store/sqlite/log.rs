@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::tasks::from_json;
+use super::tasks::{from_json, json};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
@@ -22,7 +22,7 @@ impl Log for SqliteTransaction<'_> {
         let operation = self.current()?;
         let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
         let task = change.task.map(|id| id.0);
-        let detail = change.detail.to_string();
+        let detail = json(&change.detail);
         self.run(sql, (operation, &change.kind, task, detail))?;
         Ok(())
     }

@@ -2,14 +2,17 @@
 
 mod agency;
 mod bases;
+mod chains;
 mod claims;
 mod faults;
 mod gates;
 mod graph;
 mod health;
+mod kept;
 mod links;
 mod list;
 mod log;
+mod nodes;
 mod opening;
 mod overview;
 mod phases;
@@ -35,6 +38,7 @@ use crate::file::lock_in_turn;
 pub use agency::SqliteAgency;
 use faults::Faults;
 pub use health::StaleClaim;
+use nodes::Unwritten;
 pub use opening::log_of;
 
 /// How long a writer waits for another one.
@@ -83,7 +87,7 @@ impl SqliteStore {
             stamp: stamp.cloned(),
             operation: None,
             _turn: turn,
-            unsettled: RefCell::default(),
+            unwritten: RefCell::default(),
             unread: RefCell::default(),
         }))
     }
@@ -120,8 +124,8 @@ struct SqliteTransaction<'a> {
     operation: Option<i64>,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
-    /// Tasks whose `below` may no longer be right.
-    unsettled: RefCell<BTreeSet<u32>>,
+    /// What it has changed of the graph and not written yet.
+    unwritten: RefCell<Unwritten>,
     /// Tasks that the index of words lacks.
     unread: RefCell<BTreeSet<u32>>,
 }
@@ -150,6 +154,23 @@ impl SqliteTransaction<'_> {
     /// Runs a statement and returns how many rows it changed.
     fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
         query::run(self.connection, self.path, sql, parameters)
+    }
+
+    /// Runs a statement with each of these parameters; without any it is not even prepared.
+    fn run_each<P: rusqlite::Params>(
+        &self,
+        sql: &str,
+        rows: impl Iterator<Item = P>,
+    ) -> Result<()> {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        for row in rows {
+            statement.execute(row).at(self.path)?;
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
-use super::{PATIENCE, SqliteStore, graph};
+use super::{PATIENCE, SqliteStore, chains};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 
@@ -163,7 +163,7 @@ impl SqliteStore {
         let steps = missing.concat();
         let upgrade = || -> rusqlite::Result<()> {
             self.connection.execute_batch(&steps)?;
-            graph::settle_all(&self.connection)?;
+            chains::settle_all(&self.connection)?;
             let end = format!("PRAGMA user_version = {VERSION}; COMMIT;");
             self.connection.execute_batch(&end)
         };

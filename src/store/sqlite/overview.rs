@@ -19,7 +19,7 @@ const BELOW: &str = "WITH RECURSIVE scope (number) AS (
          SELECT number FROM nodes WHERE parent = ?1
          UNION SELECT n.number FROM nodes n JOIN scope s ON n.parent = s.number)";
 
-const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND status NOT IN ('done', 'cancelled')";
+const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 
 impl Overview for SqliteTransaction<'_> {
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
@@ -33,6 +33,7 @@ impl Overview for SqliteTransaction<'_> {
             return Ok(missing);
         }
         let (first, last) = (ids.first().map(|id| id.0), ids.last().map(|id| id.0));
+        self.write_nodes()?;
         let sql = "SELECT number FROM nodes WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
         let there = self.all(sql, (first, last), read_id)?;
         missing.extend(ids.iter().filter(|id| there.binary_search(id).is_err()));
@@ -40,12 +41,14 @@ impl Overview for SqliteTransaction<'_> {
     }
 
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+        self.write_nodes()?;
         let read = |row: &Row<'_>| Ok((word(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));
         let rows = match root {
             // The counters know those that are not archived; the others stand in an index.
             None => self.all(
                 "SELECT status, sum(value) FROM (
-                     SELECT status, value FROM task_counts WHERE status <> 'archived'
+                     SELECT name AS status, value FROM counters
+                     WHERE name NOT IN ('archived', 'next_task', 'ready')
                      UNION ALL SELECT status, count(*) FROM tasks
                      WHERE archived_at IS NOT NULL GROUP BY status)
                  GROUP BY status HAVING sum(value) > 0",
@@ -64,6 +67,7 @@ impl Overview for SqliteTransaction<'_> {
     }
 
     fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
+        self.write_nodes()?;
         let (scope, join) = match root {
             Some(_) => (BELOW, "JOIN scope s ON s.number = t.number"),
             None => ("", ""),
@@ -76,6 +80,7 @@ impl Overview for SqliteTransaction<'_> {
     }
 
     fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+        self.write_nodes()?;
         let sql = format!("SELECT number {OPEN_EPICS} ORDER BY number LIMIT ?1");
         let epics = self.all(&sql, [limit], read_id)?;
         let total = self.first(&format!("SELECT count(*) {OPEN_EPICS}"), (), |row| {

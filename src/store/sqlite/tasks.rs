@@ -1,6 +1,6 @@
 //! SQL of tasks.
 
-use rusqlite::{Row, named_params};
+use rusqlite::{Row, params};
 
 use super::{SqliteTransaction, graph, list};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::{
     Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
-    log, origin, touched,
+    log, origin,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -24,19 +24,14 @@ pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.st
     (SELECT json_group_array(label) FROM
         (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))";
 
-const INSERT: &str = "INSERT INTO tasks VALUES (:number, :title, :description, :type, :status,
-    :parent, :priority, :phase, :size, :files, :acceptance, :deliverables, :notes, :assigned_agent,
-    :due, :estimate, :feature, :key, :extra, :created_at, :updated_at, :started_at, :completed_at,
-    :cancelled_at, :archived_at)";
+const INSERT: &str = "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+    ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
 
-/// A statement of its own: one that inserts or updates has the triggers of both compiled.
-const UPDATE: &str = "UPDATE tasks SET title = :title, description = :description, type = :type,
-    status = :status, parent = :parent, priority = :priority, phase = :phase, size = :size,
-    files = :files, acceptance = :acceptance, deliverables = :deliverables, notes = :notes,
-    assigned_agent = :assigned_agent, due = :due, estimate = :estimate, feature = :feature,
-    key = :key, extra = :extra, created_at = :created_at, updated_at = :updated_at,
-    started_at = :started_at, completed_at = :completed_at, cancelled_at = :cancelled_at,
-    archived_at = :archived_at WHERE number = :number";
+const UPDATE: &str = "UPDATE tasks SET title = ?2, description = ?3, type = ?4, status = ?5,
+    parent = ?6, priority = ?7, phase = ?8, size = ?9, files = ?10, acceptance = ?11,
+    deliverables = ?12, notes = ?13, assigned_agent = ?14, due = ?15, estimate = ?16, feature = ?17,
+    key = ?18, extra = ?19, created_at = ?20, updated_at = ?21, started_at = ?22,
+    completed_at = ?23, cancelled_at = ?24, archived_at = ?25 WHERE number = ?1";
 
 impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -99,10 +94,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn next_id(&mut self) -> Result<TaskId> {
-        let sql = "UPDATE counters SET value = value + 1 WHERE name = 'next_task'
-                   RETURNING value - 1";
-        let next = self.first(sql, (), read_id)?;
-        next.ok_or_else(|| super::faults::corrupt(self.path, "its counter of ids is missing"))
+        self.hand_out(None)
     }
 
     fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
@@ -122,9 +114,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn reserve_id(&mut self, id: TaskId) -> Result<()> {
-        let sql = "UPDATE counters SET value = max(value, ?1) WHERE name = 'next_task'";
-        self.run(sql, [i64::from(id.0) + 1])?;
-        Ok(())
+        self.hand_out(Some(id)).map(|_| ())
     }
 
     fn insert(&mut self, task: &Task) -> Result<()> {
@@ -164,8 +154,8 @@ impl Tasks for SqliteTransaction<'_> {
         };
         self.record(&log::delete(&removed))?;
         self.forget_words(&removed.task)?;
+        self.note_gone(&removed.task)?;
         self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
-        self.unsettle(touched(Some(&removed.task), None));
         Ok(())
     }
 
@@ -192,16 +182,15 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Writes a task and the rows that belong to it; `before` is what is there. Edges come first:
-    /// the node of a new task then begins with the right counts.
+    /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
-        self.unsettle(touched(before, Some(task)));
         let Some(before) = before else {
-            self.insert_depends(task)?;
             self.put_row(INSERT, task)?;
             self.unread(task);
+            self.insert_depends(task)?;
             self.insert_labels(task)?;
-            return self.put_origin(task);
+            self.put_origin(task)?;
+            return self.note_new(task);
         };
         if before.depends != task.depends {
             self.put_depends(task)?;
@@ -217,26 +206,39 @@ impl SqliteTransaction<'_> {
             self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
             self.put_origin(task)?;
         }
-        Ok(())
+        self.note_change(before, task)
     }
 
     fn put_row(&self, sql: &str, task: &Task) -> Result<()> {
         self.run(
             sql,
-            named_params! {
-                ":number": task.id.0, ":title": task.title, ":description": task.description,
-                ":type": task.kind.as_str(), ":status": task.status.word(),
-                ":parent": task.parent.map(|id| id.0), ":priority": task.priority.word(),
-                ":phase": task.phase, ":size": task.size.map(|size| size.word()),
-                ":files": json(&task.files), ":acceptance": json(&task.acceptance),
-                ":deliverables": json(&task.deliverables), ":notes": json(&task.notes),
-                ":assigned_agent": task.assigned_agent, ":due": task.due,
-                ":estimate": task.estimate, ":feature": task.feature, ":key": task.key,
-                ":extra": json(&task.extra), ":created_at": task.created_at,
-                ":updated_at": task.updated_at, ":started_at": task.started_at,
-                ":completed_at": task.completed_at, ":cancelled_at": task.cancelled_at,
-                ":archived_at": task.archived_at,
-            },
+            params![
+                task.id.0,
+                task.title,
+                task.description,
+                task.kind.as_str(),
+                task.status.word(),
+                task.parent.map(|id| id.0),
+                task.priority.word(),
+                task.phase,
+                task.size.map(|size| size.word()),
+                json(&task.files),
+                json(&task.acceptance),
+                json(&task.deliverables),
+                json(&task.notes),
+                task.assigned_agent,
+                task.due,
+                task.estimate,
+                task.feature,
+                task.key,
+                json(&task.extra),
+                task.created_at,
+                task.updated_at,
+                task.started_at,
+                task.completed_at,
+                task.cancelled_at,
+                task.archived_at,
+            ],
         )?;
         Ok(())
     }
@@ -247,25 +249,26 @@ impl SqliteTransaction<'_> {
     }
 
     fn insert_labels(&self, task: &Task) -> Result<()> {
-        for (position, label) in (0_u32..).zip(&task.labels) {
-            let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
-            self.run(sql, (task.id.0, position, label, normalize(label)))?;
-        }
-        Ok(())
+        let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
+        let rows = (0_u32..).zip(&task.labels);
+        self.run_each(
+            sql,
+            rows.map(|(position, label)| (task.id.0, position, label, normalize(label))),
+        )
     }
 
     fn put_depends(&self, task: &Task) -> Result<()> {
         self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
-        self.insert_depends(task)?;
-        self.count_needs(task.id)
+        self.insert_depends(task)
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {
-        for (position, needs) in (0_u32..).zip(&task.depends) {
-            let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
-            self.run(sql, (task.id.0, position, needs.0))?;
-        }
-        Ok(())
+        let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
+        let rows = (0_u32..).zip(&task.depends);
+        self.run_each(
+            sql,
+            rows.map(|(position, needs)| (task.id.0, position, needs.0)),
+        )
     }
 
     /// Writes where a task comes from. Of two that say the same, the first keeps it.

@@ -1,0 +1,111 @@
+//! How long a chain of open tasks waits for each task. Settled when a transaction commits and when
+//! somebody asks what is ready: from the changed edges on, or for all tasks at once.
+
+use rusqlite::Connection;
+
+use super::SqliteTransaction;
+use super::faults::Faults;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::Tasks;
+use crate::task::graph::below::{BOUND, longest};
+
+/// Most steps that are gone from one task to the next, beside one for each that was changed. With
+/// more, all chains are measured at once.
+const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
+
+impl SqliteTransaction<'_> {
+    /// Settles the chains, and writes the nodes.
+    pub(super) fn settle(&self) -> Result<()> {
+        let n_changed = {
+            let unwritten = self.unwritten.borrow();
+            unwritten.longer.len() + unwritten.shorter.len()
+        };
+        let mut steps = STEPS_MAX + n_changed;
+        while steps > 0 && (self.shorten_one()? || self.lengthen_one()?) {
+            steps -= 1;
+        }
+        self.write_nodes()?;
+        if steps > 0 {
+            return Ok(());
+        }
+        let mut unwritten = self.unwritten.borrow_mut();
+        unwritten.longer.clear();
+        unwritten.shorter.clear();
+        settle_all(self.connection).at(self.path)
+    }
+
+    /// Measures the chain that waits for one of the tasks of which it may be shorter. The youngest
+    /// comes first: it mostly waits for older ones, so each is measured once.
+    fn shorten_one(&self) -> Result<bool> {
+        let Some(number) = self.unwritten.borrow_mut().shorter.pop_last() else {
+            return Ok(false);
+        };
+        let Some(kept) = self.kept(number)? else {
+            return Ok(true);
+        };
+        let below = self.measured(number)?;
+        if below != kept.below {
+            self.change_kept(number, |kept| kept.below = below)?;
+            if kept.is_open() {
+                let needs = self.depends(TaskId(number))?;
+                let shorter = &mut self.unwritten.borrow_mut().shorter;
+                shorter.extend(needs.iter().map(|need| need.0));
+            }
+        }
+        Ok(true)
+    }
+
+    fn measured(&self, number: u32) -> Result<u32> {
+        let sql = "SELECT d.task, n.below, n.is_open FROM task_depends d
+                   LEFT JOIN nodes n ON n.number = d.task WHERE d.needs = ?1";
+        let unwritten = self.unwritten.borrow();
+        let lengths = self.all(sql, [number], |row| {
+            let (below, is_open) = match unwritten.held(row.get(0)?) {
+                Some(held) => (Some(held.below), Some(held.is_open())),
+                None => (row.get(1)?, row.get(2)?),
+            };
+            let below = below.filter(|_| is_open == Some(true));
+            Ok(below.map_or(0, |below: u32| BOUND.min(below + 1)))
+        })?;
+        Ok(lengths.into_iter().max().unwrap_or(0))
+    }
+
+    /// Makes the chains longer that end in one of the tasks of which they may be.
+    fn lengthen_one(&self) -> Result<bool> {
+        let Some((number, needs)) = self.unwritten.borrow_mut().longer.pop_last() else {
+            return Ok(false);
+        };
+        let Some(kept) = self.kept(number)?.filter(|kept| kept.is_open()) else {
+            return Ok(true);
+        };
+        let below = BOUND.min(kept.below + 1);
+        for need in needs.map_or_else(|| self.depends(TaskId(number)), Ok)? {
+            if self.kept(need.0)?.is_some_and(|kept| kept.below < below) {
+                self.change_kept(need.0, |kept| kept.below = below)?;
+                let longer = &mut self.unwritten.borrow_mut().longer;
+                longer.entry(need.0).or_insert(None);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Measures all chains at once.
+pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
+               WHERE n.is_open = 1";
+    let mut edges = connection.prepare(sql)?;
+    let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
+    let mut known = connection.prepare("SELECT number, below FROM nodes")?;
+    let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let length = |number: u32| lengths.length(number);
+    let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
+    changed.retain(|(number, below)| *below != length(*number));
+    let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
+    for (number, _) in changed {
+        change.execute((number, length(number)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! A row of `nodes`: what the graph keeps of a task.
+
+use rusqlite::Row;
+
+use super::SqliteTransaction;
+use super::graph::{priority, status};
+use crate::error::Result;
+use crate::store::dangling;
+use crate::task::{Priority, Status, Task};
+
+const SELECT: &str = "SELECT parent, status, rank, is_epic, open_needs, dropped_needs,
+    open_children, dangling, below FROM nodes WHERE number = ?1";
+
+const INSERT: &str = "INSERT INTO nodes
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+
+const UPDATE: &str = "UPDATE nodes SET parent = ?2, status = ?3, rank = ?4, is_epic = ?5,
+    open_needs = ?6, dropped_needs = ?7, open_children = ?8, dangling = ?9, below = ?10,
+    is_open = ?11, is_ready = ?12, is_stuck = ?13 WHERE number = ?1";
+
+/// A row of `nodes` without its number and without what follows from the rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Kept {
+    pub(super) parent: Option<u32>,
+    pub(super) status: Status,
+    pub(super) priority: Priority,
+    pub(super) is_epic: bool,
+    pub(super) open_needs: u32,
+    pub(super) dropped_needs: u32,
+    pub(super) open_children: u32,
+    pub(super) dangling: u32,
+    pub(super) below: u32,
+}
+
+impl Kept {
+    pub(super) fn of(task: &Task) -> Kept {
+        Kept {
+            parent: task.parent.map(|id| id.0),
+            status: task.status,
+            priority: task.priority,
+            is_epic: task.kind.is_epic(),
+            open_needs: 0,
+            dropped_needs: 0,
+            open_children: 0,
+            dangling: u32::try_from(dangling(task).len()).unwrap_or(u32::MAX),
+            below: 0,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !is_closed(self.status)
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.status == Status::Pending
+            && !self.is_epic
+            && (self.open_needs, self.open_children, self.dangling) == (0, 0, 0)
+    }
+
+    /// Says whether it waits for what does not come by itself, or is an epic that nothing ends.
+    fn is_stuck(&self) -> bool {
+        let is_empty = self.is_epic && self.open_children == 0;
+        self.is_open() && (self.dangling > 0 || self.dropped_needs > 0 || is_empty)
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
+        Ok(Kept {
+            parent: row.get(0)?,
+            status: status(row, 1)?,
+            priority: priority(row, 2)?,
+            is_epic: row.get(3)?,
+            open_needs: row.get(4)?,
+            dropped_needs: row.get(5)?,
+            open_children: row.get(6)?,
+            dangling: row.get(7)?,
+            below: row.get(8)?,
+        })
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Reads a row as it was last written.
+    pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
+        self.first(SELECT, [number], Kept::read)
+    }
+
+    /// Writes a row, new or changed.
+    pub(super) fn write_kept(&self, is_new: bool, number: u32, kept: &Kept) -> Result<()> {
+        let Kept {
+            parent,
+            status,
+            priority,
+            is_epic,
+            open_needs,
+            dropped_needs,
+            open_children,
+            dangling,
+            below,
+        } = kept;
+        let (status, rank) = (status.word(), *priority as u32);
+        let follows = (kept.is_open(), kept.is_ready(), kept.is_stuck());
+        self.run(
+            if is_new { INSERT } else { UPDATE },
+            (
+                number,
+                parent,
+                status,
+                rank,
+                is_epic,
+                open_needs,
+                dropped_needs,
+                open_children,
+                dangling,
+                below,
+                follows.0,
+                follows.1,
+                follows.2,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+/// Says whether work on a task is over.
+pub(super) fn is_closed(status: Status) -> bool {
+    matches!(status, Status::Done | Status::Cancelled)
+}

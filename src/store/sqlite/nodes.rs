@@ -1,0 +1,282 @@
+//! What the graph keeps of each task beside the task itself, and how many tasks there are of each
+//! kind: rows of `nodes` and `counters`, which nothing else writes. A transaction gathers what it
+//! changes and writes each row once, before the graph is read and when it commits.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::SqliteTransaction;
+use super::faults::corrupt;
+use super::kept::{Kept, is_closed};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::Tasks;
+use crate::task::{Status, Task};
+
+/// Name of the counter that says which id comes next.
+const NEXT_ID: &str = "next_task";
+/// Name of the counter of what is ready.
+pub(super) const READY: &str = "ready";
+/// Name of the counter of what is archived, whatever its status is.
+const ARCHIVED: &str = "archived";
+
+/// A row as the table has it, if it does, and as it is to be.
+struct Held {
+    stored: Option<Kept>,
+    now: Kept,
+}
+
+/// What a transaction has changed of the graph and not written yet.
+#[derive(Default)]
+pub(super) struct Unwritten {
+    rows: BTreeMap<u32, Held>,
+    /// By how much counters grow.
+    counters: BTreeMap<&'static str, i64>,
+    /// The id that comes next, once it was asked for.
+    next_id: Option<u32>,
+    /// Tasks that are referred to and not there, or not there yet.
+    awaited: HashSet<u32>,
+    /// Tasks of whose needs some may have to wait longer than is known, with these if known.
+    pub(super) longer: BTreeMap<u32, Option<Vec<TaskId>>>,
+    /// Tasks for which a chain may have become shorter.
+    pub(super) shorter: BTreeSet<u32>,
+}
+
+impl Unwritten {
+    fn count(&mut self, name: &'static str, by: i64) {
+        *self.counters.entry(name).or_default() += by;
+    }
+
+    /// Looks at a row that has been read or changed.
+    pub(super) fn held(&self, number: u32) -> Option<&Kept> {
+        self.rows.get(&number).map(|held| &held.now)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Hands out the id that comes next, or sees to it that none up to `reserved` is handed out.
+    pub(super) fn hand_out(&self, reserved: Option<TaskId>) -> Result<TaskId> {
+        let known = self.unwritten.borrow().next_id;
+        let next = match known {
+            Some(next) => next,
+            None => self.counter(NEXT_ID)?,
+        };
+        let after = reserved.map_or(next, |id| id.0).saturating_add(1).max(next);
+        let mut unwritten = self.unwritten.borrow_mut();
+        unwritten.count(NEXT_ID, i64::from(after - next));
+        unwritten.next_id = Some(after);
+        Ok(TaskId(next))
+    }
+
+    /// Reads a counter as it was last written.
+    pub(super) fn counter(&self, name: &str) -> Result<u32> {
+        let sql = "SELECT value FROM counters WHERE name = ?1";
+        let value = self.first(sql, [name], |row| row.get(0))?;
+        value.ok_or_else(|| corrupt(self.path, &format!("its counter `{name}` is missing")))
+    }
+
+    /// Notes a task that was not there.
+    pub(super) fn note_new(&self, task: &Task) -> Result<()> {
+        let number = task.id.0;
+        let mut now = Kept::of(task);
+        (now.open_needs, now.dropped_needs) = self.counted_needs(&task.depends)?;
+        let is_awaited = self.unwritten.borrow_mut().awaited.remove(&number);
+        if is_awaited {
+            for child in self.children(task.id)? {
+                let child = self.kept(child.0)?;
+                now.open_children += u32::from(child.is_some_and(|child| child.is_open()));
+            }
+        }
+        let stored = None;
+        let held = Held { stored, now };
+        self.unwritten.borrow_mut().rows.insert(number, held);
+        if is_awaited {
+            self.note_status(task.id, None, Some(task.status))?;
+            self.unwritten.borrow_mut().shorter.insert(number);
+        }
+        self.note_child(None, Some(task))?;
+        self.note_chains(None, task);
+        self.unwritten.borrow_mut().count(counter(task), 1);
+        Ok(())
+    }
+
+    /// Notes that a task was changed.
+    pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
+        let needs = match before.depends == after.depends {
+            true => None,
+            false => Some(self.counted_needs(&after.depends)?),
+        };
+        self.change_kept(after.id.0, |kept| {
+            let (open_needs, dropped_needs) =
+                needs.unwrap_or((kept.open_needs, kept.dropped_needs));
+            *kept = Kept {
+                open_needs,
+                dropped_needs,
+                open_children: kept.open_children,
+                below: kept.below,
+                ..Kept::of(after)
+            };
+        })?;
+        self.note_child(Some(before), Some(after))?;
+        self.note_status(after.id, Some(before.status), Some(after.status))?;
+        self.note_chains(Some(before), after);
+        let mut unwritten = self.unwritten.borrow_mut();
+        unwritten.count(counter(before), -1);
+        unwritten.count(counter(after), 1);
+        Ok(())
+    }
+
+    /// Notes that a task goes, and that nothing depends on it any more.
+    pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
+        let number = task.id.0;
+        self.kept(number)?;
+        self.note_child(Some(task), None)?;
+        let mut unwritten = self.unwritten.borrow_mut();
+        let stored = unwritten.rows.remove(&number).and_then(|held| held.stored);
+        if stored.is_some_and(|stored| stored.is_ready()) {
+            unwritten.count(READY, -1);
+        }
+        unwritten.count(counter(task), -1);
+        unwritten.awaited.insert(number);
+        unwritten.longer.remove(&number);
+        if !task.is_closed() {
+            unwritten
+                .shorter
+                .extend(task.depends.iter().map(|need| need.0));
+        }
+        drop(unwritten);
+        self.run("DELETE FROM nodes WHERE number = ?1", [number])?;
+        Ok(())
+    }
+
+    /// Counts what of these is not done, and what was cancelled.
+    fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
+        let (mut open, mut dropped) = (0, 0);
+        for need in needs {
+            let status = self.awaited(need.0)?.map(|kept| kept.status);
+            open += u32::from(status != Some(Status::Done));
+            dropped += u32::from(status == Some(Status::Cancelled));
+        }
+        Ok((open, dropped))
+    }
+
+    /// Counts a child where it is now, and no more where it was.
+    fn note_child(&self, before: Option<&Task>, after: Option<&Task>) -> Result<()> {
+        let open_below = |task: Option<&Task>| {
+            let open = task.filter(|task| !task.is_closed());
+            open.and_then(|task| task.parent)
+        };
+        let (from, to) = (open_below(before), open_below(after));
+        if from != to {
+            if let Some(from) = from {
+                self.change_kept(from.0, |kept| {
+                    kept.open_children = kept.open_children.saturating_sub(1);
+                })?;
+            }
+            if let Some(to) = to {
+                self.change_kept(to.0, |kept| kept.open_children += 1)?;
+            }
+        }
+        // A closed child may be there before its parent as well.
+        if let Some(parent) = after.and_then(|task| task.parent) {
+            self.awaited(parent.0)?;
+        }
+        Ok(())
+    }
+
+    /// Tells those that depend on a task what became of it.
+    fn note_status(&self, id: TaskId, from: Option<Status>, to: Option<Status>) -> Result<()> {
+        let closed = |status: Option<Status>| status.filter(|status| is_closed(*status));
+        let (from, to) = (closed(from), closed(to));
+        if from == to {
+            return Ok(());
+        }
+        let is = |status: Option<Status>, word| u32::from(status == Some(word));
+        for dependent in self.dependents(id)? {
+            self.change_kept(dependent.0, |kept| {
+                let open = kept.open_needs + is(from, Status::Done);
+                kept.open_needs = open.saturating_sub(is(to, Status::Done));
+                let dropped = kept.dropped_needs + is(to, Status::Cancelled);
+                kept.dropped_needs = dropped.saturating_sub(is(from, Status::Cancelled));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Remembers which chains may have become longer or shorter.
+    fn note_chains(&self, before: Option<&Task>, after: &Task) {
+        let waits = |task: &Task| {
+            if task.is_closed() {
+                Vec::new()
+            } else {
+                task.depends.clone()
+            }
+        };
+        let (old, new) = (before.map(waits).unwrap_or_default(), waits(after));
+        let mut unwritten = self.unwritten.borrow_mut();
+        let gone = old.iter().filter(|need| !new.contains(need));
+        unwritten.shorter.extend(gone.map(|need| need.0));
+        let is_longer = new.iter().any(|need| !old.contains(need));
+        if is_longer || unwritten.longer.contains_key(&after.id.0) {
+            unwritten.longer.insert(after.id.0, Some(new));
+        }
+    }
+
+    /// Returns the row of a task that is referred to, and remembers if there is none.
+    fn awaited(&self, number: u32) -> Result<Option<Kept>> {
+        let kept = self.kept(number)?;
+        if kept.is_none() {
+            self.unwritten.borrow_mut().awaited.insert(number);
+        }
+        Ok(kept)
+    }
+
+    /// Returns the row of a task as it is to be.
+    pub(super) fn kept(&self, number: u32) -> Result<Option<Kept>> {
+        if let Some(kept) = self.unwritten.borrow().held(number) {
+            return Ok(Some(*kept));
+        }
+        let stored = self.read_kept(number)?;
+        if let Some(now) = stored {
+            let rows = &mut self.unwritten.borrow_mut().rows;
+            rows.insert(number, Held { stored, now });
+        }
+        Ok(stored)
+    }
+
+    /// Changes the row of a task, if there is one.
+    pub(super) fn change_kept(&self, number: u32, change: impl FnOnce(&mut Kept)) -> Result<()> {
+        self.kept(number)?;
+        if let Some(held) = self.unwritten.borrow_mut().rows.get_mut(&number) {
+            change(&mut held.now);
+        }
+        Ok(())
+    }
+
+    /// Writes what was gathered, so that the tables say what is.
+    pub(super) fn write_nodes(&self) -> Result<()> {
+        let rows = std::mem::take(&mut self.unwritten.borrow_mut().rows);
+        for (number, Held { stored, now }) in rows {
+            if stored == Some(now) {
+                continue;
+            }
+            self.write_kept(stored.is_none(), number, &now)?;
+            let was_ready = stored.is_some_and(|stored| stored.is_ready());
+            let by = i64::from(now.is_ready()) - i64::from(was_ready);
+            self.unwritten.borrow_mut().count(READY, by);
+        }
+        let counters = std::mem::take(&mut self.unwritten.borrow_mut().counters);
+        for (name, by) in counters.into_iter().filter(|(_, by)| *by != 0) {
+            let sql = "UPDATE counters SET value = value + ?2 WHERE name = ?1";
+            self.run(sql, (name, by))?;
+        }
+        Ok(())
+    }
+}
+
+/// Names the counter that a task counts in.
+fn counter(task: &Task) -> &'static str {
+    match task.archived_at {
+        Some(_) => ARCHIVED,
+        None => task.status.word(),
+    }
+}
