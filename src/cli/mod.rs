@@ -37,6 +37,7 @@ mod phase;
 mod release;
 mod reopen;
 mod research;
+mod route;
 mod schema;
 mod session;
 mod show;
@@ -134,6 +135,8 @@ enum Command {
     /// Manage findings: entries of the manifest and the tasks that they belong to
     #[command(subcommand)]
     Research(Later<research::Command>),
+    /// Choose the agent for a message, or for many, with every reason
+    Route(Later<route::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -243,6 +246,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
+        Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),
