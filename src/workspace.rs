@@ -14,7 +14,7 @@ pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
 pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
 /// Keeps the database, which is no text, out of version control.
-const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n";
+const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n";
 
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,6 +144,11 @@ impl Workspace {
         self.root.join(".cleo/cleo.db")
     }
 
+    /// Returns where the store of agents is; it is made when something is first written to it.
+    pub fn agency(&self) -> PathBuf {
+        self.root.join(".cleo/agents.db")
+    }
+
     /// Says whether the database is there. A log without its database is an error.
     fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
@@ -171,7 +176,8 @@ impl Workspace {
         let is_in =
             |own: &str| folder.is_some() && folder == self.root.join(own).canonicalize().ok();
         let is_setting = matches!(&*name, "config.yaml" | ".gitignore");
-        if (is_in(".cleo") && (is_setting || name.starts_with("cleo.db")))
+        if (is_in(".cleo")
+            && (is_setting || name.starts_with("cleo.db") || name.starts_with("agents.db")))
             || (is_in(OUTPUT_DIR) && name.starts_with("MANIFEST"))
         {
             let message = format!("{} is a file of cleo itself", path.display());

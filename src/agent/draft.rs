@@ -110,11 +110,15 @@ fn command<'de, D: Deserializer<'de>>(
 }
 
 impl Draft {
-    /// Names the fields that cleo does not use, by name.
-    pub fn unused(&self) -> Vec<&str> {
+    /// Warns of fields that cleo does not use.
+    pub fn warnings(&self) -> Vec<String> {
         let known = ["is_runtime", "isRuntime", "user_id", "userId"];
         let others = self.other.keys().map(String::as_str);
-        others.filter(|name| !known.contains(name)).collect()
+        let unused: Vec<_> = others.filter(|name| !known.contains(name)).collect();
+        match unused[..] {
+            [] => Vec::new(),
+            ref names => vec![format!("cleo does not use: {}", names.join(", "))],
+        }
     }
 
     /// Says of which kind the agent is to be: what was said, else what the connection tells.

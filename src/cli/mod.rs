@@ -11,6 +11,7 @@ mod tree;
 mod usage;
 
 mod add;
+mod agents;
 mod archive;
 mod cancel;
 mod claim;
@@ -135,6 +136,9 @@ enum Command {
     /// Manage findings: entries of the manifest and the tasks that they belong to
     #[command(subcommand)]
     Research(Later<research::Command>),
+    /// Manage agents: whom messages and work can reach
+    #[command(subcommand)]
+    Agents(Later<agents::Command>),
     /// Choose the agent for a message, or for many, with every reason
     Route(Later<route::Arguments>),
     /// Take over tasks from a file of another tool, all or none
@@ -246,6 +250,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
+        Command::Agents(Later(command)) => agents::dispatch(face, command),
         Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),

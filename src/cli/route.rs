@@ -83,7 +83,7 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
         options(&arguments, face.settings, true),
     )?;
     let routed = router.route(&query);
-    face.reply(&routed, &[], |screen| {
+    face.reply(&routed, &router.warnings, |screen| {
         render(screen, &routed.decision, arguments.explain);
     })
 }
@@ -183,6 +183,8 @@ fn row(one: &Candidate<'_>, is_winner: bool) -> Vec<Cell> {
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let options = options(arguments, face.settings, arguments.explain);
     let router = Router::open(&face.surroundings()?, options)?;
+    let warnings = router.warnings.iter();
+    warnings.for_each(|warning| face.output.note(warning));
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
     let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
     while let Some(line) = lines.next_line().map_err(unreadable)? {

@@ -1,6 +1,7 @@
 //! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
 //! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
 
+pub mod agency;
 #[cfg(test)]
 mod agreement;
 mod claims;

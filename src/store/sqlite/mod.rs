@@ -1,5 +1,6 @@
 //! The store in one SQLite file. Transactions are here, the SQL of each resource in its own file.
 
+mod agency;
 mod bases;
 mod claims;
 mod faults;
@@ -12,6 +13,7 @@ mod log;
 mod opening;
 mod overview;
 mod phases;
+mod query;
 mod sessions;
 mod spawns;
 mod suggestions;
@@ -30,6 +32,7 @@ use rusqlite::{Connection, Row};
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 use crate::file::lock_in_turn;
+pub use agency::SqliteAgency;
 use faults::Faults;
 pub use health::StaleClaim;
 pub use opening::log_of;
@@ -131,9 +134,7 @@ impl SqliteTransaction<'_> {
         parameters: impl rusqlite::Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        let rows = statement.query_map(parameters, read).at(self.path)?;
-        rows.collect::<rusqlite::Result<Vec<T>>>().at(self.path)
+        query::all(self.connection, self.path, sql, parameters, read)
     }
 
     /// Runs a query and reads its first row, if there is one.
@@ -143,22 +144,12 @@ impl SqliteTransaction<'_> {
         parameters: impl rusqlite::Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        let mut rows = statement.query(parameters).at(self.path)?;
-        rows.next()
-            .at(self.path)?
-            .map(read)
-            .transpose()
-            .at(self.path)
+        query::first(self.connection, self.path, sql, parameters, read)
     }
 
     /// Runs a statement and returns how many rows it changed.
     fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        self.connection
-            .prepare_cached(sql)
-            .at(self.path)?
-            .execute(parameters)
-            .at(self.path)
+        query::run(self.connection, self.path, sql, parameters)
     }
 }
 

@@ -1,0 +1,218 @@
+//! Changing and removing agents, and sweeping away those of the moment.
+
+use serde::Serialize;
+
+use super::{Known, Shown, known_to, write};
+use crate::agent::draft::{self, Draft};
+use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
+use crate::clock::parse_moment;
+use crate::error::{Code, Error, Result, quote};
+use crate::ops::Surroundings;
+use crate::store::agency::AgencyTransaction;
+
+/// How long an agent of the moment stays, in milliseconds.
+const STAY_MS: u64 = 30 * 60 * 1_000;
+
+/// An agent that was removed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Removed {
+    /// The agent as it was.
+    pub agent: Agent,
+    /// True when a built-in agent is as it was built again.
+    pub restored: bool,
+}
+
+/// Agents of the moment that were removed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cleaned {
+    /// Ids of those that are gone.
+    pub cleaned_up: Vec<String>,
+    /// Ids of all that remain, in list order.
+    pub remaining: Vec<String>,
+    /// How many agents there were.
+    pub before: usize,
+    /// How many there are.
+    pub after: usize,
+    /// How many are gone.
+    pub removed: usize,
+}
+
+/// Which agents of the moment go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// All of them.
+    All,
+    /// Those whose id is older than 30 minutes at this moment, in milliseconds.
+    Explicit(u64),
+    /// Those whose id and registration are older than 30 minutes at this moment, in milliseconds.
+    Automatic(u64),
+}
+
+impl Sweep {
+    fn takes(self, agent: &Agent) -> bool {
+        let Some(minted) = runtime_moment(&agent.id) else {
+            return false;
+        };
+        let registered = agent.created_at.as_deref().and_then(millis).unwrap_or(0);
+        match self {
+            Sweep::All => true,
+            Sweep::Explicit(now) => now.saturating_sub(minted) > STAY_MS,
+            Sweep::Automatic(now) => now.saturating_sub(minted.max(registered)) > STAY_MS,
+        }
+    }
+}
+
+fn millis(moment: &str) -> Option<u64> {
+    let moment = parse_moment(moment)?;
+    let moment = chrono::DateTime::parse_from_rfc3339(&moment).ok()?;
+    u64::try_from(moment.timestamp_millis()).ok()
+}
+
+/// Changes an agent of the store, or a built-in one, whose change is kept in the store.
+pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Shown> {
+    let workspace = surroundings.workspace()?;
+    let now = surroundings.clock.timestamp();
+    if draft == Draft::default() {
+        let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
+        return Err(error.fix("cleo agents update --help"));
+    }
+    write(&workspace, |transaction| {
+        let known = known_to(transaction, &workspace)?;
+        let mut agent = known.require(id)?.clone();
+        refuse_file(&known, id)?;
+        refuse_renaming(&agent, &draft)?;
+        let warnings = draft.warnings();
+        draft.apply(&mut agent)?;
+        refuse_without_supervisor(&agent)?;
+        agent.updated_at = Some(now);
+        transaction.put_agent(&agent)?;
+        Ok(Shown {
+            agent,
+            file: None,
+            warnings,
+        })
+    })
+}
+
+fn refuse_file(known: &Known, id: &str) -> Result<()> {
+    let Some(file) = known.file(id) else {
+        return Ok(());
+    };
+    let message = format!("the agent `{id}` stands in {file}, which is yours to change");
+    Err(draft::invalid(message).fix(format!("${{EDITOR:-vi}} {}", quote(file))))
+}
+
+fn refuse_renaming(agent: &Agent, draft: &Draft) -> Result<()> {
+    match draft.id.as_deref() {
+        Some(id) if id != agent.id => {
+            let message = format!("the id of the agent `{}` cannot be changed", agent.id);
+            Err(draft::invalid(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The built-in supervisor coordinates everything: it cannot be put away or become another.
+fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
+    if agent.id != crate::agent::SUPERVISOR {
+        return Ok(());
+    }
+    if agent.status != AgentStatus::Active || agent.role != Role::Supervisor {
+        let message = format!(
+            "`{}` coordinates the others: it stays active, and supervisor",
+            agent.id
+        );
+        return Err(draft::invalid(message));
+    }
+    Ok(())
+}
+
+/// Removes an agent; a built-in one becomes as it was built.
+pub fn remove(surroundings: &Surroundings, id: &str) -> Result<Removed> {
+    let workspace = surroundings.workspace()?;
+    write(&workspace, |transaction| {
+        let known = known_to(transaction, &workspace)?;
+        let agent = known.require(id)?.clone();
+        if let Some(file) = known.file(id) {
+            let message = format!("the agent `{id}` stands in {file}");
+            return Err(draft::invalid(message).fix(format!("rm {}", quote(file))));
+        }
+        let removed = transaction.remove_agent(id)?;
+        if builtin::is_builtin(id) && !removed {
+            let message = format!("`{id}` is built in and cannot be removed");
+            let pause = format!("cleo agents update {id} --status paused");
+            return Err(Error::new(Code::AgentInvalid, message).fix(pause));
+        }
+        Ok(Removed {
+            restored: agent.is_builtin(),
+            agent,
+        })
+    })
+}
+
+/// Removes agents of the moment. Others are never touched.
+pub fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
+    let workspace = surroundings.workspace()?;
+    write(&workspace, |transaction| {
+        let before = known_to(transaction, &workspace)?.agents.len();
+        let cleaned_up = swept(transaction, sweep)?;
+        let remaining = known_to(transaction, &workspace)?.agents;
+        Ok(Cleaned {
+            before,
+            after: remaining.len(),
+            removed: cleaned_up.len(),
+            remaining: remaining.into_iter().map(|agent| agent.id).collect(),
+            cleaned_up,
+        })
+    })
+}
+
+/// Removes the agents that a sweep takes and returns their ids.
+pub(super) fn swept(transaction: &mut dyn AgencyTransaction, sweep: Sweep) -> Result<Vec<String>> {
+    let agents = transaction.agents()?;
+    let gone = agents
+        .into_iter()
+        .filter(|agent| agent.is_runtime && sweep.takes(agent));
+    let gone: Vec<_> = gone.map(|agent| agent.id).collect();
+    for id in &gone {
+        transaction.remove_agent(id)?;
+    }
+    Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Kind;
+
+    #[test]
+    fn a_sweep_takes_what_is_older_than_half_an_hour_and_only_runtime_ids() {
+        let now = 1_800_000_000_000;
+        let minutes = |count: u64| now - count * 60_000;
+        let agent = |id: String, registered: Option<&str>| Agent {
+            created_at: registered.map(str::to_string),
+            ..Agent::new(&id, Kind::Runtime, "A")
+        };
+        let old = agent(format!("custom_{}", minutes(31)), None);
+        let young = agent(format!("custom_{}", minutes(29)), None);
+        let other = agent("agent-1".to_string(), None);
+        // Registered a minute ago under the id of a day long past.
+        let sample = agent(
+            "custom_1756441115596".into(),
+            Some("2027-01-15T07:59:00.000Z"),
+        );
+        for (sweep, old_goes, sample_goes) in [
+            (Sweep::All, true, true),
+            (Sweep::Explicit(now), true, true),
+            (Sweep::Automatic(now), true, false),
+        ] {
+            assert_eq!(sweep.takes(&old), old_goes, "{sweep:?}");
+            assert_eq!(sweep.takes(&sample), sample_goes, "{sweep:?}");
+            assert_eq!(sweep.takes(&young), sweep == Sweep::All, "{sweep:?}");
+            assert!(!sweep.takes(&other), "{sweep:?}");
+        }
+    }
+}

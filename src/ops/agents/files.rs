@@ -1,0 +1,151 @@
+//! Agents in files: `.cleo/agents/*.yaml`, `*.yml` and `*.json`, one agent or a list in each. A file
+//! that cannot be used is left out with a warning.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::agent::draft::{self, Draft};
+use crate::agent::{Agent, Kind, builtin};
+use crate::error::{Code, Error, Result};
+use crate::file;
+use crate::workspace::Workspace;
+
+/// Largest file that is read, in bytes.
+const FILE_MAX: u64 = 1 << 20;
+/// Most files that are read.
+const FILES_MAX: usize = 10_000;
+
+/// What the files hold.
+#[derive(Default)]
+pub(super) struct Files {
+    /// Agents with their files, relative to the workspace.
+    pub(super) agents: Vec<(Agent, String)>,
+    /// What could not be used.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads the agents in files of a workspace, by the name of the file.
+pub(super) fn read(workspace: &Workspace) -> Files {
+    let mut files = Files::default();
+    for path in paths(&workspace.root.join(".cleo/agents")) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let place = format!(".cleo/agents/{name}");
+        match agents(&path) {
+            Ok(agents) => files.add(agents, &place),
+            Err(error) => files
+                .warnings
+                .push(format!("{place} is left out: {}", error.message)),
+        }
+    }
+    files
+}
+
+impl Files {
+    fn add(&mut self, agents: Vec<Agent>, place: &str) {
+        for agent in agents {
+            if let Some((_, other)) = self.agents.iter().find(|(one, _)| one.id == agent.id) {
+                let message = format!("{place} is left out: {other} has the agent `{}`", agent.id);
+                self.warnings.push(message);
+                continue;
+            }
+            self.agents.push((agent, place.to_string()));
+        }
+    }
+}
+
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let fits = |path: &PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        matches!(ending, Some("yaml" | "yml" | "json"))
+    };
+    let paths = entries.flatten().map(|entry| entry.path()).filter(fits);
+    let mut paths: Vec<_> = paths.take(FILES_MAX).collect();
+    paths.sort();
+    paths
+}
+
+fn agents(path: &Path) -> Result<Vec<Agent>> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (mut drafts, is_one) = drafts(&file::read(path, FILE_MAX)?, &path.to_string_lossy())?;
+    // A file of one agent names it, as a file of one skill does.
+    if is_one && let Some(only) = drafts.first_mut() {
+        only.id.get_or_insert_with(|| draft::suggested(&stem));
+    }
+    drafts.into_iter().map(made).collect()
+}
+
+/// Makes an agent of a draft that names its id.
+fn made(draft: Draft) -> Result<Agent> {
+    let name = draft.name.clone().unwrap_or_default();
+    let id = draft.id.clone().unwrap_or_else(|| draft::suggested(&name));
+    draft::check_id(&id)?;
+    if builtin::is_builtin(&id) || crate::agent::runtime_moment(&id).is_some() {
+        return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
+    }
+    let kind = match draft.kind()? {
+        Some(kind @ (Kind::Http | Kind::Cli)) => kind,
+        _ => Kind::Persistent,
+    };
+    let mut agent = Agent::new(&id, kind, &id);
+    draft.apply(&mut agent)?;
+    Ok(agent)
+}
+
+/// Reads drafts from a JSON or YAML document: one agent, a list of agents, or a list under `agents`;
+/// JSON also as one agent a line. Says as well whether the document is one agent.
+pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| draft::invalid(format!("{place} is not written in UTF-8")))?;
+    let mut is_one = false;
+    let values = match document(text, place)? {
+        Value::Array(list) => list,
+        Value::Object(mut map) if map.get("agents").is_some_and(Value::is_array) => {
+            match map.remove("agents") {
+                Some(Value::Array(list)) => list,
+                _ => Vec::new(),
+            }
+        }
+        one => {
+            is_one = true;
+            vec![one]
+        }
+    };
+    let many = values.len() > 1;
+    let drafts = values.into_iter().enumerate().map(|(index, value)| {
+        serde_json::from_value(value).map_err(|fault| {
+            let which = if many {
+                format!(", agent {}", index + 1)
+            } else {
+                String::new()
+            };
+            draft::invalid(format!("{place}{which}: {fault}"))
+        })
+    });
+    let drafts: Result<Vec<Draft>> = drafts.collect();
+    Ok((drafts?, is_one))
+}
+
+fn document(text: &str, place: &str) -> Result<Value> {
+    let begins = |sign: char| text.trim_start().starts_with(sign);
+    if !begins('{') && !begins('[') {
+        return serde_yaml::from_str(text).map_err(|fault| faulty(place, "YAML", &fault));
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    let first = values.next().transpose();
+    let first = first.map_err(|fault| faulty(place, "JSON", &fault))?;
+    let rest: std::result::Result<Vec<Value>, _> = values.collect();
+    let rest = rest.map_err(|fault| faulty(place, "JSON", &fault))?;
+    match (first, rest.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (first, _) => Ok(first.into_iter().chain(rest).collect()),
+    }
+}
+
+/// Readers name line and column themselves.
+fn faulty(place: &str, form: &str, fault: &dyn std::fmt::Display) -> Error {
+    Error::new(Code::AgentInvalid, format!("{place} is no {form}: {fault}"))
+}

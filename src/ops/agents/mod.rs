@@ -1,0 +1,149 @@
+//! The registry of agents: built-in ones, files in `.cleo/agents`, those that were registered to
+//! stay, and those of the moment. Rules: multi-agent notes, sections 1.4, 1.7 and 1.9.
+
+mod change;
+mod files;
+mod lookup;
+mod register;
+
+use serde::Serialize;
+
+use super::Surroundings;
+use crate::agent::{Agent, builtin};
+use crate::error::{Code, Error, Result, nearest};
+use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+pub use change::{Cleaned, Removed, Sweep, cleanup, remove, update};
+pub use lookup::{Listed, Lookup, list};
+pub use register::{Imported, Registered, import, register};
+
+/// An agent after a command, or as it is shown.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// The agent.
+    pub agent: Agent,
+    /// The file that says so, relative to the workspace; none for an agent of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Everybody whom messages and work can reach.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The agents in list order, which decides ties: built-in ones, files by name, registered ones
+    /// in the order of their registration, those of the moment last.
+    pub agents: Vec<Agent>,
+    /// The files of those that have one, relative to the workspace, by id.
+    pub files: Vec<(String, String)>,
+    /// Files that could not be used.
+    pub warnings: Vec<String>,
+}
+
+impl Known {
+    /// Finds an agent that must be there.
+    pub fn require(&self, id: &str) -> Result<&Agent> {
+        let found = self.agents.iter().find(|agent| agent.id == id);
+        found.ok_or_else(|| self.no_agent(id))
+    }
+
+    /// Returns the file that an agent stands in.
+    pub fn file(&self, id: &str) -> Option<&str> {
+        let found = self.files.iter().find(|(owner, _)| owner == id);
+        found.map(|(_, file)| file.as_str())
+    }
+
+    /// The error for an id that is no agent's.
+    pub fn no_agent(&self, id: &str) -> Error {
+        let error = Error::new(Code::AgentNotFound, format!("there is no agent `{id}`"));
+        match nearest(id, self.agents.iter().map(|agent| agent.id.as_str())) {
+            Some(near) => error.instead(id, near),
+            None => error.fix("cleo agents list"),
+        }
+    }
+}
+
+/// Finds all agents. Without a workspace there are the built-in ones only.
+pub fn known(surroundings: &Surroundings) -> Result<Known> {
+    match place(surroundings)? {
+        Some(workspace) => known_in(&workspace),
+        None => Ok(Known {
+            agents: builtin::agents(),
+            ..Known::default()
+        }),
+    }
+}
+
+/// Finds all agents of a workspace.
+pub fn known_in(workspace: &Workspace) -> Result<Known> {
+    let stored = match SqliteAgency::open(&workspace.agency())? {
+        Some(mut agency) => agency.read()?.agents()?,
+        None => Vec::new(),
+    };
+    Ok(joined(stored, files::read(workspace)))
+}
+
+/// Finds all agents as a transaction sees them.
+fn known_to(transaction: &dyn AgencyTransaction, workspace: &Workspace) -> Result<Known> {
+    Ok(joined(transaction.agents()?, files::read(workspace)))
+}
+
+fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
+    let (runtime, stored): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|agent| agent.is_runtime);
+    let (changed, stored): (Vec<_>, Vec<_>) = stored.into_iter().partition(Agent::is_builtin);
+    let mut known = Known {
+        agents: builtin::agents(),
+        files: Vec::new(),
+        warnings: files.warnings,
+    };
+    for builtin in &mut known.agents {
+        if let Some(agent) = changed.iter().find(|agent| agent.id == builtin.id) {
+            *builtin = agent.clone();
+        }
+    }
+    for (agent, file) in files.agents {
+        known.files.push((agent.id.clone(), file));
+        known.agents.push(agent);
+    }
+    known.agents.extend(stored);
+    known.agents.extend(runtime);
+    known
+}
+
+/// Finds the workspace, if there is one; one that the user named must be there.
+pub fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
+    match surroundings.workspace() {
+        Ok(workspace) => Ok(Some(workspace)),
+        Err(error) if surroundings.root.is_some() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Shows one agent.
+pub fn show(surroundings: &Surroundings, id: &str) -> Result<Shown> {
+    let known = known(surroundings)?;
+    let agent = known.require(id)?.clone();
+    Ok(Shown {
+        file: known.file(id).map(str::to_string),
+        agent,
+        warnings: known.warnings,
+    })
+}
+
+/// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves
+/// nothing behind.
+pub fn write<T>(
+    workspace: &Workspace,
+    work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
+) -> Result<T> {
+    let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+    let mut transaction = agency.write()?;
+    let done = work(&mut *transaction)?;
+    transaction.commit()?;
+    Ok(done)
+}

@@ -1,0 +1,20 @@
+use crate::agent::Agent;
+use crate::error::Result;
+
+/// Agents that were registered.
+pub trait Agents {
+    /// Reads all agents in the order in which they were first written.
+    fn agents(&self) -> Result<Vec<Agent>>;
+
+    /// Reads an agent.
+    fn agent(&self, id: &str) -> Result<Option<Agent>>;
+
+    /// Counts the agents that were registered while cleo ran.
+    fn runtime_agents(&self) -> Result<usize>;
+
+    /// Writes an agent, new or changed, whole. A changed one keeps its place.
+    fn put_agent(&mut self, agent: &Agent) -> Result<()>;
+
+    /// Removes an agent; says whether it was there.
+    fn remove_agent(&mut self, id: &str) -> Result<bool>;
+}

@@ -1,0 +1,27 @@
+//! Where agents, and what they ran and said, are kept: apart from the tasks, so that commands about
+//! tasks neither read nor lock it. Traits like those of [`super`]; `conformance` proves the backends.
+
+mod agents;
+#[cfg(test)]
+pub(in crate::store) mod conformance;
+pub mod memory;
+
+use crate::error::Result;
+
+pub use agents::Agents;
+
+/// A store of agents that can begin transactions.
+pub trait Agency {
+    /// Begins a transaction that only reads. It sees one state and never waits for a writer.
+    fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
+
+    /// Begins a transaction that may write; one at a time, others wait. What it did becomes visible
+    /// and durable at once when it commits, and never if it is dropped before.
+    fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
+}
+
+/// Everything that can be read and written in one transaction.
+pub trait AgencyTransaction: Agents {
+    /// Makes the changes visible and durable.
+    fn commit(self: Box<Self>) -> Result<()>;
+}

@@ -1,0 +1,257 @@
+//! The store of agents in one SQLite file, made when something is first written to it.
+
+mod agents;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, Row};
+
+use super::faults::{self, Faults};
+use super::{PATIENCE, query};
+use crate::error::{Code, Error, Result};
+use crate::file::{lock_in_turn, unwritable};
+use crate::store::agency::{Agency, AgencyTransaction};
+
+/// The schema, step by step. A new database takes all steps, an older one those that it lacks.
+const SCHEMA: &[&str] = &[include_str!("../../schema/agency-1.sql")];
+/// Version of the schema that this program writes.
+const VERSION: i32 = SCHEMA.len() as i32;
+/// Marks the file as cleo's store of agents: "clea" in ASCII.
+const APPLICATION: i32 = 0x636c_6561;
+
+/// A store of agents in one SQLite file.
+pub struct SqliteAgency {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl SqliteAgency {
+    /// Opens the store if there is one.
+    pub fn open(path: &Path) -> Result<Option<SqliteAgency>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let agency = SqliteAgency::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        match agency.version()? {
+            // Another process is just making it: nothing is in it yet.
+            0 => Ok(None),
+            VERSION => Ok(Some(agency)),
+            _ => agency.upgraded().map(Some),
+        }
+    }
+
+    /// Opens the store; one that is not there is made.
+    pub fn open_or_create(path: &Path) -> Result<SqliteAgency> {
+        let turns = turns(path);
+        fs::create_dir_all(&turns).map_err(|cause| unwritable(&turns, cause))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let agency = SqliteAgency::connect(path, flags)?;
+        match agency.version()? {
+            VERSION => Ok(agency),
+            _ => agency.upgraded(),
+        }
+    }
+
+    fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteAgency> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).at(path)?;
+        connection.busy_timeout(PATIENCE).at(path)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(SqliteAgency {
+            connection,
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// Returns the version of the schema; 0 while the file is empty.
+    fn version(&self) -> Result<i32> {
+        let number = |pragma: &str| -> Result<i32> {
+            let read = self.connection.query_row(pragma, (), |row| row.get(0));
+            read.at(&self.path)
+        };
+        let version = number("PRAGMA user_version")?;
+        if version != 0 && number("PRAGMA application_id")? != APPLICATION {
+            return Err(foreign(&self.path));
+        }
+        if version > VERSION {
+            let path = self.path.display();
+            let message = format!(
+                "{path} has schema version {version}; this cleo knows versions up to {VERSION}"
+            );
+            return Err(Error::new(Code::StoreNewer, message).fix("cleo --version"));
+        }
+        Ok(version)
+    }
+
+    /// Takes the steps of the schema that are missing, all or none.
+    fn upgraded(self) -> Result<SqliteAgency> {
+        let turn = self.turn()?;
+        let upgrade = || -> Result<()> {
+            let begin = "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE";
+            self.connection.execute_batch(begin).at(&self.path)?;
+            let done = self.version()?.unsigned_abs() as usize;
+            if done == 0 && self.has_tables()? {
+                return Err(foreign(&self.path));
+            }
+            let steps = SCHEMA.get(done..).unwrap_or(&[]).concat();
+            let end = format!(
+                "{steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; \
+                 COMMIT;"
+            );
+            self.connection.execute_batch(&end).at(&self.path)
+        };
+        let upgraded = upgrade();
+        if upgraded.is_err() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        drop(turn);
+        upgraded.map(|()| self)
+    }
+
+    fn has_tables(&self) -> Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master";
+        let count = self
+            .connection
+            .query_row(sql, (), |row| row.get::<_, i64>(0));
+        count.at(&self.path).map(|count| count > 0)
+    }
+
+    /// Waits until it is this writer's turn; none where that cannot be told.
+    fn turn(&self) -> Result<Option<File>> {
+        let Ok(folder) = File::open(turns(&self.path)) else {
+            return Ok(None);
+        };
+        match lock_in_turn(folder, PATIENCE) {
+            Ok(None) => Err(faults::busy(&self.path)),
+            Ok(turn) => Ok(turn),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
+        self.connection.execute_batch(how).at(&self.path)?;
+        Ok(Box::new(SqliteAgencyTransaction {
+            connection: &self.connection,
+            path: &self.path,
+            open: true,
+            _turn: turn,
+        }))
+    }
+}
+
+/// The folder on which writers wait in turn: not the one of the tasks, so that one process can
+/// write both.
+fn turns(path: &Path) -> PathBuf {
+    path.with_extension("")
+}
+
+fn foreign(path: &Path) -> Error {
+    let message = format!("{} is no store of agents", path.display());
+    let place = crate::error::quote(&path.to_string_lossy());
+    Error::new(Code::StoreCorrupt, message).fix(format!("mv {place} {place}.broken"))
+}
+
+impl Agency for SqliteAgency {
+    fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>> {
+        self.begin("BEGIN DEFERRED", None)
+    }
+
+    fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>> {
+        let turn = self.turn()?;
+        self.begin("BEGIN IMMEDIATE", turn)
+    }
+}
+
+/// An open transaction; dropped without commit, it is rolled back.
+struct SqliteAgencyTransaction<'a> {
+    connection: &'a Connection,
+    path: &'a Path,
+    open: bool,
+    /// The lock by which writers wait in turn, given back when all is over.
+    _turn: Option<File>,
+}
+
+impl SqliteAgencyTransaction<'_> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        query::all(self.connection, self.path, sql, parameters, read)
+    }
+
+    fn first<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        query::first(self.connection, self.path, sql, parameters, read)
+    }
+
+    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
+        query::run(self.connection, self.path, sql, parameters)
+    }
+}
+
+impl AgencyTransaction for SqliteAgencyTransaction<'_> {
+    fn commit(mut self: Box<Self>) -> Result<()> {
+        self.connection.execute_batch("COMMIT").at(self.path)?;
+        self.open = false;
+        Ok(())
+    }
+}
+
+impl Drop for SqliteAgencyTransaction<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            // A failed rollback leaves nothing behind either: the connection ends with the process.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+#[cfg(test)]
+crate::store::agency::conformance::suite!(|folder: &Path| SqliteAgency::open_or_create(
+    &folder.join("agents.db")
+)
+.unwrap());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_made_by_reading_and_foreign_files_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents.db");
+        assert!(SqliteAgency::open(&path).unwrap().is_none());
+        assert!(!path.exists());
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch("CREATE TABLE x (y)")
+            .unwrap();
+        let error = SqliteAgency::open_or_create(&path).err().unwrap();
+        assert_eq!(error.code, Code::StoreCorrupt);
+        fs::write(
+            &path,
+            "no database, but long enough for a header ".repeat(9),
+        )
+        .unwrap();
+        let error = SqliteAgency::open(&path).err().unwrap();
+        assert_eq!(error.code, Code::StoreCorrupt);
+    }
+
+    #[test]
+    fn a_newer_store_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents.db");
+        let agency = SqliteAgency::open_or_create(&path).unwrap();
+        let newer = "PRAGMA user_version = 99";
+        agency.connection.execute_batch(newer).unwrap();
+        let error = SqliteAgency::open(&path).err().unwrap();
+        assert_eq!(error.code, Code::StoreNewer);
+    }
+}
