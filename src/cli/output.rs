@@ -308,7 +308,7 @@ impl Output {
     pub(super) fn stream(&self) -> Stream<'_> {
         Stream {
             view: &self.view,
-            stdout: BufWriter::new(io::stdout().lock()),
+            stdout: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             broken: None,
             failed: None,
             line: Vec::new(),

@@ -21,9 +21,8 @@ impl Message {
     /// Reads a message.
     pub fn of(text: &str) -> Message {
         let normalized = normalize(text);
-        let words: Vec<_> = terms(&normalized)
-            .map(|term| (term.start, term.start + term.text.len()))
-            .collect();
+        let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
+        words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
         let terms = distinct(&normalized, &words);
         Message {
             normalized,
