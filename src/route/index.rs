@@ -51,25 +51,24 @@ impl Card {
 }
 
 /// What a tag is to messages.
-pub(super) enum Tag {
+pub(super) enum Tag<'a> {
     /// One word that counts.
-    Word(String),
+    Word(&'a str),
     /// Several words, which must stand side by side.
-    Phrase(Vec<String>),
+    Phrase(Vec<&'a str>),
     /// Nothing that a message can name, such as `c++` or `ai`.
     Literal,
 }
 
-impl Tag {
-    /// Reads a tag.
-    pub(super) fn of(tag: &str) -> Tag {
-        let normalized = normalize(tag);
+impl<'a> Tag<'a> {
+    /// Reads a normalized tag.
+    pub(super) fn of(normalized: &'a str) -> Tag<'a> {
         let whole = normalized.trim();
-        let words: Vec<String> = terms(whole).map(|term| term.text.to_string()).collect();
-        match &words[..] {
-            [word] if *word == whole && counts(word) => Tag::Word(word.clone()),
-            [] | [_] => Tag::Literal,
-            _ => Tag::Phrase(words),
+        let mut words = terms(whole).map(|term| term.text);
+        match (words.next(), words.next()) {
+            (Some(_), Some(_)) => Tag::Phrase(terms(whole).map(|term| term.text).collect()),
+            (Some(word), None) if word == whole && counts(word) => Tag::Word(word),
+            _ => Tag::Literal,
         }
     }
 }
@@ -95,8 +94,11 @@ pub struct Index {
 impl Index {
     /// Makes the index of a list of agents.
     pub fn of<'a>(agents: impl IntoIterator<Item = Profile<'a>>) -> Index {
+        let agents = agents.into_iter();
         let mut index = Index::default();
-        agents.into_iter().for_each(|agent| index.insert(agent));
+        index.ids.reserve(agents.size_hint().0);
+        index.cards.reserve(agents.size_hint().0);
+        agents.for_each(|agent| index.insert(agent));
         index.settle();
         index
     }
@@ -184,7 +186,6 @@ impl Index {
         if card.is_candidate() {
             self.n_candidates += 1;
             card.words = self.add_words(slot, agent);
-            card.tags.iter().for_each(|tag| self.add_tag(slot, tag));
         }
         self.ids.insert(card.id.clone(), slot);
         self.cards[slot as usize] = Some(card);
@@ -198,7 +199,8 @@ impl Index {
         let card = self.cards[slot as usize].take()?;
         if card.is_candidate() {
             self.n_candidates -= 1;
-            card.tags.iter().for_each(|tag| self.remove_tag(slot, tag));
+            let tags = card.tags.iter().map(|tag| normalize(tag));
+            tags.for_each(|tag| self.remove_tag(slot, &tag));
             card.words
                 .iter()
                 .for_each(|word| self.remove_word(slot, *word));
@@ -209,14 +211,14 @@ impl Index {
     }
 
     fn add_words(&mut self, slot: u32, agent: Profile<'_>) -> Box<[u32]> {
-        let texts = [agent.objective, agent.name, agent.description];
-        let texts = texts
-            .into_iter()
-            .chain(agent.tags.iter().map(String::as_str));
         let mut numbers = Vec::with_capacity(32);
-        for text in texts {
-            let normalized = normalize(text);
-            numbers.extend(terms(&normalized).map(|term| self.intern(term.text)));
+        for text in [agent.objective, agent.name, agent.description] {
+            self.add_text(&normalize(text), &mut numbers);
+        }
+        for tag in agent.tags {
+            let normalized = normalize(tag);
+            self.add_text(&normalized, &mut numbers);
+            self.add_tag(slot, &normalized);
         }
         numbers.sort_unstable();
         numbers.dedup();
@@ -224,6 +226,10 @@ impl Index {
             self.words[*number as usize].holders.insert(slot);
         }
         numbers.into()
+    }
+
+    fn add_text(&mut self, normalized: &str, numbers: &mut Vec<u32>) {
+        numbers.extend(terms(normalized).map(|term| self.intern(term.text)));
     }
 
     fn intern(&mut self, word: &str) -> u32 {
@@ -258,7 +264,7 @@ impl Index {
     fn add_tag(&mut self, slot: u32, tag: &str) {
         match Tag::of(tag) {
             Tag::Word(word) => {
-                let number = self.intern(&word);
+                let number = self.intern(word);
                 add(&mut self.tagged(number).alone, slot);
             }
             Tag::Phrase(words) => {
@@ -273,7 +279,7 @@ impl Index {
     fn remove_tag(&mut self, slot: u32, tag: &str) {
         match Tag::of(tag) {
             Tag::Word(word) => {
-                let number = self.intern(&word);
+                let number = self.intern(word);
                 subtract(&mut self.tagged(number).alone, slot);
             }
             Tag::Phrase(words) => {
@@ -305,6 +311,9 @@ impl Index {
 
 /// Counts one more of something in a sorted list.
 fn add<K: Ord + Copy>(counts: &mut Vec<(K, u32)>, key: K) {
+    if counts.last().is_none_or(|(last, _)| *last < key) {
+        return counts.push((key, 1));
+    }
     match counts.binary_search_by_key(&key, |(key, _)| *key) {
         Ok(at) => counts[at].1 += 1,
         Err(at) => counts.insert(at, (key, 1)),

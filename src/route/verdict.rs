@@ -7,6 +7,7 @@ use super::index::{Card, Index, Tag};
 use super::tally::{Leaders, Standing};
 use super::{Match, Request, TAG_BOOST};
 use crate::agent::{AgentStatus, Role};
+use crate::score::normalize;
 
 /// Most agents that a question names.
 const NAMED_MAX: usize = 5;
@@ -225,14 +226,13 @@ impl<'a, 'r> Parts<'a, 'r> {
     /// Says whether the message names a tag.
     fn names(&self, tag: &str) -> bool {
         let number = |word: &str| self.index.number(word);
-        match Tag::of(tag) {
+        match Tag::of(&normalize(tag)) {
             Tag::Word(word) => {
-                number(&word).is_some_and(|word| self.sorted.binary_search(&word).is_ok())
+                number(word).is_some_and(|word| self.sorted.binary_search(&word).is_ok())
             }
             Tag::Phrase(words) => {
-                let numbers: Vec<u32> = words.iter().filter_map(|word| number(word)).collect();
-                let by = |phrase: &Box<[u32]>| (**phrase).cmp(&numbers);
-                self.phrases.binary_search_by(by).is_ok()
+                let words = words.iter().filter_map(|word| number(word));
+                self.phrases.binary_search(&words.collect()).is_ok()
             }
             Tag::Literal => false,
         }
