@@ -12,9 +12,15 @@ import tempfile
 import time
 import uuid
 
-CLEO, EMPTY_CLAP, FLOOR_READ, FLOOR_WRITE, PAIR, ROUNDS = sys.argv[1:7]
+CLEO, EMPTY_CLAP, FLOOR_READ, FLOOR_WRITE, PAIR, ROUTE, ROUNDS = sys.argv[1:8]
 SIZES = [1_000, 100_000]
 TASK = shutil.which("task")
+MESSAGES = [
+    "Explain the Second War in Warcraft history.",
+    "Help me design a creative layout for my blog.",
+    "Solve 2x + 5 = 15 and explain the steps.",
+    "What is the weather today?",
+]
 
 
 def answer(command, folder):
@@ -121,6 +127,7 @@ def small(folder, count):
     compare(f"`orchestrator ready`, {size}", [CLEO, "orchestrator", "ready"], read, folder, "2")
     compare(f"`next`, {size}", [CLEO, "next"], read, folder, "2")
     compare(f"`spawn`, {size}", [CLEO, "spawn", f"T{middle}"], read, folder, "4")
+    compare(f"`route`, {size}", [CLEO, "route", MESSAGES[1]], read, folder, "2")
     compare(f"`add`, {size}", [CLEO, "add", "One more task"], durable, folder, "2")
     compare(f"`claim --next`, {size}", [CLEO, "claim", "--next"], durable, folder, "2")
 
@@ -156,6 +163,48 @@ def large(folder):
     os.mkdir(other)
     answer([CLEO, "init"], other)
     once("`import` of 114,000 tasks", [CLEO, "import", copy], other, "5 s for 100,000")
+
+
+def agents(count):
+    """Makes agents with texts of a vocabulary in which few words are frequent."""
+    word = lambda at: f"word{int(30_000 ** ((at * 7919 % 10_007) / 10_007))}"
+    for number in range(count):
+        words = [word(number * 31 + at) for at in range(20)]
+        agent = {"id": f"agent-{number}", "name": f"Agent {number}", "tags": words[16:]}
+        agent |= {"description": " ".join(words[:10]), "objective": " ".join(words[10:16])}
+        yield agent
+
+
+def routing(base):
+    """Measures messages: many through one process, many agents from a file, and in process."""
+    folder = os.path.join(base, "routing")
+    os.mkdir(folder)
+    lines = [MESSAGES[number % len(MESSAGES)] for number in range(1_000_000)]
+    forms = {"text": lines, "JSON": [json.dumps({"message": line}) for line in lines]}
+    print("\n| messages through `route --stdin` | CPU s | messages a second | goal |")
+    print("|---|---|---|---|")
+    for form, lines in forms.items():
+        with open(write(lines, folder, "messages")) as file:
+            environment = {"HOME": folder, "CLEO_FORMAT": "json"}
+            words = [CLEO, "route", "--stdin"]
+            child = subprocess.Popen(
+                words, cwd=folder, env=environment, stdin=file, stdout=subprocess.DEVNULL
+            )
+            _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0, words
+        cpu = usage.ru_utime + usage.ru_stime
+        print(f"| {len(lines):,} as {form} | {cpu:.2f} | {len(lines) / cpu:,.0f} | 200,000 |", flush=True)
+    print("\n| agents from a file | ms | CPU ms | peak MB | goal |")
+    print("|---|---|---|---|---|")
+    many = list(agents(100_000))
+    write(map(json.dumps, many), folder, "agents.jsonl")
+    write([json.dumps(many)], folder, "agents.json")
+    for name in ["agents.jsonl", "agents.json"]:
+        words = [CLEO, "route", "word7 word300 word29000", "--agents", name]
+        once(f"`route` over 100,000 of `{name}`", words, folder, "", 3)
+    print(flush=True)
+    print(answer([ROUTE], folder).decode(), flush=True)
 
 
 def taskwarrior(base, folder):
@@ -198,6 +247,7 @@ def main():
             world(count, folder)
             small(folder, count)
         large(folder)
+        routing(base)
         taskwarrior(base, os.path.join(base, str(SIZES[0])))
     finally:
         shutil.rmtree(base)

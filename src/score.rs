@@ -30,16 +30,26 @@ pub struct Term<'a> {
 pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
-        let start = rest + normalized[rest..].find(char::is_alphanumeric)?;
-        let length = normalized[start..]
-            .find(|c: char| !c.is_alphanumeric())
-            .unwrap_or(normalized.len() - start);
-        rest = start + length;
-        Some(Term {
-            text: &normalized[start..rest],
-            start,
-        })
+        let start = border(normalized, rest, true);
+        rest = border(normalized, start, false);
+        let text = &normalized[start..rest];
+        (!text.is_empty()).then_some(Term { text, start })
     })
+}
+
+/// Finds the first character from `start` on that is a letter or digit, or that is none; the end
+/// of the text when there is none. Most characters are ASCII, which takes no decoding.
+fn border(text: &str, start: usize, is_word: bool) -> usize {
+    let mut at = start;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let wide = (!byte.is_ascii()).then(|| text[at..].chars().next());
+        let wide = wide.flatten();
+        if wide.map_or(byte.is_ascii_alphanumeric(), char::is_alphanumeric) == is_word {
+            break;
+        }
+        at += wide.map_or(1, char::len_utf8);
+    }
+    at
 }
 
 /// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.

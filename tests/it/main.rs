@@ -43,6 +43,7 @@ mod protocol_content;
 mod races;
 mod readme;
 mod refusals;
+mod route;
 mod safety;
 mod schemas;
 mod selection;
