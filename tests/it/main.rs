@@ -30,6 +30,7 @@ mod init_agents;
 mod listing;
 mod manifest;
 mod manifest_compact;
+mod models;
 mod orchestrator;
 mod output;
 mod phases;
@@ -44,6 +45,7 @@ mod refusals;
 mod safety;
 mod schemas;
 mod selection;
+mod server;
 mod sessions;
 mod settings;
 mod skill_files;
@@ -63,6 +65,7 @@ mod undo_properties;
 mod verify;
 mod verify_own;
 mod why;
+mod workers;
 
 /// Files that are no modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];
