@@ -282,8 +282,16 @@ fn a_program_that_sleeps_is_ended_with_all_that_it_started() {
     assert_eq!(reply.error.unwrap().kind, "timeout");
     for name in ["child", "own"] {
         let pid = std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(is_gone(pid.trim()), "{name} {pid}");
+        assert!(goes(pid.trim()), "{name} {pid}");
     }
+}
+
+/// Waits a while for a process that was told to go.
+fn goes(pid: &str) -> bool {
+    (0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        is_gone(pid)
+    })
 }
 
 /// Says whether a process is gone: not there, or dead and not yet collected by its new parent.
