@@ -20,8 +20,8 @@ Examples:
 
 Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
 manifest, agent files, the clock, claims that ran out, and the agent programs on the PATH, which are
-asked for version and help only. Nothing is changed. --stress writes with many processes at once into a workspace of its own, kills
-some of them, and proves that nothing acknowledged was lost.")]
+asked for version and help only. Nothing is changed. --stress writes with many processes at once
+into a workspace of its own, kills some of them, and proves that nothing acknowledged was lost.")]
 pub(super) struct Arguments {
     /// Write with many processes at once, kill some, and count
     #[arg(long)]
