@@ -209,6 +209,14 @@ codes! {
         "Have the agent write it; `cleo verify output TASK` checks again.";
     Exists = "E_EXISTS", 101, "Something with this id is there already; nothing was changed.",
         "Use another id, or go on: the thing is there.";
+    ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
+        "Try again later; `cleo config list` shows which server it is.";
+    ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",
+        "Correct the key or the setting that the message names.";
+    ModelAnswer = "E_MODEL_ANSWER", 80, "What the configured model's server answered cannot be used as an answer.",
+        "Check `llm.provider`, `llm.baseUrl` and `llm.model` with `cleo config list`.";
+    ModelTimeout = "E_MODEL_TIMEOUT", 124, "The configured model did not answer in time.",
+        "Try again, or allow more time with `cleo config set llm.timeout 5m`.";
     StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
         "See the errors beside the results.";
     Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",
