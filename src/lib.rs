@@ -19,6 +19,7 @@ pub mod id;
 pub mod manifest;
 pub mod ops;
 pub mod phase;
+pub mod plan;
 pub mod protocol;
 pub mod reply;
 pub mod runner;
