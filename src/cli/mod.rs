@@ -35,6 +35,7 @@ mod man;
 mod manifest;
 mod orchestrator;
 mod phase;
+mod plan;
 mod release;
 mod reopen;
 mod research;
@@ -138,6 +139,8 @@ enum Command {
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
     Agents(Later<agents::Command>),
+    /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
+    Plan(Later<plan::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -248,6 +251,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),

@@ -12,6 +12,9 @@ use crate::error::nearest;
 use crate::task::draft::{ITEM_MAX, check_text};
 use crate::task::graph::circle;
 
+/// Most faults that are told.
+pub const FAULTS_MAX: usize = 100;
+
 /// Faults from which on nothing is suggested any more: that costs too much for many.
 const HINTS_MAX: usize = 20;
 
@@ -64,7 +67,7 @@ impl Fault {
     }
 }
 
-/// Finds everything that is wrong with a plan by itself.
+/// Finds what is wrong with a plan by itself: all of it, as far as that can be looked at.
 pub fn faults(plan: &Plan) -> Vec<Fault> {
     let mut faults = Vec::new();
     check_text_of("goal", &plan.goal, GOAL_MAX, &mut faults);
@@ -141,7 +144,9 @@ fn check_ids(plan: &Plan, faults: &mut Vec<Fault>) {
     let places = places(plan);
     for (place, step) in plan.steps.iter().enumerate() {
         let first = places.get(step.id.as_str()).copied().unwrap_or(place);
-        let message = if !is_plain_id(&step.id) {
+        let message = if step.id.is_empty() {
+            "a step needs an id".to_string()
+        } else if !is_plain_id(&step.id) {
             let rule = "letters, digits, `.`, `_` and `-`, at most 64, not first a sign";
             format!("`{}` is no id of a step: {rule}", short(&step.id))
         } else if first < place {
@@ -161,6 +166,9 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
     let places = places(plan);
     for (place, step) in plan.steps.iter().enumerate() {
         let mut seen: HashMap<&str, usize> = HashMap::new();
+        if faults.len() > FAULTS_MAX {
+            return;
+        }
         for (at, need) in step.depends_on.iter().enumerate() {
             let message = if let Some(first) = seen.insert(need, at) {
                 format!("`{}` is named already, at {first}", short(need))

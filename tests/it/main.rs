@@ -34,6 +34,7 @@ mod manifest_compact;
 mod orchestrator;
 mod output;
 mod phases;
+mod plans;
 mod processes;
 mod project_files;
 mod prompts;

@@ -108,6 +108,11 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(value.into())
     }
 
+    /// An empty document in YAML.
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }

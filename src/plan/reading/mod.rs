@@ -4,12 +4,9 @@ mod document;
 
 use serde_json::{Map, Value};
 
-use super::check::{Fault, FaultKind, faults, short};
+use super::check::{FAULTS_MAX, Fault, FaultKind, faults, short};
 use super::{Plan, STEPS_MAX, Step, Unavailable};
 use crate::error::nearest;
-
-/// Most faults that are told.
-const FAULTS_MAX: usize = 100;
 
 /// Fields of a plan, of a step and of a skill that was left out. After the name of a field come
 /// other ways of writing it.
@@ -39,19 +36,30 @@ pub fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
         Err(fault) => return (Plan::default(), vec![fault]),
     };
     let mut reader = Reader::default();
-    let plan = reader.plan(value.pointer("/result/plan").unwrap_or(&value));
-    // A field that could not be read is not told again as one that says nothing.
+    let value = value.pointer("/result/plan").unwrap_or(&value);
+    let plan = reader.plan(value);
+    if !value.is_object() {
+        return (plan, reader.faults);
+    }
+    // What could not be read is not told again as something that is missing.
     let told: Vec<String> = reader
         .faults
         .iter()
         .map(|fault| fault.place.clone())
         .collect();
+    let is_told = |place: &str| told.iter().any(|told| is_within(place, told));
     let further = faults(&plan).into_iter();
     reader
         .faults
-        .extend(further.filter(|fault| !told.contains(&fault.place)));
+        .extend(further.filter(|fault| !is_told(&fault.place)));
     reader.faults.truncate(FAULTS_MAX);
     (plan, reader.faults)
+}
+
+/// Says whether a way into a plan leads to a place or further into it.
+fn is_within(way: &str, place: &str) -> bool {
+    let rest = way.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 #[derive(Default)]
@@ -102,9 +110,11 @@ impl Reader {
         }
     }
 
-    fn step(&mut self, place: String, value: &Value) -> Option<Step> {
-        let fields = self.fields(place, value, STEP)?;
-        Some(Step {
+    fn step(&mut self, place: String, value: &Value) -> Step {
+        let Some(fields) = self.fields(place, value, STEP) else {
+            return Step::default();
+        };
+        Step {
             id: self.text(&fields, "id").unwrap_or_default(),
             title: self.text(&fields, "title"),
             capability: self.text(&fields, "capability"),
@@ -113,16 +123,18 @@ impl Reader {
             intent: self.text(&fields, "intent"),
             instruction: self.text(&fields, "instruction").unwrap_or_default(),
             depends_on: self.list(&fields, "dependsOn", Reader::word),
-        })
+        }
     }
 
-    fn unavailable(&mut self, place: String, value: &Value) -> Option<Unavailable> {
-        let fields = self.fields(place, value, UNAVAILABLE)?;
-        Some(Unavailable {
+    fn unavailable(&mut self, place: String, value: &Value) -> Unavailable {
+        let Some(fields) = self.fields(place, value, UNAVAILABLE) else {
+            return Unavailable::default();
+        };
+        Unavailable {
             skill: self.text(&fields, "skill").unwrap_or_default(),
             capability: self.text(&fields, "capability").unwrap_or_default(),
             reason: self.text(&fields, "reason").unwrap_or_default(),
-        })
+        }
     }
 
     /// Takes a value as an object and finds fields that nobody knows.
@@ -194,7 +206,7 @@ impl Reader {
         &mut self,
         fields: &Fields<'_>,
         name: &str,
-        item: impl Fn(&mut Reader, String, &Value) -> Option<T>,
+        item: impl Fn(&mut Reader, String, &Value) -> T,
     ) -> Vec<T> {
         let place = fields.at(name);
         let list = match fields.find(name) {
@@ -213,16 +225,15 @@ impl Reader {
         }
         let items = list.iter().enumerate();
         items
-            .filter_map(|(at, value)| item(self, format!("{place}[{at}]"), value))
+            .map(|(at, value)| item(self, format!("{place}[{at}]"), value))
             .collect()
     }
 
-    fn word(&mut self, place: String, value: &Value) -> Option<String> {
-        let word = value.as_str().map(str::to_string);
-        if word.is_none() {
+    fn word(&mut self, place: String, value: &Value) -> String {
+        if !value.is_string() {
             self.fault(place, format!("it must be a text, and is {}", kind(value)));
         }
-        word
+        value.as_str().unwrap_or_default().to_string()
     }
 }
 
@@ -282,7 +293,7 @@ steps:
             ("goal: g\nsteps:\n  - id: [a\n", "line 4, column 1"),
             ("{\"goal\": \"g\"} x", "line 1, column 15"),
             ("{\"goal\": 1, \"goal\": 2}", "line 1, column 18"),
-            ("goal: g\ngoal: h\n", "line 2, column 1"),
+            ("goal: g\ngoal: h\n", "line 1, column 1"),
             ("a: 1\n---\nb: 2\n", "plan"),
         ] {
             let (_, faults) = read(text.as_bytes());
@@ -314,8 +325,8 @@ steps:
                 "steps[2].instruction: it must be a text, and is a list",
                 "steps[2].dependsOn[0]: it must be a text, and is a number",
                 "goal: it must say something",
-                "steps[1]: a step names a `capability` or an `agent`, not both",
-                "steps[1].dependsOn: steps wait for each other in a circle: c → c",
+                "steps[2]: a step names a `capability` or an `agent`, not both",
+                "steps[2].dependsOn: steps wait for each other in a circle: c → c",
             ]
         );
         assert_eq!(
