@@ -142,6 +142,7 @@ fn chain(goal: &str, skills: &[Found]) -> Vec<Step> {
         let before = steps.last().map(|step| step.id.clone());
         steps.push(Step {
             id: format!("{}-step", skill.name),
+            title: Some(skill.title.to_string()),
             capability: Some(skill.capability.to_string()),
             skill: Some(skill.name.to_string()),
             instruction: format!("{}\n\nGoal:\n{}", skill.instruction, spelled_out(goal)),

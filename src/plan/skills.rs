@@ -9,6 +9,8 @@ pub(super) struct Skill {
     pub(super) capability: &'static str,
     /// Patterns of words that ask for it; see [`crate::score::Words::fitting`].
     pub(super) words: &'static [&'static str],
+    /// What its step is about, for people.
+    pub(super) title: &'static str,
     /// What the agent is told, before the goal.
     pub(super) instruction: &'static str,
 }
@@ -28,6 +30,7 @@ pub(super) const SKILLS: [Skill; 7] = [
             "decomposed",
             "decomposing",
         ],
+        title: "Plan the work",
         instruction: "Break the goal below into a few steps. Say of each what it has to find out \
                       or produce and which others it needs first. Do not carry them out.",
     },
@@ -35,6 +38,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "search",
         capability: "web-crawler",
         words: &["search*", "crawl*", "web"],
+        title: "Find what is needed",
         instruction: "Find what is needed to reach the goal below. Use sources that can be \
                       trusted, name each of them, and keep what they say apart from what you \
                       conclude.",
@@ -43,6 +47,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "ner",
         capability: "ie-agent",
         words: &["ner", "extract* entities"],
+        title: "List the entities",
         instruction: "List the entities that matter for the goal below: people, organizations, \
                       places, dates and amounts. Say of each where it stands.",
     },
@@ -50,6 +55,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "sql",
         capability: "sql-agent",
         words: &["sql", "database*"],
+        title: "Ask the database",
         instruction: "Get from the database what the goal below asks for. Only read. Give each \
                       query together with what it returned.",
     },
@@ -57,6 +63,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "classification",
         capability: "classifier",
         words: &["classif*", "label*"],
+        title: "Sort what was found",
         instruction: "Sort what is at hand into the classes that the goal below names, or into \
                       few that serve it. Give the reason for each.",
     },
@@ -64,6 +71,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "tool-use",
         capability: "orchestrator",
         words: &["tool", "tools"],
+        title: "Use tools",
         instruction: "Do with your tools what the goal below asks for. Say of each tool why you \
                       used it and what it returned.",
     },
@@ -71,6 +79,7 @@ pub(super) const SKILLS: [Skill; 7] = [
         name: "summarization",
         capability: "summarizer",
         words: &["summar*", "report*"],
+        title: "Write the final answer",
         instruction: "Write the final answer to the goal below out of the results of the steps \
                       before: short, complete, and without anything that they do not say. If it \
                       reaches the goal, end with the word done in square brackets.",

@@ -190,7 +190,7 @@ fn a_plan_of_ones_own_is_checked_shown_and_drawn() {
     assert_eq!(svg.matches("class=\"task").count(), 4);
     let made = workspace.cleo("plan 'do work' --dot");
     assert!(
-        made.contains("label=\"search-step\\nweb-crawler\"") && made.contains("T1 -> T2;"),
+        made.contains("label=\"search-step\\nFind what is needed\"") && made.contains("T1 -> T2;"),
         "{made}"
     );
     workspace.ok("agents update the-web-crawler --status paused");

@@ -13,7 +13,7 @@ use super::deps::{Dot, Svg};
 use super::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::plans::Assignment;
-use crate::plan::Plan;
+use crate::plan::{Plan, Step};
 use crate::task::drawing;
 
 #[derive(Args)]
@@ -85,7 +85,7 @@ impl Picture {
 
 /// Writes a plan as a table of its steps.
 fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
-    screen.line(Tone::Strong, &plan.goal);
+    screen.line(Tone::Strong, first_line(&plan.goal, 200));
     if plan.loops() > 1 {
         let loops = plan.loops();
         screen.line(
@@ -114,9 +114,11 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
 }
 
 /// The title of a step, or else how its instruction begins.
-fn about(step: &crate::plan::Step) -> String {
-    let line = step.instruction.trim().lines().next().unwrap_or_default();
-    let sentence = line.split_inclusive(". ").next().unwrap_or_default();
-    let text = step.title.as_deref().unwrap_or(sentence.trim());
-    text.chars().take(80).collect()
+fn about(step: &Step) -> String {
+    first_line(step.title.as_deref().unwrap_or(&step.instruction), 80)
+}
+
+fn first_line(text: &str, max: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().take(max).collect()
 }

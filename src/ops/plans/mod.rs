@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_input, write_new, write_whole};
 use crate::plan::check::{self, Fault, FaultKind};
-use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source};
+use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
 
 /// A plan that was made of a goal, and why it came out so.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -234,7 +234,7 @@ impl Checked {
 const TOLD_MAX: usize = 5;
 
 fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
-    let assignment = |step: &crate::plan::Step| Assignment {
+    let assignment = |step: &Step| Assignment {
         step: step.id.clone(),
         agent: check::assign(step, agents)
             .ok()
@@ -244,7 +244,7 @@ fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
 }
 
 /// Finds steps that nobody can do, and the first of them.
-fn missing<'a>(plan: &'a Plan, agents: &[Agent]) -> (Option<&'a crate::plan::Step>, Vec<Fault>) {
+fn missing<'a>(plan: &'a Plan, agents: &[Agent]) -> (Option<&'a Step>, Vec<Fault>) {
     let (mut first, mut faults) = (None, Vec::new());
     for (place, step) in plan.steps.iter().enumerate() {
         // A step that names nobody, or both, is told as such.
