@@ -91,6 +91,8 @@ codes! {
         "Look it up with `cleo phase list`.";
     ProgramMissing = "E_PROGRAM_MISSING", 5, "A program that cleo was asked to run is not there.",
         "Install it or correct its name.";
+    PlanInvalid = "E_PLAN_INVALID", 6, "A plan cannot be carried out as it stands.",
+        "Correct the places that the message names; `cleo plan check FILE` checks again.";
     TaskInvalid = "E_TASK_INVALID", 6, "A task's field has a value that it cannot have; nothing was changed.",
         "Correct the field as the message says.";
     FieldUnknown = "E_FIELD_UNKNOWN", 6, "A task has no such field; nothing was changed.",

@@ -161,23 +161,37 @@ fn write_there(path: &Path, text: &str) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(unwritable(path, io::Error::other("it is no regular file")));
     }
+    put(path, text, true).map_err(|cause| unwritable(path, cause))
+}
+
+/// Writes a file that is not there yet, whole as [`write_whole`] does; false when it is there, also
+/// when somebody else has just made it.
+pub fn write_new(path: &Path, text: &str) -> Result<bool> {
+    match put(path, text, false) {
+        Ok(()) => Ok(true),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(cause) => Err(unwritable(path, cause)),
+    }
+}
+
+fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        let permissions = fs::metadata(path).map(|there| there.permissions());
-        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        draft
-            .as_file()
-            .set_permissions(permissions.unwrap_or(plain))?;
-        draft.as_file().sync_all()?;
-        draft.persist(path)?;
-        fs::File::open(folder)?.sync_all()
+    fs::create_dir_all(folder)?;
+    let mut draft = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    let permissions = fs::metadata(path).map(|there| there.permissions());
+    let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    draft
+        .as_file()
+        .set_permissions(permissions.unwrap_or(plain))?;
+    draft.as_file().sync_all()?;
+    match replace {
+        true => draft.persist(path)?,
+        false => draft.persist_noclobber(path)?,
     };
-    write().map_err(|cause| unwritable(path, cause))
+    fs::File::open(folder)?.sync_all()
 }
 
 /// The error for a place that cannot be written.
@@ -285,6 +299,9 @@ mod tests {
         write_whole(&path, "1234").unwrap();
         write_whole(&path, "12345").unwrap();
         assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert!(!write_new(&path, "new").unwrap());
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        assert!(write_new(&folder.path().join("other/file"), "new").unwrap());
         assert_eq!(read(&path, 4).unwrap_err().code, Code::InputInvalid);
         assert_eq!(
             read(&folder.path().join("none"), 4).unwrap_err().code,

@@ -21,6 +21,7 @@ pub mod llm;
 pub mod manifest;
 pub mod ops;
 pub mod phase;
+pub mod plan;
 pub mod protocol;
 pub mod reply;
 pub mod route;

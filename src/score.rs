@@ -107,6 +107,20 @@ impl Words {
         Words { normalized, places }
     }
 
+    /// Finds what of the text fits a normalized pattern: a word as it is written, a beginning of
+    /// words (`summar*`), or several of them in a row (`extract* entities`).
+    pub fn fitting<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a str> {
+        let parts: Vec<&str> = pattern.split(' ').collect();
+        let word = |place: &(usize, usize)| &self.normalized[place.0..place.1];
+        self.places.windows(parts.len()).filter_map(move |row| {
+            let fits = row.iter().zip(&parts).all(|(place, part)| {
+                let stem = part.strip_suffix('*');
+                stem.map_or(word(place) == *part, |stem| word(place).starts_with(stem))
+            });
+            fits.then(|| &self.normalized[row[0].0..row[row.len() - 1].1])
+        })
+    }
+
     /// Finds where a normalized keyword stands, in bytes. A keyword of letters and digits matches
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
@@ -214,6 +228,22 @@ mod tests {
         assert_eq!(Words::of("/usr/lib/x").find("lib/"), Some(5));
         assert_eq!(Words::of("glib/core").find("lib/"), None);
         assert_eq!(Words::of("a library").find("lib/"), None);
+    }
+
+    #[test]
+    fn patterns_fit_whole_words_beginnings_and_words_in_a_row() {
+        let words = Words::of("Extracting entities: summaries, a SUMMARY; search research");
+        for (pattern, expected) in [
+            ("summar*", &["summaries", "summary"][..]),
+            ("summary", &["summary"]),
+            ("search", &["search"]),
+            ("extract* entities", &["extracting entities"]),
+            ("entities summar*", &["entities: summaries"]),
+            ("ner", &[]),
+        ] {
+            let found: Vec<&str> = words.fitting(pattern).collect();
+            assert_eq!(found, expected, "{pattern}");
+        }
     }
 
     #[test]

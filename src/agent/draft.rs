@@ -188,9 +188,7 @@ pub fn invalid(message: impl Into<String>) -> Error {
 
 /// Checks an id that a user chose: letters, digits, `.`, `_` and `-`, at most 64.
 pub fn check_id(id: &str) -> Result<()> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if begins && id.len() <= 64 && id.chars().all(plain) {
+    if is_plain_id(id) {
         return Ok(());
     }
     let right = suggested(id);
@@ -198,6 +196,13 @@ pub fn check_id(id: &str) -> Result<()> {
         "`{id}` is no id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
     ))
     .instead(id, right))
+}
+
+/// Says whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
+pub fn is_plain_id(id: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());
+    begins && id.len() <= 64 && id.chars().all(plain)
 }
 
 /// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty.

@@ -10,6 +10,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::score::normalize;
+
 /// Longest message that an agent is asked, in bytes.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -117,6 +119,12 @@ impl Agent {
     /// Says whether messages may be routed to it: active, and no supervisor.
     pub fn is_candidate(&self) -> bool {
         self.status == AgentStatus::Active && self.role != Role::Supervisor
+    }
+
+    /// Says whether it offers a capability to plans, without regard to case.
+    pub fn offers(&self, capability: &str) -> bool {
+        let offered = self.capability.as_deref();
+        offered.is_some_and(|offered| normalize(offered.trim()) == normalize(capability.trim()))
     }
 
     /// Says whether it is one of the built-in agents, or in the place of one.

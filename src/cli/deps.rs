@@ -55,15 +55,15 @@ pub(super) struct Arguments {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Dot<'a> {
-    dot: &'a str,
-    total: usize,
+    pub(super) dot: &'a str,
+    pub(super) total: usize,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Svg<'a> {
-    svg: &'a str,
-    total: usize,
+    pub(super) svg: &'a str,
+    pub(super) total: usize,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {

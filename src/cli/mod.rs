@@ -35,6 +35,7 @@ mod man;
 mod manifest;
 mod orchestrator;
 mod phase;
+mod plan;
 mod release;
 mod reopen;
 mod research;
@@ -141,6 +142,8 @@ enum Command {
     Agents(Later<agents::Command>),
     /// Choose the agent for a message, or for many, with every reason
     Route(Later<route::Arguments>),
+    /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
+    Plan(Later<plan::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -252,6 +255,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
         Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
+        Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),

@@ -13,6 +13,7 @@ pub mod log;
 pub mod manifest;
 pub mod orchestrator;
 pub mod phases;
+pub mod plans;
 pub mod research;
 pub mod route;
 pub mod sessions;

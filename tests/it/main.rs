@@ -36,6 +36,7 @@ mod models;
 mod orchestrator;
 mod output;
 mod phases;
+mod plans;
 mod processes;
 mod project_files;
 mod prompts;

@@ -26,7 +26,9 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
-use crate::ops::{config, doctor, manifest, orchestrator, phases, research, sessions, skills};
+use crate::ops::{
+    config, doctor, manifest, orchestrator, phases, plans, research, sessions, skills,
+};
 use crate::ops::{tasks, transfer, verify};
 
 /// What each command answers: its name and the types that its result can have.
@@ -90,6 +92,13 @@ fn replies() -> Vec<Reply> {
         one::<phases::Kept>("phase.set"),
         one::<phases::Shown>("phase.show"),
         one::<phases::Kept>("phase.start"),
+        one::<plans::Planned>("plan")
+            .or::<deps::Dot<'static>>()
+            .or::<deps::Svg<'static>>(),
+        one::<plans::Checked>("plan.check"),
+        one::<plans::Checked>("plan.show")
+            .or::<deps::Dot<'static>>()
+            .or::<deps::Svg<'static>>(),
         one::<tasks::Moved>("reopen"),
         one::<research_cli::Injected>("research.inject"),
         one::<research::Linked>("research.link"),

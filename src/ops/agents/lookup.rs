@@ -33,10 +33,7 @@ impl Lookup {
         fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
-        let capability = |wanted: &String| {
-            let offered = agent.capability.as_deref();
-            offered.is_some_and(|offered| same(offered, wanted))
-        };
+        let capability = |wanted: &String| agent.offers(wanted);
         let skill = |wanted: &String| has(&agent.skills, wanted);
         among(&self.statuses, &agent.status)
             && among(&self.roles, &agent.role)

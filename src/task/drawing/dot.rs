@@ -21,11 +21,12 @@ pub fn dot(shapes: &[Shape]) -> String {
     for shape in shapes {
         let (line, ground) = colors(shape.status);
         let width = if shape.is_epic { ", penwidth=2" } else { "" };
+        let name = escaped(&shown(&shape.name, TITLE_MAX));
         let title = escaped(&shown(&shape.title, TITLE_MAX));
         let _ = writeln!(
             text,
-            "  {} [label=\"{}\\n{title}\", color=\"{line}\", fillcolor=\"{ground}\"{width}];",
-            shape.id, shape.id
+            "  {} [label=\"{name}\\n{title}\", color=\"{line}\", fillcolor=\"{ground}\"{width}];",
+            shape.id
         );
     }
     for shape in shapes {

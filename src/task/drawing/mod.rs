@@ -15,12 +15,14 @@ pub use svg::svg;
 /// Most tasks that are drawn.
 pub const DRAWN_MAX: usize = 2_000;
 
-/// A task as it is drawn.
+/// A task as it is drawn, or a step of a plan.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The task.
+    /// The task; for a step, its number in the plan.
     pub id: TaskId,
+    /// What it is called; may hold anything.
+    pub name: String,
     /// Its title; may hold anything.
     pub title: String,
     /// Where it stands.
@@ -68,6 +70,7 @@ mod tests {
     fn shape(id: u32, title: &str, depends: &[u32]) -> Shape {
         Shape {
             id: TaskId(id),
+            name: TaskId(id).to_string(),
             title: title.to_string(),
             status: Status::Pending,
             is_epic: false,

@@ -80,17 +80,16 @@ fn edge(text: &mut String, from: (usize, usize), to: (usize, usize), is_part: bo
 fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
     let (line, ground) = colors(shape.status);
     let (status, title) = (shape.status, escaped(&shown(&shape.title, TITLE_MAX)));
+    let name = escaped(&shown(&shape.name, TITLE_MAX));
     let thick = if shape.is_epic { 3 } else { 1 };
     let _ = writeln!(
         text,
-        "<g class=\"task {status}\" transform=\"translate({x} {y})\"><title>{} {}: {status}</title>\
+        "<g class=\"task {status}\" transform=\"translate({x} {y})\"><title>{name} {}: {status}</title>\
          <rect width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"8\" fill=\"{ground}\" \
          stroke=\"{line}\" stroke-width=\"{thick}\"/>\
-         <text x=\"10\" y=\"18\" font-size=\"12\" font-weight=\"bold\" fill=\"{line}\">{}</text>\
+         <text x=\"10\" y=\"18\" font-size=\"12\" font-weight=\"bold\" fill=\"{line}\">{name}</text>\
          <text x=\"10\" y=\"35\" font-size=\"12\" fill=\"#0f172a\">{title}</text></g>",
-        shape.id,
         escaped(&shown(&shape.title, 500)),
-        shape.id,
     );
 }
 

@@ -1,16 +1,16 @@
 //! Finding circles.
 
 use std::collections::HashSet;
-
-use crate::id::TaskId;
+use std::hash::Hash;
 
 /// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a
-/// task back to itself. Each task is asked for once, and depth is no limit.
-pub fn circle<E>(
-    roots: impl IntoIterator<Item = TaskId>,
-    mut next: impl FnMut(TaskId) -> Result<Vec<TaskId>, E>,
-) -> Result<Option<Vec<TaskId>>, E> {
-    let mut finished: HashSet<TaskId> = HashSet::new();
+/// task back to itself. Each task is asked for once, and depth is no limit. What stands for a task
+/// is up to the caller: its id, or its place in a list.
+pub fn circle<T: Copy + Eq + Hash, E>(
+    roots: impl IntoIterator<Item = T>,
+    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
+) -> Result<Option<Vec<T>>, E> {
+    let mut finished: HashSet<T> = HashSet::new();
     for root in roots {
         if finished.contains(&root) {
             continue;
@@ -26,7 +26,7 @@ pub fn circle<E>(
                     finished.insert(id);
                 }
                 Some(step) if on_way.contains(&step) => {
-                    let ids: Vec<TaskId> = way.iter().map(|(id, _)| *id).collect();
+                    let ids: Vec<T> = way.iter().map(|(id, _)| *id).collect();
                     let start = ids.iter().position(|id| *id == step).unwrap_or(0);
                     return Ok(Some(ids[start..].iter().copied().chain([step]).collect()));
                 }
@@ -47,6 +47,7 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
+    use crate::id::TaskId;
 
     fn ids(ids: &[u32]) -> Vec<TaskId> {
         ids.iter().map(|id| TaskId(*id)).collect()

@@ -53,6 +53,7 @@ pub fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
 fn shape(node: Node, title: String) -> Shape {
     Shape {
         id: node.id,
+        name: node.id.to_string(),
         title,
         status: node.status,
         is_epic: node.is_epic,

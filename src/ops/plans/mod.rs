@@ -1,0 +1,260 @@
+//! Plans: made of a goal, read from files, judged against the agents that are there.
+
+mod fix;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Surroundings;
+use super::agents::{Known, known};
+use crate::agent::Agent;
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{read_input, write_new, write_whole};
+use crate::plan::check::{self, Fault, FaultKind};
+use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
+
+/// A plan that was made of a goal, and why it came out so.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Where its skills come from.
+    pub source: Source,
+    /// The skills that were thought of, with the words that ask for them and who offers them.
+    pub skills: Vec<Found>,
+    /// Who would get each step.
+    pub assignments: Vec<Assignment>,
+    /// Ids of steps that can go side by side.
+    pub waves: Vec<Vec<String>>,
+    /// The file that it was written into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// A plan from a file, and whether it can be carried out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// The plan, as far as it could be read.
+    pub plan: Plan,
+    /// Who would get each step.
+    pub assignments: Vec<Assignment>,
+    /// Ids of steps that can go side by side.
+    pub waves: Vec<Vec<String>>,
+    /// What keeps it from being carried out.
+    pub faults: Vec<Fault>,
+    /// How many faults.
+    pub total: usize,
+    /// A command that mends the first of them.
+    #[serde(skip)]
+    pub fix: Option<String>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Who would get a step.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Assignment {
+    /// The step.
+    pub step: String,
+    /// Id of the agent; none when there is nobody.
+    pub agent: Option<String>,
+}
+
+/// Makes a plan of a goal by rule, out of what active agents offer.
+pub fn make(surroundings: &Surroundings, goal: &str, max_loops: Option<u32>) -> Result<Planned> {
+    let Known {
+        agents, warnings, ..
+    } = known(surroundings)?;
+    let Decomposed {
+        mut plan,
+        source,
+        skills,
+    } = crate::plan::decompose(goal.trim(), &agents);
+    plan.max_loops = max_loops;
+    if let Some(fault) = check::faults(&plan).into_iter().next() {
+        let message = format!("{}: {}", fault.place, fault.message);
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo plan --help"));
+    }
+    let mut planned = Planned {
+        assignments: assignments(&plan, &agents),
+        waves: plan.waves(),
+        plan,
+        source,
+        skills,
+        file: None,
+        warnings,
+    };
+    planned.warn(surroundings, &agents);
+    Ok(planned)
+}
+
+impl Planned {
+    /// Warns of everything that a step or a skill of the plan lacks, with the way to it.
+    fn warn(&mut self, surroundings: &Surroundings, agents: &[Agent]) {
+        for fault in missing(&self.plan, agents).1 {
+            self.warnings
+                .push(format!("{}: {}", fault.place, fault.message));
+        }
+        let left_out = self.plan.unavailable.iter();
+        let left_out = left_out.map(|one| (one.skill.as_str(), one.capability.as_str()));
+        let nobody = self
+            .skills
+            .iter()
+            .filter(|found| found.agents.is_empty() && found.planned);
+        let nobody = nobody.map(|found| (found.skill, found.capability));
+        for (skill, capability) in left_out.chain(nobody) {
+            let way = fix::offer(surroundings, capability, agents);
+            self.warnings
+                .push(format!("nobody does {skill} yet: {way}"));
+        }
+    }
+
+    /// Writes the plan into a file, as JSON or YAML by the ending of its name; over a file that is
+    /// there only with `force`.
+    pub fn write(&mut self, surroundings: &Surroundings, file: &Path, force: bool) -> Result<()> {
+        let shown = file.to_string_lossy().into_owned();
+        let text = written(&self.plan, file)?;
+        let path = surroundings.directory.join(file);
+        if force {
+            write_whole(&path, &text)?;
+        } else if !write_new(&path, &text)? {
+            let stem = file.with_extension("").to_string_lossy().into_owned();
+            let ending = file.extension().unwrap_or_default().to_string_lossy();
+            let message = format!("{shown} is there already; `--force` writes over it");
+            let error = Error::new(Code::Exists, message);
+            return Err(error.instead(shown, format!("{stem}-2.{ending}")));
+        }
+        self.file = Some(shown);
+        Ok(())
+    }
+}
+
+fn written(plan: &Plan, file: &Path) -> Result<String> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let text = match ending {
+        Some("json") => serde_json::to_string_pretty(plan)
+            .map(|text| text + "\n")
+            .map_err(|fault| fault.to_string()),
+        Some("yaml" | "yml") => serde_yaml::to_string(plan).map_err(|fault| fault.to_string()),
+        _ => {
+            let shown = file.to_string_lossy();
+            let message = format!("{shown} must end in .json, .yaml or .yml");
+            let error = Error::new(Code::InputInvalid, message);
+            return Err(error.instead(&*shown, format!("{shown}.yaml")));
+        }
+    };
+    text.map_err(|fault| {
+        Error::new(
+            Code::Internal,
+            format!("the plan cannot be written: {fault}"),
+        )
+    })
+}
+
+/// Reads a plan (`-` reads standard input) and finds everything that keeps it from being carried
+/// out.
+pub fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
+    let bytes = read_input(file, PLAN_MAX)?;
+    let (plan, mut faults) = crate::plan::read(&bytes);
+    let Known {
+        agents, warnings, ..
+    } = known(surroundings)?;
+    let (step, missing) = missing(&plan, &agents);
+    let fix = match faults.first() {
+        Some(_) if file.as_os_str() == "-" => None,
+        Some(_) => Some(format!(
+            "${{EDITOR:-vi}} {}",
+            quote(&file.to_string_lossy())
+        )),
+        None => step.map(|step| fix::step(surroundings, step, &agents)),
+    };
+    faults.extend(missing);
+    Ok(Checked {
+        assignments: assignments(&plan, &agents),
+        waves: plan.waves(),
+        total: faults.len(),
+        faults,
+        fix,
+        warnings,
+        plan,
+    })
+}
+
+impl Checked {
+    /// Returns the error of a plan that cannot be carried out; `what` names it.
+    pub fn error(&self, what: &str) -> Option<Error> {
+        self.faults.first()?;
+        let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;
+        let code = match self.faults.iter().all(is_about_agents) {
+            true => Code::AgentNotFound,
+            false => Code::PlanInvalid,
+        };
+        let told = self.faults.iter().take(TOLD_MAX);
+        let told: Vec<String> = told
+            .map(|fault| format!("{}: {}", fault.place, fault.message))
+            .collect();
+        let more = self.total - told.len();
+        let more = (more > 0).then(|| format!("; and {more} more"));
+        let message = format!("{what}: {}{}", told.join("; "), more.unwrap_or_default());
+        let error = Error::new(code, message);
+        Some(match &self.fix {
+            Some(fix) => error.fix(fix),
+            None => error,
+        })
+    }
+
+    /// Refuses a plan that is faulty by itself, whoever may be there to carry it out; what nobody
+    /// can do becomes a warning.
+    pub fn readable(mut self, what: &str) -> Result<Checked> {
+        let about_agents =
+            |fault: &Fault| matches!(fault.kind, FaultKind::Agent | FaultKind::Intent);
+        if !self.faults.iter().all(about_agents) {
+            return Err(self
+                .error(what)
+                .unwrap_or_else(|| Error::new(Code::PlanInvalid, what)));
+        }
+        for fault in std::mem::take(&mut self.faults) {
+            self.warnings
+                .push(format!("{}: {}", fault.place, fault.message));
+        }
+        self.total = 0;
+        Ok(self)
+    }
+}
+
+/// Most faults that an error tells.
+const TOLD_MAX: usize = 5;
+
+fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
+    let assignment = |step: &Step| Assignment {
+        step: step.id.clone(),
+        agent: check::assign(step, agents)
+            .ok()
+            .map(|agent| agent.id.clone()),
+    };
+    plan.steps.iter().map(assignment).collect()
+}
+
+/// Finds steps that nobody can do, and the first of them.
+fn missing<'a>(plan: &'a Plan, agents: &[Agent]) -> (Option<&'a Step>, Vec<Fault>) {
+    let (mut first, mut faults) = (None, Vec::new());
+    for (place, step) in plan.steps.iter().enumerate() {
+        // A step that names nobody, or both, is told as such.
+        if step.agent.is_some() == step.capability.is_some() {
+            continue;
+        }
+        if let Err((kind, message)) = check::assign(step, agents) {
+            first = first.or(Some(step));
+            faults.push(Fault::new(kind, format!("steps[{place}]"), message));
+        }
+    }
+    (first, faults)
+}

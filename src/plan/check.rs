@@ -1,0 +1,435 @@
+//! Judges a plan: whether its steps can follow one another, and who would do them.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use serde::Serialize;
+
+use super::{GOAL_MAX, INSTRUCTION_MAX, LOOPS_MAX, Plan, STEPS_MAX, Step};
+use crate::agent::draft::is_plain_id;
+use crate::agent::{Agent, AgentStatus};
+use crate::error::nearest;
+use crate::task::draft::{ITEM_MAX, check_text};
+use crate::task::graph::circle;
+
+/// Most faults that are told.
+pub const FAULTS_MAX: usize = 100;
+
+/// Faults from which on nothing is suggested any more: that costs too much for many.
+const HINTS_MAX: usize = 20;
+
+/// How much of a name is shown, in characters.
+const NAME_SHOWN: usize = 70;
+
+/// Something that keeps a plan from being carried out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// What kind of fault it is.
+    pub kind: FaultKind,
+    /// Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What kind of fault it is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FaultKind {
+    /// The text is neither JSON nor YAML.
+    Syntax,
+    /// A field is missing, unknown or of the wrong type.
+    Field,
+    /// Something is too long, or there is too much of it.
+    Bound,
+    /// An id cannot be one, or stands for two steps.
+    Id,
+    /// A step waits for one that is not there.
+    Dependency,
+    /// Steps wait for each other in a circle.
+    Circle,
+    /// Nobody can do a step.
+    Agent,
+    /// Who would do a step does not offer what it asks for.
+    Intent,
+}
+
+impl Fault {
+    /// Makes a fault.
+    pub fn new(kind: FaultKind, place: impl Into<String>, message: impl Into<String>) -> Fault {
+        Fault {
+            kind,
+            place: place.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// Finds what is wrong with a plan by itself: all of it, as far as that can be looked at.
+pub fn faults(plan: &Plan) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    check_text_of("goal", &plan.goal, GOAL_MAX, &mut faults);
+    if plan
+        .max_loops
+        .is_some_and(|loops| !(1..=LOOPS_MAX).contains(&loops))
+    {
+        let message = format!("maxLoops goes from 1 to {LOOPS_MAX}");
+        faults.push(Fault::new(FaultKind::Bound, "maxLoops", message));
+    }
+    match plan.steps.len() {
+        0 => faults.push(Fault::new(
+            FaultKind::Field,
+            "steps",
+            "a plan needs at least one step",
+        )),
+        1..=STEPS_MAX => {}
+        n_steps => {
+            let message = format!("the plan has {n_steps} steps; {STEPS_MAX} are allowed");
+            faults.push(Fault::new(FaultKind::Bound, "steps", message));
+        }
+    }
+    for (place, step) in plan.steps.iter().enumerate() {
+        check_step(&format!("steps[{place}]"), step, &mut faults);
+    }
+    check_ids(plan, &mut faults);
+    check_dependencies(plan, &mut faults);
+    faults.extend(circles(plan));
+    faults
+}
+
+/// Returns the place of each step by its id; of two with one id the first.
+pub(super) fn places(plan: &Plan) -> HashMap<&str, usize> {
+    let steps = plan.steps.iter().enumerate().rev();
+    steps
+        .map(|(place, step)| (step.id.as_str(), place))
+        .collect()
+}
+
+fn check_text_of(place: &str, text: &str, max: usize, faults: &mut Vec<Fault>) {
+    if text.trim().is_empty() {
+        faults.push(Fault::new(FaultKind::Field, place, "it must say something"));
+    } else if text.len() > max {
+        let message = format!("it has {} bytes; {max} are allowed", text.len());
+        faults.push(Fault::new(FaultKind::Bound, place, message));
+    } else if let Err(error) = check_text("text", text) {
+        faults.push(Fault::new(FaultKind::Field, place, error.message));
+    }
+}
+
+fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
+    let instruction = format!("{place}.instruction");
+    check_text_of(&instruction, &step.instruction, INSTRUCTION_MAX, faults);
+    for (field, word) in [
+        ("title", &step.title),
+        ("capability", &step.capability),
+        ("agent", &step.agent),
+        ("skill", &step.skill),
+        ("intent", &step.intent),
+    ] {
+        if let Some(word) = word {
+            check_text_of(&format!("{place}.{field}"), word, ITEM_MAX, faults);
+        }
+    }
+    let message = match (&step.capability, &step.agent) {
+        (None, None) => "a step names a `capability`, or an `agent` by its id",
+        (Some(_), Some(_)) => "a step names a `capability` or an `agent`, not both",
+        _ => return,
+    };
+    faults.push(Fault::new(FaultKind::Field, place, message));
+}
+
+fn check_ids(plan: &Plan, faults: &mut Vec<Fault>) {
+    let places = places(plan);
+    for (place, step) in plan.steps.iter().enumerate() {
+        let first = places.get(step.id.as_str()).copied().unwrap_or(place);
+        let message = if step.id.is_empty() {
+            "a step needs an id".to_string()
+        } else if !is_plain_id(&step.id) {
+            let rule = "letters, digits, `.`, `_` and `-`, at most 64, not first a sign";
+            format!("`{}` is no id of a step: {rule}", short(&step.id))
+        } else if first < place {
+            format!("steps[{first}] has the id `{}` already", step.id)
+        } else {
+            continue;
+        };
+        faults.push(Fault::new(
+            FaultKind::Id,
+            format!("steps[{place}].id"),
+            message,
+        ));
+    }
+}
+
+fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
+    let places = places(plan);
+    for (place, step) in plan.steps.iter().enumerate() {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        if faults.len() > FAULTS_MAX {
+            return;
+        }
+        for (at, need) in step.depends_on.iter().enumerate() {
+            let message = if let Some(first) = seen.insert(need, at) {
+                format!("`{}` is named already, at {first}", short(need))
+            } else if !places.contains_key(need.as_str()) {
+                let names = places.keys().copied().filter(|_| faults.len() < HINTS_MAX);
+                let need = short(need);
+                let near = nearest(&need, names);
+                let hint = near.map(|near| format!("; is `{near}` meant?"));
+                format!("there is no step `{need}`{}", hint.unwrap_or_default())
+            } else {
+                continue;
+            };
+            let place = format!("steps[{place}].dependsOn[{at}]");
+            faults.push(Fault::new(FaultKind::Dependency, place, message));
+        }
+    }
+}
+
+/// A name from a stranger may be as long as the file.
+pub(super) fn short(name: &str) -> String {
+    name.chars().take(NAME_SHOWN).collect()
+}
+
+/// Finds circles that have no step in common.
+fn circles(plan: &Plan) -> Vec<Fault> {
+    let places = places(plan);
+    let mut left: Vec<bool> = vec![true; plan.steps.len()];
+    let mut faults = Vec::new();
+    loop {
+        let next = |place: usize| {
+            let needs = plan.steps[place].depends_on.iter();
+            let needs = needs.filter_map(|need| places.get(need.as_str()).copied());
+            Ok::<_, Infallible>(needs.filter(|need| left[*need]).collect())
+        };
+        let roots = (0..plan.steps.len()).filter(|place| left[*place]);
+        let Ok(Some(way)) = circle(roots, next) else {
+            return faults;
+        };
+        let names: Vec<&str> = way
+            .iter()
+            .map(|place| plan.steps[*place].id.as_str())
+            .collect();
+        let message = format!(
+            "steps wait for each other in a circle: {}",
+            names.join(" → ")
+        );
+        let place = format!("steps[{}].dependsOn", way[0]);
+        faults.push(Fault::new(FaultKind::Circle, place, message));
+        for place in way {
+            left[place] = false;
+        }
+    }
+}
+
+/// Finds who does a step: the agent that it names, or the first active one that offers the
+/// capability, and the intent if it names one.
+pub fn assign<'a>(step: &Step, agents: &'a [Agent]) -> Result<&'a Agent, (FaultKind, String)> {
+    let is_it = |agent: &&Agent| match (&step.agent, &step.capability) {
+        (Some(id), _) => agent.id == *id,
+        (None, Some(capability)) => agent.offers(capability),
+        (None, None) => false,
+    };
+    let meant: Vec<&Agent> = agents.iter().filter(is_it).collect();
+    let active = |agent: &&&Agent| agent.status == AgentStatus::Active;
+    let able: Vec<&Agent> = meant.iter().filter(active).copied().collect();
+    let wanted = step.wanted();
+    match (able.first(), meant.first(), &step.intent) {
+        (None, None, _) => Err((FaultKind::Agent, format!("Agent '{wanted}' not found"))),
+        (None, Some(agent), _) => {
+            let message = format!(
+                "Agent '{wanted}' not found: `{}` is {}",
+                agent.id, agent.status
+            );
+            Err((FaultKind::Agent, message))
+        }
+        (Some(first), _, None) => Ok(first),
+        (Some(first), _, Some(intent)) => {
+            let offers = |agent: &&&Agent| agent.intents.iter().any(|offered| offered == intent);
+            able.iter()
+                .find(offers)
+                .copied()
+                .ok_or_else(|| no_intent(first, intent))
+        }
+    }
+}
+
+fn no_intent(agent: &Agent, intent: &str) -> (FaultKind, String) {
+    let offered = match agent.intents.is_empty() {
+        true => "it offers none".to_string(),
+        false => format!("it offers {}", agent.intents.join(", ")),
+    };
+    let message = format!(
+        "Agent '{}' does not offer the intent `{intent}`; {offered}",
+        agent.id
+    );
+    (FaultKind::Intent, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Kind;
+    use proptest::prelude::*;
+
+    fn plan(rows: &[(&str, &[&str])]) -> Plan {
+        let step = |(id, needs): &(&str, &[&str])| Step {
+            id: id.to_string(),
+            capability: Some("c".into()),
+            instruction: "do it".into(),
+            depends_on: needs.iter().map(|need| need.to_string()).collect(),
+            ..Step::default()
+        };
+        Plan {
+            goal: "g".into(),
+            steps: rows.iter().map(step).collect(),
+            ..Plan::default()
+        }
+    }
+
+    fn told(plan: &Plan) -> Vec<String> {
+        let told = |fault: Fault| format!("{}: {}", fault.place, fault.message);
+        faults(plan).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_diamond_stands_and_its_middle_goes_side_by_side() {
+        let diamond = plan(&[("d", &["b", "c"]), ("a", &[]), ("b", &["a"]), ("c", &["a"])]);
+        assert_eq!(told(&diamond), [] as [&str; 0]);
+        assert_eq!(diamond.waves(), [vec!["a"], vec!["b", "c"], vec!["d"]]);
+    }
+
+    #[test]
+    fn every_fault_of_the_graph_is_named_with_its_place() {
+        for (rows, expected) in [
+            (
+                &[("a", &["c"][..]), ("b", &["a"]), ("c", &["b"])][..],
+                &["steps[0].dependsOn: steps wait for each other in a circle: a → c → b → a"][..],
+            ),
+            (
+                &[("a", &["a"]), ("b", &["c"]), ("c", &["b"])],
+                &[
+                    "steps[0].dependsOn: steps wait for each other in a circle: a → a",
+                    "steps[1].dependsOn: steps wait for each other in a circle: b → c → b",
+                ],
+            ),
+            (
+                &[
+                    ("step-one", &[]),
+                    ("step-one", &["step-tow", "x"]),
+                    ("-", &["step-one", "step-one"]),
+                ],
+                &[
+                    "steps[1].id: steps[0] has the id `step-one` already",
+                    "steps[2].id: `-` is no id of a step: letters, digits, `.`, `_` and `-`, at \
+                     most 64, not first a sign",
+                    "steps[1].dependsOn[0]: there is no step `step-tow`; is `step-one` meant?",
+                    "steps[1].dependsOn[1]: there is no step `x`",
+                    "steps[2].dependsOn[1]: `step-one` is named already, at 0",
+                ],
+            ),
+            (&[], &["steps: a plan needs at least one step"]),
+        ] {
+            assert_eq!(told(&plan(rows)), expected, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_or_too_little_is_named() {
+        let mut odd = plan(&[("a", &[])]);
+        odd.max_loops = Some(0);
+        odd.goal = "g".repeat(GOAL_MAX + 1);
+        odd.steps[0].instruction = " ".into();
+        odd.steps[0].capability = None;
+        odd.steps[0].title = Some("bell\u{7}".into());
+        let found = told(&odd);
+        assert_eq!(found.len(), 5, "{found:?}");
+        let many: Vec<String> = (0..=STEPS_MAX).map(|n| format!("s{n}")).collect();
+        let rows: Vec<(&str, &[&str])> = many.iter().map(|id| (id.as_str(), &[][..])).collect();
+        assert_eq!(
+            told(&plan(&rows)),
+            ["steps: the plan has 1001 steps; 1000 are allowed"]
+        );
+    }
+
+    #[test]
+    fn a_step_goes_to_the_first_who_is_there_and_offers_what_it_asks_for() {
+        let agent = |id: &str, capability: &str, intents: &[&str], status| Agent {
+            capability: Some(capability.into()),
+            intents: intents.iter().map(|intent| intent.to_string()).collect(),
+            status,
+            ..Agent::new(id, Kind::Persistent, id)
+        };
+        let agents = [
+            agent("asleep", "Writer", &[], AgentStatus::Paused),
+            agent("plain", "writer", &[], AgentStatus::Active),
+            agent("worker", "writer", &["summary.create"], AgentStatus::Active),
+            agent("old", "sql-agent", &[], AgentStatus::Archived),
+        ];
+        let step = |capability: &str, agent: &str, intent: &str| {
+            let word = |word: &str| (!word.is_empty()).then(|| word.to_string());
+            Step {
+                capability: word(capability),
+                agent: word(agent),
+                intent: word(intent),
+                ..Step::default()
+            }
+        };
+        for (step, expected) in [
+            (step("WRITER", "", ""), "plain"),
+            (step("writer", "", "summary.create"), "worker"),
+            (step("", "worker", ""), "worker"),
+            (step("planner", "", ""), "Agent 'planner' not found"),
+            (step("", "nobody", ""), "Agent 'nobody' not found"),
+            (
+                step("", "asleep", ""),
+                "Agent 'asleep' not found: `asleep` is paused",
+            ),
+            (
+                step("sql-agent", "", ""),
+                "Agent 'sql-agent' not found: `old` is archived",
+            ),
+            (
+                step("", "plain", "x"),
+                "Agent 'plain' does not offer the intent `x`; it offers none",
+            ),
+            (
+                step("", "worker", "x"),
+                "Agent 'worker' does not offer the intent `x`; it offers summary.create",
+            ),
+        ] {
+            let found = assign(&step, &agents).map(|agent| agent.id.clone());
+            assert_eq!(
+                found.unwrap_or_else(|(_, message)| message),
+                expected,
+                "{step:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_plan_has_a_circle_or_waves_with_every_step(
+            edges in prop::collection::vec((0..8_usize, 0..8_usize), 0..20),
+        ) {
+            let ids: Vec<String> = (0..8).map(|n| format!("s{n}")).collect();
+            let mut rows: Vec<Vec<&str>> = vec![Vec::new(); 8];
+            for (from, to) in edges {
+                if !rows[from].contains(&ids[to].as_str()) {
+                    rows[from].push(&ids[to]);
+                }
+            }
+            let rows: Vec<(&str, &[&str])> =
+                ids.iter().map(String::as_str).zip(rows.iter().map(Vec::as_slice)).collect();
+            let plan = plan(&rows);
+            let in_waves = plan.waves().concat();
+            let sound = faults(&plan).is_empty();
+            prop_assert_eq!(sound, in_waves.len() == 8);
+            for (at, id) in in_waves.iter().enumerate() {
+                let step = plan.steps.iter().find(|step| step.id == *id).unwrap();
+                prop_assert!(step.depends_on.iter().all(|need| in_waves[..at].contains(need)));
+            }
+        }
+    }
+}

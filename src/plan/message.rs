@@ -1,0 +1,205 @@
+//! What goes to the agents of a plan, and what is made of their replies. The marker `[done]` means
+//! that the goal is reached; nothing that goes to an agent holds it, so that an agent that only
+//! repeats what it was told has not reached anything.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use super::LOOPS_MAX;
+
+/// By this an agent says that the goal is reached, in any letter case.
+const MARKER: &str = "[done]";
+/// What the marker becomes in results that go to another agent.
+const QUOTED: &str = "(done)";
+/// What the marker becomes where an agent is told to write it.
+const SPELLED_OUT: &str = "the word done in square brackets";
+/// Most of a result that another step gets, in bytes.
+const RESULT_MAX: usize = 100_000;
+/// What is said to an agent on every pass but the first.
+const REFINE: &str =
+    "Refine and improve the previous result. The last attempt was not satisfactory.";
+
+/// What a step said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply<'a> {
+    /// The step.
+    pub step: &'a str,
+    /// The agent that did it.
+    pub agent: &'a str,
+    /// What it said.
+    pub text: &'a str,
+}
+
+/// Returns what the agent of a step is told: its instruction, on a further pass the result of the
+/// one before (`previous`), and what the steps said that it depends on, in the order of `context`.
+pub fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>]) -> String {
+    let mut message = spelled_out(instruction);
+    if let Some(previous) = previous {
+        let previous = cut(previous);
+        let _ = write!(
+            message,
+            "\n\n{REFINE}\n\nPrevious result:\n{}",
+            quoted(&previous)
+        );
+    }
+    if !context.is_empty() {
+        message.push_str("\n\nContext from dependencies:");
+    }
+    for reply in context {
+        let text = cut(reply.text);
+        let line = format!("\n- [{}][{}]: {text}", reply.step, reply.agent);
+        message.push_str(&quoted(&line));
+    }
+    message
+}
+
+/// Puts together what the steps said, given as step and text in the order of the plan.
+pub fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let results = results.into_iter();
+    let parts: Vec<String> = results
+        .map(|(step, text)| format!("[{step}] {text}"))
+        .collect();
+    match parts.is_empty() {
+        true => "No results produced.".to_string(),
+        false => parts.join("\n\n"),
+    }
+}
+
+/// Says whether the goal is reached, by what the last step said and nothing else: its text holds the
+/// marker, or its metadata has `satisfied` as true.
+pub fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
+    let flag = match metadata.get("satisfied") {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::String(word)) => word.trim().eq_ignore_ascii_case("true"),
+        _ => false,
+    };
+    flag || reply.to_ascii_lowercase().contains(MARKER)
+}
+
+/// Reads how many passes over a plan are wished for, out of the metadata of a conversation: a whole
+/// number from 1 on, at most [`LOOPS_MAX`]. Anything else is 1.
+pub fn max_loops(wish: Option<&str>) -> u32 {
+    let wish = wish.and_then(|wish| wish.trim().parse::<u64>().ok());
+    let wish = wish.map(|wish| wish.clamp(1, u64::from(LOOPS_MAX)));
+    wish.map_or(1, |wish| wish as u32)
+}
+
+/// Returns an instruction in which the marker is told in words.
+pub(super) fn spelled_out(text: &str) -> String {
+    replaced(text, SPELLED_OUT)
+}
+
+fn quoted(text: &str) -> String {
+    replaced(text, QUOTED)
+}
+
+fn replaced(text: &str, other: &str) -> String {
+    // In ASCII, so that places in both texts are the same.
+    let lower = text.to_ascii_lowercase();
+    let mut replaced = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, _) in lower.match_indices(MARKER) {
+        replaced.push_str(&text[from..at]);
+        replaced.push_str(other);
+        from = at + MARKER.len();
+    }
+    replaced + &text[from..]
+}
+
+/// Cuts a result that is too long for a message, and says how much is missing.
+fn cut(text: &str) -> String {
+    if text.len() <= RESULT_MAX {
+        return text.to_string();
+    }
+    let end = text.floor_char_boundary(RESULT_MAX);
+    format!(
+        "{}\n({} bytes more are left out)",
+        &text[..end],
+        text.len() - end
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_step_is_told_its_instruction_what_came_before_and_what_it_depends_on() {
+        assert_eq!(message("Do it.", None, &[]), "Do it.");
+        let reply = |step, agent, text| Reply { step, agent, text };
+        let context = [
+            reply("a", "one", "first"),
+            reply("b", "two", "[Done] second"),
+        ];
+        assert_eq!(
+            message("End with '[done]'.", Some("[a] old [DONE]"), &context),
+            "End with 'the word done in square brackets'.\n\n\
+             Refine and improve the previous result. The last attempt was not satisfactory.\n\n\
+             Previous result:\n[a] old (done)\n\n\
+             Context from dependencies:\n- [a][one]: first\n- [b][two]: (done) second"
+        );
+        let long = "ä".repeat(RESULT_MAX);
+        let told = message("x", None, &[reply("a", "one", &long)]);
+        assert!(told.ends_with("ä\n(100000 bytes more are left out)"));
+    }
+
+    #[test]
+    fn results_are_put_together_in_their_order() {
+        assert_eq!(aggregate([]), "No results produced.");
+        let results = [("a", "[planner] one"), ("b", "two [done]")];
+        assert_eq!(aggregate(results), "[a] [planner] one\n\n[b] two [done]");
+    }
+
+    #[test]
+    fn the_marker_or_the_flag_of_the_reply_satisfies() {
+        for (reply, metadata, satisfied) in [
+            ("final [done]", json!({}), true),
+            ("[DONE]", json!({}), true),
+            ("done", json!({}), false),
+            ("[ done ]", json!({}), false),
+            ("final", json!({"satisfied": "true"}), true),
+            ("final", json!({"satisfied": "TRUE"}), true),
+            ("final", json!({"satisfied": true}), true),
+            ("final", json!({"satisfied": "false"}), false),
+            ("final", json!({"satisfied": 1}), false),
+            ("final", json!({"other": "true"}), false),
+        ] {
+            let metadata = metadata.as_object().unwrap();
+            assert_eq!(
+                is_satisfied(reply, metadata),
+                satisfied,
+                "{reply} {metadata:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_of_passes_is_one_pass() {
+        for (wish, loops) in [
+            (None, 1),
+            (Some("abc"), 1),
+            (Some("0"), 1),
+            (Some("-2"), 1),
+            (Some(""), 1),
+            (Some("1.5"), 1),
+            (Some(" 3 "), 3),
+            (Some("100000"), LOOPS_MAX),
+        ] {
+            assert_eq!(max_loops(wish), loops, "{wish:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_echo_never_satisfies(
+            parts in prop::collection::vec("(\\[|do|ne|DONE|\\]|\\[done\\]|x){0,6}", 5),
+        ) {
+            let context = [Reply { step: &parts[1], agent: &parts[2], text: &parts[3] }];
+            let told = message(&parts[0], Some(&parts[4]), &context);
+            prop_assert!(!is_satisfied(&told, &Map::new()), "{}", told);
+        }
+    }
+}
