@@ -14,6 +14,7 @@ mod add;
 mod agents;
 mod archive;
 mod cancel;
+mod chat;
 mod claim;
 mod complete;
 mod completions;
@@ -138,6 +139,8 @@ enum Command {
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
     Agents(Later<agents::Command>),
+    /// Talk about designs and components, message by message; nothing is written before a yes
+    Chat(Later<chat::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -248,6 +251,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),
