@@ -26,7 +26,13 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         || request.verb.is_some() && !request.criteria.is_empty()
         || request.verb == Some(Verb::Create);
     if !is_about && !names_a_kind(request) {
-        return Step::Say(Saying::new(AGENT, HELP));
+        let text = match (&request.client, request.words.is_empty()) {
+            (Some(client), true) => {
+                format!("This is about client {client} now. What would you like to see or change?")
+            }
+            _ => HELP.to_string(),
+        };
+        return Step::Say(Saying::new(AGENT, text));
     }
     let operation = match editor::operation(request, AGENT) {
         Ok(call) => call,

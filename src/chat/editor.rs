@@ -59,7 +59,7 @@ pub(super) fn operation(request: &Request, agent: ChatAgent) -> Result<Call, Box
                     cards, buttons, texts, images, headers, footers, banner or link.";
                 return Err(Box::new(ask(agent, &request.message, question)));
             };
-            let mut updates = request.updates.clone();
+            let mut updates = nested(&request.updates);
             updates.insert("component_type".to_string(), kind.into());
             if let Some(id) = &request.component {
                 args.insert("componentId".to_string(), id.as_str().into());
@@ -67,15 +67,12 @@ pub(super) fn operation(request: &Request, agent: ChatAgent) -> Result<Call, Box
             args.insert("updates".to_string(), updates.into());
         }
         Tool::UpdateComponent => {
-            if let Some(field) = request
+            let lacking = request
                 .wanted
-                .first()
-                .filter(|_| request.component.is_some())
-            {
-                let question = format!("What should the {} be?", label(field));
-                return Err(Box::new(ask(agent, &request.message, question)));
-            }
-            args.insert("updates".to_string(), request.updates.clone().into());
+                .iter()
+                .map(|field| (field.clone(), Value::Null));
+            let updates: Map<_, _> = request.updates.clone().into_iter().chain(lacking).collect();
+            args.insert("updates".to_string(), updates.into());
         }
         _ => {}
     }
@@ -108,6 +105,9 @@ pub(super) fn proceed(
         call.args
             .insert("componentId".to_string(), component.into());
     }
+    if let Some(field) = lacking(&call) {
+        return Step::Say(ask_value(&call, field, found));
+    }
     let lacks_fields =
         call.tool == Tool::UpdateComponent && updates(&call).is_none_or(Map::is_empty);
     if call.tool == Tool::GetComponent || lacks_fields {
@@ -120,6 +120,52 @@ pub(super) fn proceed(
             None => confirm(call, result, found),
         }),
     }
+}
+
+/// Finds a field that is to be changed, but to what is not said.
+fn lacking(call: &Call) -> Option<&String> {
+    let fields = updates(call).filter(|_| call.tool == Tool::UpdateComponent)?;
+    fields
+        .iter()
+        .find(|(_, value)| value.is_null())
+        .map(|(field, _)| field)
+}
+
+fn ask_value(call: &Call, field: &str, found: &str) -> Saying {
+    let (id, client) = (
+        text(&call.args, "componentId"),
+        text(&call.args, "clientId"),
+    );
+    let question = format!(
+        "{found}What should the {} of component {id} be?",
+        brief(label(field))
+    );
+    ask(
+        AGENT,
+        format!("update component {id} {field} for client {client}"),
+        question,
+    )
+}
+
+/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
+fn nested(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut nested = Map::new();
+    for (path, value) in fields {
+        match path.split_once('.') {
+            Some((column, field)) => {
+                let object = nested
+                    .entry(column)
+                    .or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(object) = object {
+                    object.insert(field.to_string(), value.clone());
+                }
+            }
+            None => {
+                nested.insert(path.clone(), value.clone());
+            }
+        }
+    }
+    nested
 }
 
 pub(super) fn updates(call: &Call) -> Option<&Map<String, Value>> {
@@ -141,10 +187,14 @@ fn look(call: &Call, is_change: bool, results: &[Value], found: &str) -> Step {
     }
     let components = result.get("components").and_then(Value::as_array);
     let details: Vec<String> = components.into_iter().flatten().map(details).collect();
-    let details = details.join("\n");
+    let details = match found {
+        "" => details.join("\n") + "\n",
+        // Whoever found it has told what it is.
+        found => found.to_string(),
+    };
     if !is_change {
         let next = "Next: say what to change, for example \"change its title\" with the component's number.";
-        return Step::Say(Saying::new(AGENT, format!("{found}{details}\n{next}")));
+        return Step::Say(Saying::new(AGENT, format!("{details}{next}")));
     }
     let (id, client) = (
         text(&call.args, "componentId"),
@@ -153,7 +203,7 @@ fn look(call: &Call, is_change: bool, results: &[Value], found: &str) -> Step {
     let question = "I couldn't identify which field you want to update. What should I change? \
         For example: title to Welcome";
     let message = format!("update component {id} for client {client}");
-    Step::Say(ask(AGENT, message, format!("{found}{details}\n{question}")))
+    Step::Say(ask(AGENT, message, format!("{details}{question}")))
 }
 
 /// Writes a component with everything that is set.
@@ -188,35 +238,51 @@ pub(super) fn understood(call: &Call) -> String {
     let get = |key| text(&call.args, key);
     let (client, id) = (get("clientId"), get("componentId"));
     let whose = match id {
-        "" => format!("of client {client}"),
+        "" => format!("a component of client {client}"),
         id => format!("component {id} of client {client}"),
     };
     let group = brief(get("security_group_title"));
-    match call.tool {
-        Tool::UpdateComponent => format!("change {} of {whose}", changes(call)),
+    let of_updates = updates(call).map_or("", |updates| text(updates, "component_type"));
+    let text = match call.tool {
+        Tool::UpdateComponent => format!("change {whose}: {}", fields(call, " to")),
         Tool::AddComponent => {
-            let kind = updates(call).map_or("", |updates| text(updates, "component_type"));
-            let fields = changes(call);
-            let with = if fields.is_empty() {
-                fields
+            let number = if id.is_empty() {
+                String::new()
             } else {
-                format!(" with {fields}")
+                format!(" as {id}")
             };
-            format!("add a component of type {kind} for client {client}{with}")
+            format!(
+                "add a component of type {of_updates} for client {client}{number}: {}",
+                fields(call, "")
+            )
         }
         Tool::DeleteComponent => format!("delete {whose}"),
         Tool::AddSecurityGroup => format!("add the security group \"{group}\" to {whose}"),
         Tool::RemoveSecurityGroup => format!("remove the security group \"{group}\" from {whose}"),
         _ => format!("show {whose}"),
-    }
+    };
+    text.trim_end_matches(": ").to_string()
 }
 
-fn changes(call: &Call) -> String {
-    let updates = updates(call).into_iter().flatten();
-    let parts =
-        updates.filter(|(key, _)| call.tool != Tool::AddComponent || *key != "component_type");
-    let parts = parts.map(|(key, value)| format!("{} to \"{}\"", label(key), brief(&plain(value))));
-    parts.collect::<Vec<_>>().join(" and ")
+/// Lists the fields of a call with their values.
+fn fields(call: &Call, between: &str) -> String {
+    let mut parts = Vec::new();
+    for (key, value) in updates(call).into_iter().flatten() {
+        match value {
+            Value::Null => parts.push(brief(label(key))),
+            _ if call.tool == Tool::AddComponent && key == "component_type" => {}
+            Value::Object(inner) => parts.extend(
+                inner
+                    .iter()
+                    .map(|(key, value)| format!("{key}{between} \"{}\"", brief(&plain(value)))),
+            ),
+            value => {
+                let (name, value) = (brief(label(key)), brief(&plain(value)));
+                parts.push(format!("{name}{between} \"{value}\""));
+            }
+        }
+    }
+    parts.join(", ")
 }
 
 fn refusal(call: &Call, error: &str, found: &str) -> Saying {

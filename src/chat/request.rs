@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
 
     /// Returns where the words in front of the value end.
     fn head_end(&self) -> usize {
-        self.value.map_or(self.message.plain.len(), |(end, _)| end)
+        self.value.map_or_else(|| self.seam(0), |(end, _)| end)
     }
 
     /// Returns where the answers begin that complete the message.

@@ -20,6 +20,8 @@ pub enum Kind {
     Color,
     /// Text.
     Text,
+    /// A line of text, such as the name of a font.
+    Name,
     /// True or false.
     Flag,
     /// A whole number.
@@ -41,6 +43,7 @@ impl Kind {
             Kind::Options(options) => option(&word, options).map(Value::from),
             Kind::Color => is_color(&word).then(|| text.into()),
             Kind::Text => (text.chars().count() <= TEXT_MAX).then(|| text.into()),
+            Kind::Name => is_name(&text).then(|| text.into()),
             Kind::Flag => flag(&word).map(Value::from),
             Kind::Number => word.parse::<i64>().ok().map(Value::from),
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
@@ -54,6 +57,7 @@ impl std::fmt::Display for Kind {
             Kind::Options(options) => formatter.write_str(&options.join(", ")),
             Kind::Color => formatter.write_str("a color such as #336699 or navy"),
             Kind::Text => write!(formatter, "a text of at most {TEXT_MAX} characters"),
+            Kind::Name => formatter.write_str("a name of at most 100 characters"),
             Kind::Flag => formatter.write_str("true or false"),
             Kind::Number => formatter.write_str("a whole number"),
             Kind::Moment => formatter.write_str("a date such as 2026-01-26"),
@@ -65,6 +69,10 @@ impl std::fmt::Display for Kind {
 fn option(word: &str, options: &[&'static str]) -> Option<&'static str> {
     let joined = word.replace([' ', '_'], "-");
     options.iter().copied().find(|option| *option == joined)
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=100).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
 
 fn is_color(word: &str) -> bool {
@@ -240,8 +248,11 @@ fn set(record: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-/// Returns what people call the field at a path.
+/// Returns what people call the field at a path; a path that there is not is its own name.
 pub fn label(path: &str) -> &str {
+    if FIELDS.iter().all(|(known, _)| *known != path) {
+        return path;
+    }
     match path {
         "link_props.spacesize" => "spacing",
         "layout_props.textalignment" => "alignment",

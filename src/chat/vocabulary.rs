@@ -70,9 +70,9 @@ pub static ELEMENTS: &[Element] = elements! {
     "card_button_color", "card button color", "card_block"."button", Kind::Color,
         [CARD, BUTTON, COLOR], true;
     "desktop_background_gradient", "desktop background gradient", "desktop_background"."gradient_type",
-        Kind::Text, [&["desktop"], BACKGROUND, &["gradient"]], true;
-    "title_font", "title font", "text_props"."titles", Kind::Text, [&["title", "titles"], FONT], true;
-    "subtitle_font", "subtitle font", "text_props"."subtitles", Kind::Text,
+        Kind::Name, [&["desktop"], BACKGROUND, &["gradient"]], true;
+    "title_font", "title font", "text_props"."titles", Kind::Name, [&["title", "titles"], FONT], true;
+    "subtitle_font", "subtitle font", "text_props"."subtitles", Kind::Name,
         [&["subtitle", "subtitles"], FONT], true;
     "page_filter", "page filter", "page_props"."filter", Kind::Text, [&["page"], &["filter"]], false;
     "page_animation", "page animation", "page_props"."animation", Kind::Text,

@@ -10,6 +10,7 @@ mod world;
 mod archive;
 mod attempts;
 mod batch;
+mod chat;
 mod claim_properties;
 mod claims;
 mod completions;
