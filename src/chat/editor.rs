@@ -220,9 +220,11 @@ pub(super) fn details(component: &Value) -> String {
     let mut parts = Vec::new();
     for (column, value) in object.into_iter().flatten() {
         match value {
-            Value::Object(fields) => parts.extend(fields.iter().filter_map(|(key, value)| {
-                (!value.is_object()).then(|| format!("{key} \"{}\"", plain(value)))
-            })),
+            Value::Object(fields) => {
+                let plain_fields = fields.iter().filter(|(_, value)| !value.is_object());
+                parts
+                    .extend(plain_fields.map(|(key, value)| format!("{key} \"{}\"", plain(value))));
+            }
             Value::Bool(true) => parts.push(column.clone()),
             _ => {}
         }

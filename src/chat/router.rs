@@ -2,7 +2,7 @@
 //! the first rules say stands above it.
 
 use super::request::Request;
-use super::vocabulary::{DESIGN, Verb, component_type};
+use super::vocabulary::{DESIGN, NEVER, Verb, component_type};
 use super::{ChatAgent, design};
 
 /// The agent that was chosen.
@@ -49,11 +49,9 @@ pub(super) fn chosen(request: &Request, advice: Option<ChatAgent>) -> Routed {
     if let Some(agent) = advice.filter(|agent| *agent != ChatAgent::Editor) {
         return routed(agent, "a model chose");
     }
-    if request
-        .words
-        .iter()
-        .any(|word| DESIGN.contains(&word.as_str()))
-    {
+    let is_design =
+        |word: &String| DESIGN.contains(&word.as_str()) || NEVER.contains(&word.as_str());
+    if request.words.iter().any(is_design) {
         return routed(ChatAgent::Design, "words of design");
     }
     routed(ChatAgent::Clarifier, "no rule fits")
@@ -122,6 +120,7 @@ mod tests {
             ("add a component with title Hello for client 6", Clarifier),
             ("change my card title to 'button radius'", Clarifier),
             ("delete my footer", Clarifier),
+            ("change the padding to 3px", Design),
             ("hello", Clarifier),
             ("what is the weather", Clarifier),
         ] {

@@ -262,3 +262,97 @@ pub fn label(path: &str) -> &str {
         path => path.rsplit('.').next().unwrap_or(path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn keys_of_a_design_are_found_in_every_spelling_and_no_other() {
+        for (key, expected) in [
+            ("button_radius", Some("button_radius")),
+            ("buttonradius", Some("button_radius")),
+            ("Button Radius", Some("button_radius")),
+            ("button-radius", Some("button_radius")),
+            ("button_design.radius", Some("button_radius")),
+            ("button_radios", Some("button_radius")),
+            ("socialIconStyle", Some("social_icon_style")),
+            ("social-icon-style", Some("social_icon_style")),
+            ("social icon style", Some("social_icon_style")),
+            ("header_design.Layout", Some("layout")),
+            ("page_background", Some("page_background")),
+            ("title_font", Some("title_font")),
+            ("radius", None),
+            ("button_design", None),
+            ("button_radius'; DROP TABLE designs;--", None),
+            ("", None),
+        ] {
+            assert_eq!(element(key).map(|element| element.key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_that_are_allowed() {
+        let styles = Kind::Options(&["solid", "soft-shadow"]);
+        for (kind, value, expected) in [
+            (styles, json!("Soft Shadow"), Some(json!("soft-shadow"))),
+            (styles, json!("hard-shadow"), None),
+            (styles, json!(["solid"]), None),
+            (Kind::Color, json!("#1f3A5f"), Some(json!("#1f3A5f"))),
+            (Kind::Color, json!("#12"), None),
+            (Kind::Color, json!("url(x)"), None),
+            (Kind::Flag, json!("Yes"), Some(json!(true))),
+            (Kind::Flag, json!(false), Some(json!(false))),
+            (Kind::Flag, json!("maybe"), None),
+            (Kind::Number, json!("3"), Some(json!(3))),
+            (Kind::Number, json!("3.5"), None),
+            (Kind::Name, json!("a\nb"), None),
+            (Kind::Text, json!("x".repeat(TEXT_MAX + 1)), None),
+            (Kind::Text, json!(null), None),
+        ] {
+            assert_eq!(kind.read(&value), expected, "{kind}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_component_is_changed_by_paths_and_objects_and_keeps_the_rest() {
+        let component = Component {
+            client_id: "6".into(),
+            component_id: "101".into(),
+            props: object(json!({"title": "a", "icon": "star"})),
+            ..Component::default()
+        };
+        let changes = component_changes(&object(json!({
+            "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
+            "manual_edits.properties.radius": "full",
+            "component_type": "banner", "props.icon": "x", "record": "y",
+        })));
+        assert_eq!(changes.rejected, ["component_type", "props.icon", "record"]);
+        let changed = changed_component(&component, &changes).unwrap();
+        let props = json!({"title": "b", "icon": "star", "caption": "c"});
+        assert_eq!(changed.props, object(props));
+        assert!(changed.is_blur);
+        assert_eq!(changed.component_type, "");
+        let edits = json!({"properties": {"radius": "full"}});
+        assert_eq!(changed.manual_edits, object(edits));
+    }
+
+    #[test]
+    fn a_design_is_merged_column_by_column() {
+        let design = Design {
+            client_id: "6".into(),
+            button_design: object(json!({"style": "solid", "radius": "small"})),
+            ..Design::default()
+        };
+        let updates = object(json!({"button_radius": "FULL", "hover": "x"}));
+        let changes = design_changes(&updates);
+        assert_eq!(changes.rejected, ["hover"]);
+        let changed = changed_design(&design, &changes).unwrap();
+        let button = json!({"style": "solid", "radius": "full"});
+        assert_eq!(changed.button_design, object(button));
+    }
+}

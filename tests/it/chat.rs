@@ -205,17 +205,8 @@ fn b4_and_b5_what_is_no_option_is_refused_with_those_that_are() {
         ("change hover to blue for client 6", "You can change:"),
     ] {
         let turn = say(&workspace, message);
-        assert_eq!(
-            turn["agent"],
-            if message.contains("hover") {
-                "clarifier"
-            } else {
-                "design"
-            }
-        );
-        if turn["agent"] == "design" {
-            has(&turn, &[options]);
-        }
+        assert_eq!(turn["agent"], "design", "{message}");
+        has(&turn, &[options]);
         assert_eq!(turn["pending"], Value::Null, "{message}");
         say(&workspace, "yes");
     }
@@ -778,6 +769,29 @@ fn phrases() -> impl Strategy<Value = Vec<String>> {
         1 => "\\PC{1,20}".prop_map(|text| format!("x{text}")),
     ];
     prop::collection::vec(phrase, 1..8)
+}
+
+proptest! {
+    #[test]
+    fn every_message_finds_an_agent(
+        parts in prop::collection::vec(
+            prop_oneof![
+                4 => prop::sample::select(vec![
+                    "update", "add", "change", "component", "101", "component_id=", "client", "6", "title",
+                    "to", "=", ":", "with", "titled", "security group", "'", "\"", "“", "”", ",", "and",
+                    "the", "card", "props.title", "header", "\u{2}", "from", "rename", "ä", "ß",
+                ]),
+                1 => Just("\u{130}"),
+            ],
+            0..14,
+        ),
+        gap in "[ ]?",
+        other in "\\PC{0,5}",
+    ) {
+        let message = parts.join(&gap) + &other;
+        let routed = cleo::chat::route(&message, Some("6"), None);
+        prop_assert!(!routed.reason.is_empty());
+    }
 }
 
 proptest! {

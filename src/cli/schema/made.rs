@@ -34,6 +34,8 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Added>("add").or::<tasks::AddedMany>(),
         one::<tasks::Archival>("archive"),
         one::<tasks::Moved>("cancel"),
+        one::<crate::chat::Turn>("chat"),
+        one::<crate::ops::chat::Seeded>("chat.seed"),
         one::<Claimed>("claim"),
         one::<tasks::Moved>("complete"),
         one::<config::One>("config.get"),

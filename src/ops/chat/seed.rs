@@ -60,6 +60,10 @@ pub fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
     let bytes = read_input(&surroundings.directory.join(path), FILE_MAX)?;
     let place = path.to_string_lossy();
+    // The reader would take a list for the fields in their order.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(faulty(&place, "line 1: a seed is a JSON object"));
+    }
     let seed: Seed = serde_json::from_slice(&bytes)
         // The reader names line and column itself.
         .map_err(|fault| faulty(&place, &fault.to_string()))?;

@@ -159,8 +159,7 @@ fn has(row: &Value, key: &str, wanted: &Value) -> bool {
             .iter()
             .all(|(field, wanted)| has(&row[key], field, wanted));
     }
-    let mut path = key.split('.');
-    let value = path.by_ref().fold(Some(row), |row, part| row?.get(part));
+    let value = key.split('.').try_fold(row, |row, part| row.get(part));
     let Some(value) = value else {
         return false;
     };
@@ -172,5 +171,172 @@ fn has(row: &Value, key: &str, wanted: &Value) -> bool {
     match key.contains('.') {
         true => shown(value) == shown(wanted),
         false => shown(value).to_lowercase() == shown(wanted).to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::record::{Client, Design};
+    use crate::store::agency::Agency;
+    use crate::store::agency::memory::MemoryAgency;
+
+    fn agency() -> MemoryAgency {
+        let mut agency = MemoryAgency::default();
+        let mut transaction = agency.write().unwrap();
+        let client = Client {
+            client_id: "6".into(),
+            client_type: "creator".into(),
+        };
+        transaction.put_client(&client).unwrap();
+        let design = Design {
+            client_id: "6".into(),
+            ..Design::default()
+        };
+        transaction.put_design(&design).unwrap();
+        let component = Component {
+            component_id: "101".into(),
+            client_id: "6".into(),
+            component_type: "cards".into(),
+            props: json!({"title": "Home"}).as_object().cloned().unwrap(),
+            ..Component::default()
+        };
+        transaction.put_component(&component).unwrap();
+        transaction.commit().unwrap();
+        agency
+    }
+
+    /// Calls a tool, keeps what it did, and returns its result.
+    fn call(agency: &mut MemoryAgency, tool: Tool, args: Value) -> Value {
+        let args = args.as_object().cloned().unwrap();
+        let mut transaction = agency.write().unwrap();
+        let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
+        transaction.commit().unwrap();
+        result
+    }
+
+    #[test]
+    fn tools_say_what_is_wrong_in_the_words_of_the_notes() {
+        let hostile = "props.title'; DROP TABLE components;--";
+        for (tool, args, error) in [
+            (Tool::GetClientDesign, json!({}), "clientId is required"),
+            (
+                Tool::GetClientDesign,
+                json!({"clientId": 6}),
+                "clientId is required",
+            ),
+            (
+                Tool::GetClientDesign,
+                json!({"clientId": "7"}),
+                "No design found for client 7.",
+            ),
+            (
+                Tool::UpdateDesign,
+                json!({"clientId": "6"}),
+                "No valid design fields to update.",
+            ),
+            (
+                Tool::UpdateDesign,
+                json!({"clientId": "6", "designUpdates": {hostile: "x"}}),
+                "No valid design fields to update.",
+            ),
+            (
+                Tool::UpdateDesign,
+                json!({"clientId": "6", "designUpdates": {"card_radius": "12px"}}),
+                "card radius cannot be `12px`; allowed: no-radius, small, medium, full.",
+            ),
+            (
+                Tool::GetComponent,
+                json!({"clientId": "7", "componentId": "101"}),
+                "Component with ID 101 not found for client 7",
+            ),
+            (
+                Tool::UpdateComponent,
+                json!({"clientId": "6"}),
+                "componentId is required",
+            ),
+            (
+                Tool::UpdateComponent,
+                json!({"clientId": "6", "componentId": "101"}),
+                "No valid fields to update",
+            ),
+            (
+                Tool::UpdateComponent,
+                json!({"clientId": "6", "componentId": "101", "updates": {hostile: "x"}}),
+                "No valid fields to update: props.title'; DROP TABLE components;-- is no field of a component",
+            ),
+            (
+                Tool::AddComponent,
+                json!({"clientId": "6", "updates": {}}),
+                "component_type is required",
+            ),
+            (
+                Tool::AddComponent,
+                json!({"clientId": "6", "componentId": "101", "updates": {"component_type": "card"}}),
+                "Component with ID 101 exists already",
+            ),
+            (
+                Tool::AddComponent,
+                json!({"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}}),
+                "Component with ID 1' is no id of a component",
+            ),
+            (
+                Tool::DeleteComponent,
+                json!({"clientId": "7", "componentId": "101"}),
+                "Component with ID 101 not found for client 7",
+            ),
+            (
+                Tool::SearchComponent,
+                json!({"clientId": "6", "criteria": {hostile: "x"}}),
+                "props.title'; DROP TABLE components;-- is no field of a component",
+            ),
+        ] {
+            let mut agency = agency();
+            let result = call(&mut agency, tool, args.clone());
+            assert_eq!(result["error"], error, "{}: {args}", tool.name());
+            assert_eq!(result["success"], false);
+            let component = agency.read().unwrap().component("6", "101").unwrap();
+            assert_eq!(component.unwrap().props["title"], "Home");
+        }
+    }
+
+    #[test]
+    fn a_search_compares_keys_exactly_and_columns_in_any_case() {
+        let mut agency = agency();
+        for (criteria, found) in [
+            (json!({}), 1),
+            (json!({"component_type": "cards"}), 1),
+            (json!({"component_type": "Cards"}), 0),
+            (json!({"props.title": "Home"}), 1),
+            (json!({"props": {"title": "Home"}}), 1),
+            (json!({"props.title": "home"}), 0),
+            (json!({"is_blur": "FALSE"}), 1),
+            (json!({"is_blur": true}), 0),
+        ] {
+            let args = json!({"clientId": "6", "criteria": criteria.clone()});
+            let result = call(&mut agency, Tool::SearchComponent, args);
+            assert_eq!(
+                result["components"].as_array().map(Vec::len),
+                Some(found),
+                "{criteria}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_only_tried_is_not_kept() {
+        let mut agency = agency();
+        let args = json!({"clientId": "6", "componentId": "101"})
+            .as_object()
+            .cloned()
+            .unwrap();
+        let mut transaction = agency.write().unwrap();
+        let delete = Call {
+            tool: Tool::DeleteComponent,
+            args,
+        };
+        let result = run(&mut *transaction, &delete, false).unwrap();
+        assert_eq!(result["success"], true);
+        assert!(transaction.component("6", "101").unwrap().is_some());
     }
 }
