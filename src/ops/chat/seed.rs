@@ -58,7 +58,13 @@ pub struct Seeded {
 /// Loads a file. What is there under the same ids is replaced.
 pub fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
-    let bytes = read_input(&surroundings.directory.join(path), FILE_MAX)?;
+    let is_stdin = path == Path::new("-");
+    let folder = if is_stdin {
+        Path::new("")
+    } else {
+        &surroundings.directory
+    };
+    let bytes = read_input(&folder.join(path), FILE_MAX)?;
     let place = path.to_string_lossy();
     // The reader would take a list for the fields in their order.
     if !bytes.trim_ascii_start().starts_with(b"{") {
