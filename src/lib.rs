@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod agent_files;
 pub mod catalogue;
+pub mod chat;
 pub mod claim;
 mod cli;
 pub mod clock;

@@ -14,6 +14,7 @@ mod add;
 mod agents;
 mod archive;
 mod cancel;
+mod chat;
 mod claim;
 mod complete;
 mod completions;
@@ -144,6 +145,8 @@ enum Command {
     Route(Later<route::Arguments>),
     /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
     Plan(Later<plan::Arguments>),
+    /// Talk about designs and components, message by message; nothing is written before a yes
+    Chat(Later<chat::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -256,6 +259,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Agents(Later(command)) => agents::dispatch(face, command),
         Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
+        Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),

@@ -416,6 +416,11 @@ impl Output {
         }
     }
 
+    /// Asks somebody at a terminal for a line.
+    pub(super) fn prompt(&self, text: &str) {
+        eprint_whole(text);
+    }
+
     fn warn(&self, warnings: &[String]) {
         if self.quiet {
             return;

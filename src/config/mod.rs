@@ -49,6 +49,8 @@ pub const FORMAT: &str = "format";
 pub const COLOR: &str = "color";
 /// Who calls.
 pub const AGENT: &str = "agent";
+/// How long the chat waits for an answer.
+pub const CHAT_PENDING_TTL: &str = "chat.pendingTtl";
 /// How long a claim holds.
 pub const CLAIMS_LEASE: &str = "claims.lease";
 /// Limit of `cleo list`.
@@ -107,6 +109,13 @@ pub static KEYS: &[Key] = &[
         default: None,
         meaning: "Who calls: written down with claims, notes and gates; user and host unless set.",
         variable: "CLEO_AGENT",
+    },
+    Key {
+        name: CHAT_PENDING_TTL,
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("15m"),
+        meaning: "How long the chat waits for a yes, a choice or what a request lacks.",
+        variable: "CLEO_CHAT_PENDING_TTL",
     },
     Key {
         name: CLAIMS_LEASE,

@@ -1,6 +1,7 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
 pub mod agents;
+pub mod chat;
 pub mod claims;
 pub mod complete;
 pub mod compliance;

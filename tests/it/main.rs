@@ -11,6 +11,7 @@ mod agents;
 mod archive;
 mod attempts;
 mod batch;
+mod chat;
 mod claim_properties;
 mod claims;
 mod completions;

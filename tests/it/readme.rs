@@ -46,6 +46,7 @@ fn has_jq() -> bool {
 fn check(document: &str, folder: &str) {
     let workspace = TestWorkspace::bare();
     for name in [
+        "chat/seed.json",
         "demo/tasks.jsonl",
         "demo/agent.sh",
         "walkthrough/tasks.jsonl",

@@ -44,6 +44,8 @@ fn replies() -> Vec<Reply> {
         one::<agents::Shown>("agents.update"),
         one::<tasks::Archival>("archive"),
         one::<tasks::Moved>("cancel"),
+        one::<crate::chat::Turn>("chat"),
+        one::<crate::ops::chat::Seeded>("chat.seed"),
         one::<Claimed>("claim"),
         one::<tasks::Moved>("complete"),
         one::<config::One>("config.get"),

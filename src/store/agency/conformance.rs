@@ -3,6 +3,8 @@
 use super::Agency;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 
+mod chat;
+
 /// Makes a module of tests for the store that `$make` opens in an empty folder.
 macro_rules! suite {
     ($make:expr) => {
@@ -31,6 +33,12 @@ pub(in crate::store) const RULES: &[Rule] = &[
     agents_come_in_the_order_of_their_first_writing,
     what_is_not_committed_is_not_there,
     runtime_agents_are_counted,
+    chat::nothing_of_the_chat_is_there_at_first,
+    chat::what_is_written_is_read_under_its_client_only,
+    chat::components_come_in_their_order,
+    chat::a_component_goes_with_what_guards_it,
+    chat::answers_are_those_to_questions_of_the_type,
+    chat::a_chat_is_remembered_under_its_conversation,
 ];
 
 fn put(agency: &mut dyn Agency, agents: &[&Agent]) {

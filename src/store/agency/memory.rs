@@ -1,6 +1,8 @@
 //! The naive twin of the store of agents: everything in memory, nothing kept. For tests and for
 //! commands that need no workspace.
 
+mod chat;
+
 use super::{Agency, AgencyTransaction, Agents};
 use crate::agent::Agent;
 use crate::error::Result;
@@ -15,6 +17,7 @@ pub struct MemoryAgency {
 #[derive(Clone, Debug, Default)]
 struct State {
     agents: Vec<Agent>,
+    chat: chat::ChatState,
 }
 
 /// A transaction works on a copy, which a commit puts in the place of the state.

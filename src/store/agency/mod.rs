@@ -2,6 +2,7 @@
 //! tasks neither read nor lock it. Traits like those of [`super`]; `conformance` proves the backends.
 
 mod agents;
+mod chat;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
 pub mod memory;
@@ -9,6 +10,7 @@ pub mod memory;
 use crate::error::Result;
 
 pub use agents::Agents;
+pub use chat::{Chats, Components};
 
 /// A store of agents that can begin transactions.
 pub trait Agency {
@@ -21,7 +23,7 @@ pub trait Agency {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait AgencyTransaction: Agents {
+pub trait AgencyTransaction: Agents + Chats + Components {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -34,3 +34,65 @@ CREATE TABLE agents (
 ) STRICT;
 
 CREATE INDEX agents_runtime ON agents (position) WHERE is_runtime = 1;
+
+-- What the chat works on. Every key begins with the client, so that nothing is found under another's.
+-- What SQL never searches is kept as one JSON record, whose keys are the columns of the specification.
+CREATE TABLE clients (
+    client_id TEXT PRIMARY KEY,
+    client_type TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE designs (
+    client_id TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE components (
+    client_id TEXT NOT NULL,
+    component_id TEXT NOT NULL,
+    display_order INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (client_id, component_id)
+) STRICT;
+
+CREATE TABLE security_groups (
+    client_id TEXT NOT NULL,
+    security_group_id TEXT NOT NULL,
+    security_group_title TEXT NOT NULL,
+    PRIMARY KEY (client_id, security_group_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE component_security_groups (
+    client_id TEXT NOT NULL,
+    component_id TEXT NOT NULL,
+    security_group_id TEXT NOT NULL,
+    PRIMARY KEY (client_id, component_id, security_group_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE questions (
+    question_id TEXT PRIMARY KEY,
+    question_text TEXT NOT NULL,
+    options TEXT NOT NULL,
+    client_type TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE answers (
+    client_id TEXT NOT NULL,
+    question_id TEXT NOT NULL,
+    chosen_options TEXT NOT NULL,
+    PRIMARY KEY (client_id, question_id)
+) STRICT;
+
+CREATE TABLE media_library (
+    client_id TEXT NOT NULL,
+    library_id TEXT NOT NULL,
+    s3_key TEXT NOT NULL,
+    PRIMARY KEY (client_id, library_id)
+) STRICT, WITHOUT ROWID;
+
+-- What the chat remembers of each conversation: the client, what waits for an answer.
+CREATE TABLE chats (
+    conversation_id TEXT PRIMARY KEY,
+    memory TEXT NOT NULL,
+    used_at TEXT NOT NULL
+) STRICT;

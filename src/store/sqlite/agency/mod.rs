@@ -1,6 +1,7 @@
 //! The store of agents in one SQLite file, made when something is first written to it.
 
 mod agents;
+mod chat;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,177 @@
+//! The clarifier: finds the component that is meant and goes on with what was asked for.
+
+use serde_json::{Value, json};
+
+use super::design::plain;
+use super::pending::{Pending, PendingKind};
+use super::request::Request;
+use super::value::{brief, label};
+use super::vocabulary::Verb;
+use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault};
+
+const AGENT: ChatAgent = ChatAgent::Clarifier;
+
+/// What the chat can do, for messages that no rule fits.
+const HELP: &str = "I did not understand that. I can show and change the design of a client, and list, \
+    show, add, change, delete and secure its components. For example:\n\
+    - show me my design for client 6\n\
+    - change button radius to full for client 6\n\
+    - list components for client 6\n\
+    - update component 101 title to Welcome for client 6";
+
+/// Says what happens next.
+pub(super) fn next(request: &Request, results: &[Value]) -> Step {
+    let is_about = request.is_security
+        || request.has(&["component", "components"])
+        || request.verb.is_some() && !request.criteria.is_empty()
+        || request.verb == Some(Verb::Create);
+    if !is_about && !names_a_kind(request) {
+        let text = match (&request.client, request.words.is_empty()) {
+            (Some(client), true) => {
+                format!("This is about client {client} now. What would you like to see or change?")
+            }
+            _ => HELP.to_string(),
+        };
+        return Step::Say(Saying::new(AGENT, text));
+    }
+    let operation = match editor::operation(request, AGENT) {
+        Ok(call) => call,
+        Err(saying) => return Step::Say(*saying),
+    };
+    let is_list = operation.tool == Tool::GetComponent;
+    if request.criteria.is_empty() && !is_list {
+        return Step::Say(offer(request, operation));
+    }
+    match results {
+        [] => Step::Call(search(request)),
+        [found, rest @ ..] => chosen(request, operation, found, rest),
+    }
+}
+
+fn names_a_kind(request: &Request) -> bool {
+    let is_kind = |word: &String| super::component_type(word).is_some();
+    request.verb.is_some() && request.head.iter().any(is_kind)
+}
+
+fn search(request: &Request) -> Call {
+    let client = request.client.as_deref().unwrap_or_default();
+    let criteria = request.criteria.clone();
+    let args = args([("clientId", client.into()), ("criteria", criteria.into())]);
+    Call {
+        tool: Tool::SearchComponent,
+        args,
+    }
+}
+
+/// Goes on with what was found.
+fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> Step {
+    if let Some(error) = fault(found) {
+        return Step::Say(Saying::new(AGENT, format!("{error}. Nothing was changed.")));
+    }
+    let components = components(found);
+    match components.as_slice() {
+        [] if request.criteria.is_empty() => Step::Say(Saying::new(AGENT, none(&operation))),
+        [] => Step::Say(offer(request, operation)),
+        [one] => {
+            let text = format!("I found one: {}.\n", editor::details(one));
+            match operation.tool {
+                Tool::GetComponent => Step::Say(Saying::new(AGENT, text)),
+                _ => proceed(operation, id(one), rest, &text),
+            }
+        }
+        many => Step::Say(list(many, operation)),
+    }
+}
+
+/// Goes on with the one component that was found; who clarified it replies.
+fn proceed(operation: Call, id: &str, results: &[Value], found: &str) -> Step {
+    match editor::proceed(operation, Some(id), results, found) {
+        Step::Say(saying) => Step::Say(Saying {
+            agent: AGENT,
+            ..saying
+        }),
+        step => step,
+    }
+}
+
+fn components(found: &Value) -> Vec<Value> {
+    let list = found.get("components").and_then(Value::as_array);
+    list.cloned().unwrap_or_default()
+}
+
+fn id(component: &Value) -> &str {
+    component
+        .get("componentId")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn none(operation: &Call) -> String {
+    format!(
+        "Client {} has no components.",
+        super::text(&operation.args, "clientId")
+    )
+}
+
+/// Offers the complete list, when nothing was found or nothing is described.
+fn offer(request: &Request, operation: Call) -> Saying {
+    let described = description(request);
+    let text = match described.is_empty() {
+        true => "I need to know which component you mean. Would you like me to show all your \
+            components so you can select one?"
+            .to_string(),
+        false => format!(
+            "No components found matching '{described}'. Would you like me to show all your \
+             components so you can select one?"
+        ),
+    };
+    let client = request.client.as_deref().unwrap_or_default();
+    let args = args([("clientId", client.into()), ("criteria", json!({}))]);
+    let mut pending = Pending::new(
+        PendingKind::Confirm,
+        AGENT,
+        Call {
+            tool: Tool::SearchComponent,
+            args,
+        },
+    );
+    pending.next = Some(operation);
+    Saying::new(AGENT, text).waiting(Wait::Pending(Box::new(pending)))
+}
+
+fn description(request: &Request) -> String {
+    let parts = request
+        .criteria
+        .iter()
+        .map(|(key, value)| match key.as_str() {
+            "component_type" => plain(value),
+            key => format!("{} {}", label(key), brief(&plain(value))),
+        });
+    parts.collect::<Vec<_>>().join(" with ")
+}
+
+/// Shows the complete list that was offered.
+pub(super) fn offered(pending: &Pending, found: &Value) -> Saying {
+    let operation = pending.next.clone().unwrap_or_else(|| pending.call());
+    match components(found).as_slice() {
+        [] => Saying::new(AGENT, none(&pending.call())),
+        many => list(many, operation),
+    }
+}
+
+/// Lists components with numbers; one of them can be chosen for what was asked for.
+fn list(components: &[Value], operation: Call) -> Saying {
+    let lines = components.iter().enumerate();
+    let lines = lines.map(|(index, one)| format!("{}. {}", index + 1, editor::details(one)));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    if operation.tool == Tool::GetComponent {
+        let client = super::text(&operation.args, "clientId");
+        return Saying::new(AGENT, format!("Components of client {client}:\n{lines}"));
+    }
+    let text = format!(
+        "Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."
+    );
+    let mut pending = Pending::new(PendingKind::Select, ChatAgent::Editor, operation);
+    pending.candidates = components.iter().map(|one| id(one).to_string()).collect();
+    Saying::new(AGENT, text).waiting(Wait::Pending(Box::new(pending)))
+}

@@ -1,0 +1,311 @@
+//! The design agent: shows a design and changes what of it can be changed.
+
+use serde_json::{Map, Value};
+
+use super::pending::{Ask, Pending, PendingKind};
+use super::request::Request;
+use super::value::{Kind, brief, element};
+use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, Verb};
+use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
+
+const AGENT: ChatAgent = ChatAgent::Design;
+
+/// Finds the parts of a design that words name in full.
+pub(super) fn named(words: &[String]) -> Vec<&'static Element> {
+    let full = ELEMENTS.iter().filter(|element| {
+        element.words.len() > 1
+            && share(element, words) == (element.words.len(), element.words.len())
+    });
+    full.collect()
+}
+
+/// Returns how many of its groups of words name an element, and how many there are.
+fn share(element: &Element, words: &[String]) -> (usize, usize) {
+    let named = element.words.iter().filter(|group| {
+        group
+            .iter()
+            .any(|word| words.iter().any(|there| there == word))
+    });
+    (named.count(), element.words.len())
+}
+
+/// Finds the parts of a design that words name best, and whether they name them in full.
+fn best(words: &[String]) -> (Vec<&'static Element>, bool) {
+    let shares = ELEMENTS
+        .iter()
+        .filter(|element| element.offered)
+        .map(|element| {
+            let (part, whole) = share(element, words);
+            (part * 60 / whole, element)
+        });
+    let shares: Vec<_> = shares.filter(|(share, _)| *share > 0).collect();
+    let most = shares.iter().map(|(share, _)| *share).max().unwrap_or(0);
+    let best = shares.iter().filter(|(share, _)| *share == most);
+    (best.map(|(_, element)| *element).collect(), most == 60)
+}
+
+/// Says what happens next.
+pub(super) fn next(request: &Request, results: &[Value]) -> Step {
+    let Some(client) = &request.client else {
+        return Step::Say(editor::ask_client(AGENT, request));
+    };
+    let has_option = ELEMENTS
+        .iter()
+        .any(|element| option(element, &request.words).is_some());
+    let is_change = match request.verb {
+        Some(Verb::Read) => false,
+        Some(_) => true,
+        None => has_option && !request.has(ADVICE),
+    };
+    if !is_change {
+        return seen(client, results, |design, answers| {
+            Saying::new(AGENT, shown(client, design, answers))
+        });
+    }
+    match wanted(request) {
+        Ok(updates) => seen(client, results, |design, answers| {
+            offer(client, &updates, design, answers)
+        }),
+        Err(saying) => Step::Say(*saying),
+    }
+}
+
+/// Reads the design and the answers of the client before it says something about them.
+fn seen(client: &str, results: &[Value], say: impl FnOnce(&Value, &Value) -> Saying) -> Step {
+    let call = |tool| {
+        Step::Call(Call {
+            tool,
+            args: args([("clientId", client.into())]),
+        })
+    };
+    match results {
+        [] => call(Tool::GetClientDesign),
+        [design, ..] if fault(design).is_some() => {
+            Step::Say(Saying::new(AGENT, fault(design).unwrap_or_default()))
+        }
+        [_] => call(Tool::GetQa),
+        [design, answers, ..] => Step::Say(say(design, answers)),
+    }
+}
+
+/// Finds the changes that are wanted; else says what is missing or wrong.
+fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
+    let say = |text: String| Box::new(Saying::new(AGENT, text));
+    if let Some(word) = request
+        .head
+        .iter()
+        .find(|word| NEVER.contains(&word.as_str()))
+    {
+        return Err(say(format!("I cannot change {word}. {}", menu())));
+    }
+    let (mut elements, is_full) = best(&request.head);
+    if !is_full && elements.len() > 1 {
+        let fitting = |element: &&Element| option(element, &request.words).is_some();
+        let fitting: Vec<_> = elements.iter().copied().filter(fitting).collect();
+        if fitting.len() == 1 {
+            elements = fitting;
+        }
+    }
+    match elements.as_slice() {
+        [] => {
+            return Err(say(format!(
+                "I found nothing in that which I can change. {}",
+                menu()
+            )));
+        }
+        [_] => {}
+        _ if is_full => {}
+        many => return Err(Box::new(which(request, many))),
+    }
+    let mut updates = Map::new();
+    for element in elements {
+        let value = value(request, element).map_err(Box::new)?;
+        updates.insert(element.key.to_string(), value);
+    }
+    Ok(updates)
+}
+
+/// Finds what an element is to become.
+fn value(request: &Request, element: &Element) -> Result<Value, Saying> {
+    let said = request.value.clone().map(Value::from);
+    let read = said.as_ref().and_then(|value| element.kind.read(value));
+    let found = read.or_else(|| option(element, &request.words).map(Value::from));
+    if let Some(value) = found {
+        return Ok(value);
+    }
+    let (label, kind) = (element.label, element.kind);
+    match &request.value {
+        Some(value) => {
+            let text = format!(
+                "The {label} cannot be \"{}\". Allowed values: {kind}.",
+                brief(value)
+            );
+            Err(Saying::new(AGENT, text))
+        }
+        None => {
+            let text = format!("What should the {label} be? Allowed values: {kind}.");
+            let options = match kind {
+                Kind::Options(options) => {
+                    options.iter().map(|option| (*option).to_string()).collect()
+                }
+                _ => Vec::new(),
+            };
+            Err(Saying::new(AGENT, text).waiting(ask(request, options)))
+        }
+    }
+}
+
+/// Finds one of the options of an element among words, also when it is written as two words.
+fn option(element: &Element, words: &[String]) -> Option<&'static str> {
+    let Kind::Options(options) = element.kind else {
+        return None;
+    };
+    let pairs = words.windows(2).map(|pair| pair.join("-"));
+    let pair = pairs
+        .into_iter()
+        .find_map(|pair| options.iter().copied().find(|option| *option == pair));
+    pair.or_else(|| {
+        let mut words = words.iter();
+        words.find_map(|word| options.iter().copied().find(|option| option == word))
+    })
+}
+
+fn ask(request: &Request, options: Vec<String>) -> Wait {
+    Wait::Ask(Ask {
+        message: request.message.clone(),
+        options,
+        ..Ask::default()
+    })
+}
+
+/// Asks which of several parts is meant.
+fn which(request: &Request, many: &[&'static Element]) -> Saying {
+    let lines = many.iter().enumerate().map(|(index, element)| {
+        let (column, field) = element.path;
+        format!(
+            "{}. {} ({column}.{field}): {}",
+            index + 1,
+            element.label,
+            element.kind
+        )
+    });
+    let text = format!(
+        "That can mean several fields of the design:\n{}\nWhich one do you mean?",
+        lines.collect::<Vec<_>>().join("\n")
+    );
+    let options = many
+        .iter()
+        .map(|element| element.label.to_string())
+        .collect();
+    Saying::new(AGENT, text).waiting(ask(request, options))
+}
+
+/// Lists everything that can be changed.
+fn menu() -> String {
+    let offered = ELEMENTS.iter().filter(|element| element.offered);
+    let lines = offered.map(|element| format!("- {}: {}", element.label, element.kind));
+    format!("You can change:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Restates a change with what is known of the client, and asks for a yes.
+fn offer(client: &str, updates: &Map<String, Value>, design: &Value, answers: &Value) -> Saying {
+    let now = |key: &str| {
+        let (column, field) = element(key)?.path;
+        design.get(column)?.get(field)
+    };
+    if updates.iter().all(|(key, value)| now(key) == Some(value)) {
+        let text = format!(
+            "That is so already: {}. Nothing was changed.",
+            restated(updates)
+        );
+        return Saying::new(AGENT, text);
+    }
+    let before = updates.keys().filter_map(|key| {
+        let value = now(key).map_or_else(|| "not set".to_string(), plain);
+        Some(format!("{} is {value} now", element(key)?.label))
+    });
+    let text = format!(
+        "You want to change {}. Should I proceed?\nFor client {client}: {}.{}",
+        restated(updates),
+        before.collect::<Vec<_>>().join("; "),
+        answered(answers)
+    );
+    let args = args([
+        ("clientId", client.into()),
+        ("designUpdates", Value::Object(updates.clone())),
+    ]);
+    let call = Call {
+        tool: Tool::UpdateDesign,
+        args,
+    };
+    let pending = Pending::new(PendingKind::Confirm, AGENT, call);
+    Saying::new(AGENT, text).waiting(Wait::Pending(Box::new(pending)))
+}
+
+/// Writes changes as `the Button Radius to full`.
+pub(super) fn restated(updates: &Map<String, Value>) -> String {
+    let parts = updates.iter().map(|(key, value)| {
+        let label = element(key).map_or(key.as_str(), |element| element.label);
+        format!("the {} to {}", titled(label), plain(value))
+    });
+    parts.collect::<Vec<_>>().join(" and ")
+}
+
+fn titled(label: &str) -> String {
+    let words = label.split(' ').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_uppercase() + rest
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), String::from)
+}
+
+fn answered(answers: &Value) -> String {
+    let answers = answers.get("answers").and_then(Value::as_array);
+    let lines = answers.into_iter().flatten().map(|answer| {
+        let object = answer.as_object();
+        let question = object.map_or("", |object| text(object, "question"));
+        let chosen = answer.get("chosen_options").and_then(Value::as_array);
+        let chosen: Vec<String> = chosen.into_iter().flatten().map(plain).collect();
+        format!("\n- {question} {}", chosen.join(", "))
+    });
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\nOnboarding answers:{lines}"),
+    }
+}
+
+/// Writes a design with everything that is set.
+fn shown(client: &str, design: &Value, answers: &Value) -> String {
+    let mut lines = vec![format!("The design of client {client}:")];
+    for (column, fields) in design.as_object().into_iter().flatten() {
+        match fields {
+            Value::Object(fields) => lines.extend(
+                fields
+                    .iter()
+                    .map(|(field, value)| format!("- {}: {}", name(column, field), plain(value))),
+            ),
+            Value::String(value) if column.ends_with("Url") => {
+                lines.push(format!("- {column}: {value}"))
+            }
+            _ => {}
+        }
+    }
+    lines.join("\n") + &answered(answers)
+}
+
+fn name(column: &str, field: &str) -> String {
+    let known = ELEMENTS
+        .iter()
+        .find(|element| element.path == (column, field));
+    known.map_or_else(
+        || format!("{column}.{field}"),
+        |element| element.label.to_string(),
+    )
+}

@@ -1,0 +1,342 @@
+//! The editor: shows, makes, changes and removes components that are named, and their security groups.
+//! Each reply says what was understood, what was done, what came of it and what comes next.
+
+use serde_json::{Map, Value};
+
+use super::design::plain;
+use super::pending::{Ask, Pending, PendingKind};
+use super::request::Request;
+use super::value::{brief, label};
+use super::vocabulary::Verb;
+use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, fault, text};
+
+const AGENT: ChatAgent = ChatAgent::Editor;
+
+/// Says what happens next.
+pub(super) fn next(request: &Request, results: &[Value]) -> Step {
+    match operation(request, AGENT) {
+        Ok(call) => proceed(call, request.component.as_deref(), results, ""),
+        Err(saying) => Step::Say(*saying),
+    }
+}
+
+/// Asks for the client.
+pub(super) fn ask_client(agent: ChatAgent, request: &Request) -> Saying {
+    let text = "I need your client ID to perform this operation. Which client is it? For example: client 6";
+    Saying::new(agent, text).waiting(Wait::Ask(Ask {
+        message: request.message.clone(),
+        is_client: true,
+        ..Ask::default()
+    }))
+}
+
+/// Asks for what a request lacks.
+pub(super) fn ask(agent: ChatAgent, message: impl Into<String>, text: impl Into<String>) -> Saying {
+    Saying::new(agent, text).waiting(Wait::Ask(Ask {
+        message: message.into(),
+        ..Ask::default()
+    }))
+}
+
+/// Makes the call that a request is about, yet without its component. What is missing is asked for.
+pub(super) fn operation(request: &Request, agent: ChatAgent) -> Result<Call, Box<Saying>> {
+    let Some(client) = &request.client else {
+        return Err(Box::new(ask_client(agent, request)));
+    };
+    let tool = tool(request);
+    let mut args = args([("clientId", client.as_str().into())]);
+    match tool {
+        Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => {
+            let Some(group) = &request.group else {
+                let question = "Which security group do you mean? Name it by its title.";
+                return Err(Box::new(ask(agent, &request.message, question)));
+            };
+            args.insert("security_group_title".to_string(), group.as_str().into());
+        }
+        Tool::AddComponent => {
+            let Some(kind) = request.kind else {
+                let question = "Please specify the type of component you want to create: \
+                    cards, buttons, texts, images, headers, footers, banner or link.";
+                return Err(Box::new(ask(agent, &request.message, question)));
+            };
+            let mut updates = nested(&request.updates);
+            updates.insert("component_type".to_string(), kind.into());
+            if let Some(id) = &request.component {
+                args.insert("componentId".to_string(), id.as_str().into());
+            }
+            args.insert("updates".to_string(), updates.into());
+        }
+        Tool::UpdateComponent => {
+            let lacking = request
+                .wanted
+                .iter()
+                .map(|field| (field.clone(), Value::Null));
+            let updates: Map<_, _> = request.updates.clone().into_iter().chain(lacking).collect();
+            args.insert("updates".to_string(), updates.into());
+        }
+        _ => {}
+    }
+    Ok(Call { tool, args })
+}
+
+fn tool(request: &Request) -> Tool {
+    match (request.is_security, request.verb) {
+        (_, Some(Verb::Read)) => Tool::GetComponent,
+        (true, Some(Verb::Delete)) => Tool::RemoveSecurityGroup,
+        (true, _) => Tool::AddSecurityGroup,
+        (false, Some(Verb::Create)) => Tool::AddComponent,
+        (false, Some(Verb::Delete)) => Tool::DeleteComponent,
+        (false, None) if request.updates.is_empty() && request.wanted.is_empty() => {
+            Tool::GetComponent
+        }
+        (false, _) => Tool::UpdateComponent,
+    }
+}
+
+/// Goes on with a call once the component is known: shows it, asks what is missing, or tries what
+/// would be written and asks for a yes. `found` says how the component was found.
+pub(super) fn proceed(
+    mut call: Call,
+    component: Option<&str>,
+    results: &[Value],
+    found: &str,
+) -> Step {
+    if let Some(component) = component {
+        call.args
+            .insert("componentId".to_string(), component.into());
+    }
+    if let Some(field) = lacking(&call) {
+        return Step::Say(ask_value(&call, field, found));
+    }
+    let lacks_fields =
+        call.tool == Tool::UpdateComponent && updates(&call).is_none_or(Map::is_empty);
+    if call.tool == Tool::GetComponent || lacks_fields {
+        return look(&call, lacks_fields, results, found);
+    }
+    match results.first() {
+        None => Step::Rehearse(call),
+        Some(result) => Step::Say(match fault(result) {
+            Some(error) => refusal(&call, error, found),
+            None => confirm(call, result, found),
+        }),
+    }
+}
+
+/// Finds a field that is to be changed, but to what is not said.
+fn lacking(call: &Call) -> Option<&String> {
+    let fields = updates(call).filter(|_| call.tool == Tool::UpdateComponent)?;
+    fields
+        .iter()
+        .find(|(_, value)| value.is_null())
+        .map(|(field, _)| field)
+}
+
+fn ask_value(call: &Call, field: &str, found: &str) -> Saying {
+    let (id, client) = (
+        text(&call.args, "componentId"),
+        text(&call.args, "clientId"),
+    );
+    let question = format!(
+        "{found}What should the {} of component {id} be?",
+        brief(label(field))
+    );
+    ask(
+        AGENT,
+        format!("update component {id} {field} for client {client}"),
+        question,
+    )
+}
+
+/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
+fn nested(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut nested = Map::new();
+    for (path, value) in fields {
+        match path.split_once('.') {
+            Some((column, field)) => {
+                let object = nested
+                    .entry(column)
+                    .or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(object) = object {
+                    object.insert(field.to_string(), value.clone());
+                }
+            }
+            None => {
+                nested.insert(path.clone(), value.clone());
+            }
+        }
+    }
+    nested
+}
+
+pub(super) fn updates(call: &Call) -> Option<&Map<String, Value>> {
+    call.args.get("updates").and_then(Value::as_object)
+}
+
+/// Shows a component; for a change that names no field it asks which one.
+fn look(call: &Call, is_change: bool, results: &[Value], found: &str) -> Step {
+    let Some(result) = results.first() else {
+        let mut args = call.args.clone();
+        args.remove("updates");
+        return Step::Call(Call {
+            tool: Tool::GetComponent,
+            args,
+        });
+    };
+    if let Some(error) = fault(result) {
+        return Step::Say(refusal(call, error, found));
+    }
+    let components = result.get("components").and_then(Value::as_array);
+    let details: Vec<String> = components.into_iter().flatten().map(details).collect();
+    let details = match found {
+        "" => details.join("\n") + "\n",
+        // Whoever found it has told what it is.
+        found => found.to_string(),
+    };
+    if !is_change {
+        let next = "Next: say what to change, for example \"change its title\" with the component's number.";
+        return Step::Say(Saying::new(AGENT, format!("{details}{next}")));
+    }
+    let (id, client) = (
+        text(&call.args, "componentId"),
+        text(&call.args, "clientId"),
+    );
+    let question = "I couldn't identify which field you want to update. What should I change? \
+        For example: title to Welcome";
+    let message = format!("update component {id} for client {client}");
+    Step::Say(ask(AGENT, message, format!("{details}{question}")))
+}
+
+/// Writes a component with everything that is set.
+pub(super) fn details(component: &Value) -> String {
+    let object = component.as_object();
+    let get = |keys: [&str; 2]| {
+        let found = keys.iter().find_map(|key| object?.get(*key)?.as_str());
+        found.unwrap_or_default().to_string()
+    };
+    let (id, kind) = (
+        get(["component_id", "componentId"]),
+        get(["component_type", "type"]),
+    );
+    let mut parts = Vec::new();
+    for (column, value) in object.into_iter().flatten() {
+        match value {
+            Value::Object(fields) => {
+                let plain_fields = fields.iter().filter(|(_, value)| !value.is_object());
+                parts
+                    .extend(plain_fields.map(|(key, value)| format!("{key} \"{}\"", plain(value))));
+            }
+            Value::Bool(true) => parts.push(column.clone()),
+            _ => {}
+        }
+    }
+    match parts.is_empty() {
+        true => format!("Component {id} ({kind})"),
+        false => format!("Component {id} ({kind}): {}", parts.join(", ")),
+    }
+}
+
+/// Says what a call is about.
+pub(super) fn understood(call: &Call) -> String {
+    let get = |key| text(&call.args, key);
+    let (client, id) = (get("clientId"), get("componentId"));
+    let whose = match id {
+        "" => format!("a component of client {client}"),
+        id => format!("component {id} of client {client}"),
+    };
+    let group = brief(get("security_group_title"));
+    let of_updates = updates(call).map_or("", |updates| text(updates, "component_type"));
+    let text = match call.tool {
+        Tool::UpdateComponent => format!("change {whose}: {}", fields(call, " to")),
+        Tool::AddComponent => {
+            let number = if id.is_empty() {
+                String::new()
+            } else {
+                format!(" as {id}")
+            };
+            format!(
+                "add a component of type {of_updates} for client {client}{number}: {}",
+                fields(call, "")
+            )
+        }
+        Tool::DeleteComponent => format!("delete {whose}"),
+        Tool::AddSecurityGroup => format!("add the security group \"{group}\" to {whose}"),
+        Tool::RemoveSecurityGroup => format!("remove the security group \"{group}\" from {whose}"),
+        _ => format!("show {whose}"),
+    };
+    text.trim_end_matches(": ").to_string()
+}
+
+/// Lists the fields of a call with their values.
+fn fields(call: &Call, between: &str) -> String {
+    let mut parts = Vec::new();
+    for (key, value) in updates(call).into_iter().flatten() {
+        match value {
+            Value::Null => parts.push(brief(label(key))),
+            _ if call.tool == Tool::AddComponent && key == "component_type" => {}
+            Value::Object(inner) => parts.extend(
+                inner
+                    .iter()
+                    .map(|(key, value)| format!("{key}{between} \"{}\"", brief(&plain(value)))),
+            ),
+            value => {
+                let (name, value) = (brief(label(key)), brief(&plain(value)));
+                parts.push(format!("{name}{between} \"{value}\""));
+            }
+        }
+    }
+    parts.join(", ")
+}
+
+fn refusal(call: &Call, error: &str, found: &str) -> Saying {
+    let error = match error.starts_with("Component with ID") && error.contains("not found") {
+        true => format!("The specified component was not found for your client. {error}"),
+        false => error.to_string(),
+    };
+    let next = "Next: say it again with what is allowed, or ask me to list your components.";
+    let text = format!(
+        "{found}Understood: {}.\nAction: none.\nResult: {error}. Nothing was changed.\n{next}",
+        understood(call)
+    );
+    Saying::new(AGENT, text)
+}
+
+fn confirm(call: Call, result: &Value, found: &str) -> Saying {
+    let mut text = format!(
+        "{found}Understood: {}.\nAction: none yet.",
+        understood(&call)
+    );
+    if let Some(left) = result.get("rejectedFields").and_then(Value::as_array) {
+        let left: Vec<String> = left.iter().map(|key| brief(&plain(key))).collect();
+        text += &format!(
+            "\nLeft out, because it cannot be changed: {}.",
+            left.join(", ")
+        );
+    }
+    text += "\nNext: should I proceed? Answer yes or no.";
+    let pending = Pending::new(PendingKind::Confirm, AGENT, call);
+    Saying::new(AGENT, text).waiting(Wait::Pending(Box::new(pending)))
+}
+
+/// Says what came of a call that was confirmed.
+pub(super) fn done(call: &Call, result: &Value) -> Saying {
+    if let Some(error) = fault(result) {
+        return refusal(call, error, "");
+    }
+    let object = result.as_object();
+    let message = object.map_or("", |object| text(object, "message"));
+    let mut lines = format!(
+        "Understood: {}.\nAction: {}.\nResult: {message}",
+        understood(call),
+        call.tool.name()
+    );
+    if let Some(is_secured) = result.get("is_secured") {
+        lines += &format!(" (is_secured: {is_secured})");
+    }
+    if let Some(component) = result.get("component") {
+        lines += &format!(". {}", details(component));
+    }
+    Saying::new(
+        AGENT,
+        lines + ".\nNext: say what else to change, or ask for the list of your components.",
+    )
+}

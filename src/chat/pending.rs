@@ -1,0 +1,222 @@
+//! What a conversation remembers, and short answers: yes, no, a choice from a list.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Call, ChatAgent, Tool};
+
+/// What is remembered of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Chat {
+    /// The client that was named last.
+    pub client: Option<String>,
+    /// What waits for a yes or a choice.
+    pub pending: Option<Pending>,
+    /// A request that lacks something.
+    pub ask: Option<Ask>,
+}
+
+/// What an answer is waited for.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PendingKind {
+    /// A yes or a no.
+    Confirm,
+    /// One of several components.
+    Select,
+}
+
+/// A call that waits for a yes or for the choice of a component.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending {
+    /// What is waited for.
+    pub kind: PendingKind,
+    /// Who waits.
+    pub agent: ChatAgent,
+    /// The tool that will be called.
+    pub tool: Tool,
+    /// What it will be given; the choice adds the component.
+    pub args: Map<String, Value>,
+    /// Ids of the components that can be chosen, in the order of the list.
+    pub candidates: Vec<String>,
+    /// When it began to wait.
+    pub created_at: String,
+    /// When it is forgotten.
+    pub expires: String,
+    /// What follows once a component is chosen from the list that was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<Value>"))]
+    pub next: Option<Call>,
+}
+
+impl Pending {
+    /// Makes one for a call; the times come from who keeps it.
+    pub(super) fn new(kind: PendingKind, agent: ChatAgent, call: Call) -> Pending {
+        Pending {
+            kind,
+            agent,
+            tool: call.tool,
+            args: call.args,
+            candidates: Vec::new(),
+            created_at: String::new(),
+            expires: String::new(),
+            next: None,
+        }
+    }
+
+    /// Returns the call that waits.
+    pub(super) fn call(&self) -> Call {
+        Call {
+            tool: self.tool,
+            args: self.args.clone(),
+        }
+    }
+}
+
+/// A request that lacks something; an answer without a verb of its own completes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The request.
+    pub message: String,
+    /// Whether it lacks the client, so that a bare number is one.
+    pub is_client: bool,
+    /// What can be chosen by its number.
+    pub options: Vec<String>,
+    /// When it is forgotten.
+    pub expires: String,
+}
+
+/// A short answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Short {
+    /// Go on.
+    Yes,
+    /// Leave it.
+    No,
+}
+
+/// Reads a yes or a no.
+pub(super) fn short(message: &str) -> Option<Short> {
+    let word = bare(message);
+    let word = word.strip_suffix(" please").unwrap_or(&word);
+    match word.trim_end_matches(',') {
+        "yes" | "y" | "confirm" | "proceed" | "ok" | "okay" => Some(Short::Yes),
+        "no" | "n" | "cancel" => Some(Short::No),
+        _ => None,
+    }
+}
+
+/// Writes a short answer in its one form. A long message is none.
+fn bare(message: &str) -> String {
+    let message = message.trim();
+    if message.len() > 200 {
+        return String::new();
+    }
+    message
+        .trim_end_matches(['.', '!', ')'])
+        .trim()
+        .to_lowercase()
+}
+
+/// What a choice comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// This component.
+    Component(String),
+    /// A number that is none of the list.
+    Invalid,
+    /// No choice by number; it may be a title.
+    Other,
+}
+
+/// Reads the choice of a component by its place in the list or by its id.
+pub(super) fn choice(message: &str, candidates: &[String]) -> Choice {
+    let word = bare(message);
+    let words = ["component", "number", "option", "no.", "id", "#"];
+    let digits = words.iter().fold(word.as_str(), |word, prefix| {
+        word.strip_prefix(prefix).unwrap_or(word).trim_start()
+    });
+    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
+        return Choice::Other;
+    }
+    let place = digits
+        .parse::<usize>()
+        .ok()
+        .filter(|_| !word.starts_with("component"));
+    let by_place = place.and_then(|place| candidates.get(place.checked_sub(1)?));
+    let id = super::record::canonical(digits);
+    let by_id = || candidates.iter().find(|candidate| **candidate == id);
+    match by_place.or_else(by_id) {
+        Some(component) => Choice::Component(component.clone()),
+        None => Choice::Invalid,
+    }
+}
+
+/// Finds the one candidate among found components that has this title, or caption without one.
+pub(super) fn titled(message: &str, found: &Value, candidates: &[String]) -> Option<String> {
+    let wanted = super::message::unquoted(message.trim()).to_lowercase();
+    let components = found.get("components")?.as_array()?;
+    let mut fitting = components.iter().filter_map(|component| {
+        let id = component.get("componentId")?.as_str()?;
+        let props = component.get("props")?;
+        let title = props
+            .get("title")
+            .or_else(|| props.get("caption"))?
+            .as_str()?;
+        let fits = title.to_lowercase() == wanted && candidates.iter().any(|one| one == id);
+        fits.then(|| id.to_string())
+    });
+    let one = fitting.next()?;
+    fitting.next().is_none().then_some(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_answers_are_read_in_every_form() {
+        for (message, expected) in [
+            ("yes", Some(Short::Yes)),
+            (" Yes! ", Some(Short::Yes)),
+            ("y", Some(Short::Yes)),
+            ("OK.", Some(Short::Yes)),
+            ("confirm", Some(Short::Yes)),
+            ("proceed", Some(Short::Yes)),
+            ("yes, please", Some(Short::Yes)),
+            ("no", Some(Short::No)),
+            ("Cancel", Some(Short::No)),
+            ("yes but to small", None),
+            ("not ok", None),
+            ("", None),
+        ] {
+            assert_eq!(short(message), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_a_place_in_the_list_or_an_id() {
+        let candidates = ["101".to_string(), "2".to_string(), "7".to_string()];
+        for (message, expected) in [
+            ("1", Choice::Component("101".into())),
+            ("2.", Choice::Component("2".into())),
+            ("#3", Choice::Component("7".into())),
+            ("number 3", Choice::Component("7".into())),
+            ("101", Choice::Component("101".into())),
+            ("component 2", Choice::Component("2".into())),
+            ("component 7", Choice::Component("7".into())),
+            ("7", Choice::Component("7".into())),
+            ("0", Choice::Invalid),
+            ("9", Choice::Invalid),
+            ("99999999999999999999999", Choice::Invalid),
+            ("-1", Choice::Other),
+            ("About", Choice::Other),
+        ] {
+            assert_eq!(choice(message, &candidates), expected, "{message}");
+        }
+    }
+}

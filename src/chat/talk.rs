@@ -1,0 +1,224 @@
+//! From one message to one reply: a small machine that asks for calls of tools and is told what they
+//! returned. It does nothing itself, so that who drives it decides where the tools work and when.
+
+use serde_json::{Value, json};
+
+use super::message::{Message, SEAM};
+use super::pending::{Ask, Chat, Choice, Pending, PendingKind, Short, choice, short, titled};
+use super::request::Request;
+use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
+use super::{args, clarifier, design, editor, fault, router, text};
+
+/// Longest request with the answers that complete it, in bytes.
+const WHOLE_MAX: usize = 1 << 20;
+
+/// A message on its way to its reply.
+#[derive(Clone, Debug)]
+pub struct Talk {
+    /// Why this agent replies.
+    pub reason: &'static str,
+    /// The client that the conversation is about now.
+    pub client: Option<String>,
+    doing: Doing,
+}
+
+#[derive(Clone, Debug)]
+enum Doing {
+    /// There is nothing to do but to reply.
+    Reply(Saying),
+    /// What waited was confirmed.
+    Confirmed(Pending),
+    /// A component was chosen for what waited.
+    Chosen(Pending, String),
+    /// It may be the title of a component that can be chosen; else it is another request.
+    Title(Pending, String, Box<Doing>),
+    /// An agent works on a request; the text goes before its reply.
+    Work(ChatAgent, Box<Request>, String),
+}
+
+impl Talk {
+    /// Begins with a message and what the conversation remembers at a moment (RFC 3339 in UTC).
+    /// `advice` is the agent that a model chose, where one was asked.
+    pub fn begin(chat: &Chat, message: &str, now: &str, advice: Option<ChatAgent>) -> Talk {
+        let client = Message::read(message).client;
+        let mut talk = Talk {
+            reason: "what waited is answered",
+            client: client.or_else(|| chat.client.clone()),
+            doing: Doing::Reply(Saying::new(ChatAgent::Clarifier, "")),
+        };
+        let (waits, expired) = match &chat.pending {
+            Some(pending) if now < pending.expires.as_str() => (Some(pending), false),
+            pending => (None, pending.is_some()),
+        };
+        talk.doing = match (waits, short(message)) {
+            (Some(pending), short) => talk.answered(pending, short, message, advice),
+            (None, Some(_)) => Doing::Reply(nothing_waits(expired, chat)),
+            (None, None) => {
+                let ask = chat.ask.as_ref().filter(|ask| now < ask.expires.as_str());
+                let whole = ask.and_then(|ask| completed(ask, message));
+                talk.work(whole.as_deref().unwrap_or(message), advice, String::new())
+            }
+        };
+        talk
+    }
+
+    /// Answers what waits, or puts another request in its place.
+    fn answered(
+        &mut self,
+        pending: &Pending,
+        short: Option<Short>,
+        message: &str,
+        advice: Option<ChatAgent>,
+    ) -> Doing {
+        let agent = pending.agent;
+        if short == Some(Short::No) {
+            let text = format!("Cancelled: {}. Nothing was changed.", waiting(pending));
+            return Doing::Reply(Saying::new(agent, text));
+        }
+        let invalid = "Invalid selection. Please choose a valid number from the list.";
+        let invalid = || Doing::Reply(Saying::new(agent, invalid).waiting(Wait::Kept));
+        match (pending.kind, short) {
+            (PendingKind::Confirm, Some(_)) => return Doing::Confirmed(pending.clone()),
+            (PendingKind::Select, Some(_)) => return invalid(),
+            (PendingKind::Confirm, None) => return self.replaced(pending, message, advice),
+            (PendingKind::Select, None) => {}
+        }
+        match choice(message, &pending.candidates) {
+            Choice::Component(id) => Doing::Chosen(pending.clone(), id),
+            Choice::Invalid => invalid(),
+            Choice::Other => {
+                let other = self.replaced(pending, message, advice);
+                Doing::Title(pending.clone(), message.to_string(), Box::new(other))
+            }
+        }
+    }
+
+    fn replaced(&mut self, pending: &Pending, message: &str, advice: Option<ChatAgent>) -> Doing {
+        let note = format!(
+            "I dropped what was waiting: {}. Nothing was changed.\n",
+            waiting(pending)
+        );
+        self.work(message, advice, note)
+    }
+
+    fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {
+        let request = Request::read(message, self.client.as_deref());
+        let routed = router::chosen(&request, advice);
+        self.reason = routed.reason;
+        Doing::Work(routed.agent, Box::new(request), note)
+    }
+
+    /// Says whether the message is the yes to this very call.
+    pub fn confirms(&self, call: &Call) -> bool {
+        matches!(&self.doing, Doing::Confirmed(pending) if pending.call() == *call)
+    }
+
+    /// Says what happens next, from what the tools have returned so far.
+    pub fn next(&self, results: &[Value]) -> Step {
+        self.doing.next(results)
+    }
+}
+
+impl Doing {
+    fn next(&self, results: &[Value]) -> Step {
+        match self {
+            Doing::Reply(saying) => Step::Say(saying.clone()),
+            Doing::Confirmed(pending) => confirmed(pending, results),
+            Doing::Chosen(pending, id) => editor::proceed(pending.call(), Some(id), results, ""),
+            Doing::Title(pending, message, other) => match results {
+                [] => Step::Call(all_of(text(&pending.args, "clientId"))),
+                [found, rest @ ..] => match titled(message, found, &pending.candidates) {
+                    Some(id) => editor::proceed(pending.call(), Some(&id), rest, ""),
+                    None => other.next(rest),
+                },
+            },
+            Doing::Work(agent, request, note) => {
+                let step = match agent {
+                    ChatAgent::Design => design::next(request, results),
+                    ChatAgent::Editor => editor::next(request, results),
+                    ChatAgent::Clarifier => clarifier::next(request, results),
+                };
+                match step {
+                    Step::Say(saying) => Step::Say(Saying {
+                        text: format!("{note}{}", saying.text),
+                        ..saying
+                    }),
+                    step => step,
+                }
+            }
+        }
+    }
+}
+
+fn all_of(client: &str) -> Call {
+    Call {
+        tool: Tool::SearchComponent,
+        args: args([("clientId", client.into()), ("criteria", json!({}))]),
+    }
+}
+
+/// Does what was confirmed, and says what came of it.
+fn confirmed(pending: &Pending, results: &[Value]) -> Step {
+    let call = pending.call();
+    let Some(result) = results.first() else {
+        return Step::Call(call);
+    };
+    Step::Say(match call.tool {
+        Tool::SearchComponent => clarifier::offered(pending, result),
+        Tool::UpdateDesign => match fault(result) {
+            Some(error) => Saying::new(pending.agent, format!("{error} Nothing was changed.")),
+            None => {
+                let done = restated(pending);
+                Saying::new(
+                    pending.agent,
+                    format!("Design updated successfully: {done}."),
+                )
+            }
+        },
+        _ => editor::done(&call, result),
+    })
+}
+
+fn restated(pending: &Pending) -> String {
+    let updates = pending.args.get("designUpdates").and_then(Value::as_object);
+    updates.map(design::restated).unwrap_or_default()
+}
+
+/// Says what waits.
+fn waiting(pending: &Pending) -> String {
+    match pending.tool {
+        Tool::UpdateDesign => {
+            let client = text(&pending.args, "clientId");
+            format!("change {} for client {client}", restated(pending))
+        }
+        Tool::SearchComponent => "show all your components".to_string(),
+        _ => editor::understood(&pending.call()),
+    }
+}
+
+fn nothing_waits(expired: bool, chat: &Chat) -> Saying {
+    let text = match chat.pending.as_ref().filter(|_| expired) {
+        Some(pending) => format!(
+            "That has waited too long and was dropped: {}. Nothing was changed; please ask again.",
+            waiting(pending)
+        ),
+        None => "Nothing is waiting for an answer, and nothing was changed.".to_string(),
+    };
+    Saying::new(ChatAgent::Clarifier, text)
+}
+
+/// Completes a request with a message that is no request of its own.
+fn completed(ask: &Ask, message: &str) -> Option<String> {
+    let answer = message.trim();
+    let place = answer.trim_end_matches('.').parse::<usize>().ok();
+    let option = place.and_then(|place| ask.options.get(place.checked_sub(1)?));
+    let answer = match (option, place) {
+        (Some(option), _) => option.clone(),
+        (None, Some(number)) if ask.is_client => format!("client {number}"),
+        _ => answer.to_string(),
+    };
+    let request = Request::read(&answer, None);
+    let is_own = request.verb.is_some() || request.component.is_some();
+    let whole = format!("{}{SEAM} {answer}", ask.message);
+    (!is_own && whole.len() <= WHOLE_MAX).then_some(whole)
+}

@@ -1,0 +1,131 @@
+//! `cleo chat`
+
+mod seed;
+
+use std::io::{IsTerminal, stdin};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use crate::chat::{ChatAgent, Turn};
+use crate::config::CHAT_PENDING_TTL;
+use crate::error::{Code, Error, Result};
+use crate::file::Lines;
+use crate::ops::chat::{self, DEFAULT, Said};
+use crate::task::draft::TEXT_MAX;
+
+#[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Nothing is written before a yes. What waits for an answer is kept with the conversation and forgotten
+after a time (setting chat.pendingTtl).
+
+Examples:
+  cleo chat seed examples/chat/seed.json               something to talk about
+  cleo chat --message 'show me my design for client 6'
+  cleo chat --message 'update component 101 title to Welcome for client 6'
+  cleo chat --message yes
+  cleo chat                                            talk, one message a line, until /quit"
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Say this and end; without it each line of standard input is a message
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    message: Option<String>,
+
+    /// The conversation to talk in; what waits in one is unknown to all others
+    #[arg(long, short, value_name = "ID", default_value = DEFAULT)]
+    conversation: String,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Seed(seed::Arguments),
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Some(Command::Seed(arguments)) => face.run("chat.seed", arguments, seed::run),
+        None => face.run("chat", arguments, run),
+    }
+}
+
+fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match &arguments.message {
+        Some(message) => say(face, message, &arguments.conversation),
+        None => talk(face, &arguments.conversation),
+    }
+}
+
+/// Answers one message.
+fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCode> {
+    let said = Said {
+        message,
+        conversation,
+        pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
+        advice: None,
+    };
+    let turn = chat::turn(&face.surroundings()?, &said)?;
+    face.reply(&turn, &[], |screen| render(screen, &turn))
+}
+
+/// Answers line by line until there are no more. A faulty line does not end the talk; the first
+/// fault decides how the command ends.
+fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
+    // Without a workspace no line can be answered.
+    face.surroundings()?.workspace()?;
+    let is_person = stdin().is_terminal();
+    let mut lines = Lines::new(stdin().lock(), TEXT_MAX);
+    let mut ended = ExitCode::SUCCESS;
+    loop {
+        if is_person {
+            face.output.prompt("you> ");
+        }
+        let line = lines.next_line().map_err(unreadable)?;
+        let Some(line) = line else {
+            return Ok(ended);
+        };
+        let message = match line.bytes.map(|bytes| std::str::from_utf8(bytes)) {
+            Some(Ok(text)) if text.trim().is_empty() => continue,
+            Some(Ok(text)) if is_person && text.trim() == "/quit" => return Ok(ended),
+            Some(Ok(text)) => Ok(text),
+            Some(Err(_)) => Err(unfit(line.number, "is no UTF-8")),
+            None => Err(unfit(
+                line.number,
+                &format!("has more than {TEXT_MAX} bytes"),
+            )),
+        };
+        let said = message.and_then(|message| say(face, message, conversation));
+        if let Err(error) = said {
+            let code = face.output.error(face.name, error);
+            if ended == ExitCode::SUCCESS {
+                ended = code;
+            }
+        }
+    }
+}
+
+fn unfit(number: usize, what: &str) -> Error {
+    Error::new(Code::InputInvalid, format!("line {number} {what}")).fix("cleo chat --help")
+}
+
+fn unreadable(cause: std::io::Error) -> Error {
+    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
+}
+
+fn render(screen: &mut Screen, turn: &Turn) {
+    let name = match turn.agent {
+        ChatAgent::Design => "design",
+        ChatAgent::Editor => "editor",
+        ChatAgent::Clarifier => "clarifier",
+    };
+    screen.line(Tone::Accent, format!("{name}:"));
+    for line in turn.reply.lines() {
+        screen.line(Tone::Plain, format!("  {line}"));
+    }
+}

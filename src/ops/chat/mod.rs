@@ -1,0 +1,140 @@
+//! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
+//! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
+
+mod seed;
+mod tools;
+mod writes;
+
+use chrono::TimeDelta;
+use serde_json::Value;
+
+use super::Surroundings;
+use crate::chat::talk::Talk;
+use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
+use crate::clock::timestamp;
+use crate::error::{Code, Error, Result};
+use crate::store::agency::AgencyTransaction;
+use crate::task::draft::check_text;
+pub use seed::{Seeded, seed};
+
+/// The conversation of those who name none.
+pub const DEFAULT: &str = "default";
+/// Longest name of a conversation, in bytes.
+const CONVERSATION_MAX: usize = 100;
+/// Most tools that one message calls.
+const STEPS_MAX: usize = 8;
+
+/// A message to the chat.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// The conversation that it belongs to.
+    pub conversation: &'a str,
+    /// How long a question waits for its answer, in seconds.
+    pub pending_ttl: u64,
+    /// The agent that a model chose, where one was asked.
+    pub advice: Option<ChatAgent>,
+}
+
+/// Answers a message.
+pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
+    check(said)?;
+    let workspace = surroundings.workspace()?;
+    let now = surroundings.clock.now();
+    let wait = i64::try_from(said.pending_ttl)
+        .ok()
+        .and_then(TimeDelta::try_seconds);
+    let expires = wait
+        .and_then(|wait| now.checked_add_signed(wait))
+        .unwrap_or(now);
+    let (now, expires) = (timestamp(now), timestamp(expires));
+    super::agents::write(&workspace, |transaction| {
+        let mut chat = transaction.chat(said.conversation)?;
+        let talk = Talk::begin(&chat, said.message, &now, said.advice);
+        let (saying, tool_calls) = worked(transaction, &talk)?;
+        let (agent, reply) = (saying.agent, saying.text.clone());
+        chat.client.clone_from(&talk.client);
+        remember(&mut chat, saying, &now, &expires);
+        transaction.put_chat(said.conversation, &chat, &now)?;
+        Ok(Turn {
+            agent,
+            reply,
+            conversation_id: said.conversation.to_string(),
+            tool_calls,
+            pending: chat.pending,
+            reason: talk.reason.to_string(),
+        })
+    })
+}
+
+/// Calls tools until the reply is there.
+fn worked(transaction: &mut dyn AgencyTransaction, talk: &Talk) -> Result<(Saying, Vec<Called>)> {
+    let (mut results, mut calls): (Vec<Value>, _) = (Vec::new(), Vec::new());
+    while results.len() < STEPS_MAX {
+        match talk.next(&results) {
+            Step::Say(saying) => return Ok((saying, calls)),
+            Step::Rehearse(call) => results.push(tools::run(transaction, &call, false)?),
+            // Whatever an agent asks for, nothing is written without a yes to this very call.
+            Step::Call(call) if call.tool.writes() && !talk.confirms(&call) => break,
+            Step::Call(call) => {
+                let result = tools::run(transaction, &call, true)?;
+                results.push(result.clone());
+                calls.push(Called {
+                    name: call.tool,
+                    args: call.args,
+                    result,
+                });
+            }
+        }
+    }
+    Err(Error::new(Code::Internal, "the chat came to no reply"))
+}
+
+fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
+    if matches!(saying.wait, Wait::Kept) {
+        return;
+    }
+    (chat.pending, chat.ask) = (None, None);
+    match saying.wait {
+        Wait::Pending(mut pending) => {
+            pending.created_at = now.to_string();
+            pending.expires = expires.to_string();
+            chat.pending = Some(*pending);
+        }
+        Wait::Ask(mut ask) => {
+            ask.expires = expires.to_string();
+            chat.ask = Some(ask);
+        }
+        Wait::Nothing | Wait::Kept => {}
+    }
+}
+
+fn check(said: &Said<'_>) -> Result<()> {
+    if said.message.trim().is_empty() {
+        let error = Error::new(Code::InputInvalid, "the message is blank");
+        return Err(error.fix("cleo chat --message 'show me my design for client 6'"));
+    }
+    check_text("message", said.message)?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    let id = said.conversation;
+    let is_id = (1..=CONVERSATION_MAX).contains(&id.len()) && id.chars().all(is_part);
+    if is_id {
+        return Ok(());
+    }
+    let message = format!(
+        "the name of a conversation is 1 to {CONVERSATION_MAX} of the characters a-z, A-Z, 0-9, \
+         `-`, `_`, `.` and `:`"
+    );
+    let right: String = id
+        .chars()
+        .filter(|c| is_part(*c))
+        .take(CONVERSATION_MAX)
+        .collect();
+    let right = if right.is_empty() {
+        DEFAULT.to_string()
+    } else {
+        right
+    };
+    Err(Error::new(Code::InputInvalid, message).instead(id, right))
+}

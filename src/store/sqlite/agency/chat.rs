@@ -1,0 +1,204 @@
+//! SQL of what the chat works on and remembers. All of it is fixed text: what comes from a message is
+//! bound, and keys of records are never part of a statement.
+
+use rusqlite::Params;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::SqliteAgencyTransaction;
+use crate::chat::Chat;
+use crate::chat::record::{
+    Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
+};
+use crate::error::{Code, Error, Result};
+use crate::store::agency::{Chats, Components};
+use crate::store::sqlite::tasks::from_json;
+
+impl SqliteAgencyTransaction<'_> {
+    /// Reads the first column of all rows as JSON.
+    fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {
+        self.all(sql, parameters, |row| from_json(row, 0))
+    }
+
+    fn record<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Option<T>> {
+        self.first(sql, parameters, |row| from_json(row, 0))
+    }
+}
+
+fn json<T: Serialize>(record: &T) -> Result<String> {
+    serde_json::to_string(record)
+        .map_err(|cause| Error::new(Code::Internal, "a record cannot be written").because(cause))
+}
+
+impl Components for SqliteAgencyTransaction<'_> {
+    fn client(&self, client: &str) -> Result<Option<Client>> {
+        let sql = "SELECT client_id, client_type FROM clients WHERE client_id = ?1";
+        self.first(sql, [client], |row| {
+            Ok(Client {
+                client_id: row.get(0)?,
+                client_type: row.get(1)?,
+            })
+        })
+    }
+
+    fn design(&self, client: &str) -> Result<Option<Design>> {
+        self.record("SELECT record FROM designs WHERE client_id = ?1", [client])
+    }
+
+    fn components(&self, client: &str) -> Result<Vec<Component>> {
+        self.records(
+            "SELECT record FROM components WHERE client_id = ?1
+                ORDER BY display_order, length(component_id), component_id",
+            [client],
+        )
+    }
+
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
+        let sql = "SELECT record FROM components WHERE client_id = ?1 AND component_id = ?2";
+        self.record(sql, [client, id])
+    }
+
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
+        let sql = "SELECT security_group_id, client_id, security_group_title FROM security_groups
+            WHERE client_id = ?1 ORDER BY length(security_group_id), security_group_id";
+        self.all(sql, [client], |row| {
+            Ok(SecurityGroup {
+                security_group_id: row.get(0)?,
+                client_id: row.get(1)?,
+                security_group_title: row.get(2)?,
+            })
+        })
+    }
+
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>> {
+        let sql = "SELECT security_group_id FROM component_security_groups
+            WHERE client_id = ?1 AND component_id = ?2
+            ORDER BY length(security_group_id), security_group_id";
+        self.all(sql, [client, component], |row| row.get(0))
+    }
+
+    fn answers(&self, client: &str) -> Result<Vec<Answered>> {
+        let sql = "SELECT question_text, chosen_options FROM clients
+            JOIN questions USING (client_type) JOIN answers USING (client_id, question_id)
+            WHERE client_id = ?1 ORDER BY length(question_id), question_id";
+        self.all(sql, [client], |row| {
+            Ok(Answered {
+                question: row.get(0)?,
+                chosen_options: from_json(row, 1)?,
+            })
+        })
+    }
+
+    fn question(&self, id: &str) -> Result<Option<Question>> {
+        let sql = "SELECT question_id, question_text, options, client_type FROM questions
+            WHERE question_id = ?1";
+        self.first(sql, [id], |row| {
+            Ok(Question {
+                question_id: row.get(0)?,
+                question_text: row.get(1)?,
+                options: from_json(row, 2)?,
+                client_type: row.get(3)?,
+            })
+        })
+    }
+
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>> {
+        let sql = "SELECT library_id, client_id, s3_key FROM media_library
+            WHERE client_id = ?1 AND library_id = ?2";
+        self.first(sql, [client, library], |row| {
+            Ok(Media {
+                library_id: row.get(0)?,
+                client_id: row.get(1)?,
+                s3_key: row.get(2)?,
+            })
+        })
+    }
+
+    fn put_client(&mut self, client: &Client) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO clients VALUES (?1, ?2)";
+        self.run(sql, (&client.client_id, &client.client_type))?;
+        Ok(())
+    }
+
+    fn put_design(&mut self, design: &Design) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO designs VALUES (?1, ?2)";
+        self.run(sql, (&design.client_id, json(design)?))?;
+        Ok(())
+    }
+
+    fn put_component(&mut self, component: &Component) -> Result<()> {
+        let Component {
+            client_id,
+            component_id,
+            display_order,
+            ..
+        } = component;
+        let sql = "INSERT OR REPLACE INTO components VALUES (?1, ?2, ?3, ?4)";
+        let record = json(component)?;
+        self.run(sql, (client_id, component_id, display_order, record))?;
+        Ok(())
+    }
+
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
+        let guards =
+            "DELETE FROM component_security_groups WHERE client_id = ?1 AND component_id = ?2";
+        self.run(guards, [client, id])?;
+        let sql = "DELETE FROM components WHERE client_id = ?1 AND component_id = ?2";
+        Ok(self.run(sql, [client, id])? > 0)
+    }
+
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
+        let (client, id) = (&group.client_id, &group.security_group_id);
+        let sql = "INSERT OR REPLACE INTO security_groups VALUES (?1, ?2, ?3)";
+        self.run(sql, (client, id, &group.security_group_title))?;
+        Ok(())
+    }
+
+    fn put_guard(&mut self, guard: &Guard) -> Result<()> {
+        let (component, group) = (&guard.component_id, &guard.security_group_id);
+        let sql = "INSERT OR REPLACE INTO component_security_groups VALUES (?1, ?2, ?3)";
+        self.run(sql, (&guard.client_id, component, group))?;
+        Ok(())
+    }
+
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool> {
+        let (component, group) = (&guard.component_id, &guard.security_group_id);
+        let sql = "DELETE FROM component_security_groups
+            WHERE client_id = ?1 AND component_id = ?2 AND security_group_id = ?3";
+        Ok(self.run(sql, (&guard.client_id, component, group))? > 0)
+    }
+
+    fn put_question(&mut self, question: &Question) -> Result<()> {
+        let (id, text) = (&question.question_id, &question.question_text);
+        let sql = "INSERT OR REPLACE INTO questions VALUES (?1, ?2, ?3, ?4)";
+        let options = json(&question.options)?;
+        self.run(sql, (id, text, options, &question.client_type))?;
+        Ok(())
+    }
+
+    fn put_answer(&mut self, answer: &Answer) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO answers VALUES (?1, ?2, ?3)";
+        let chosen = json(&answer.chosen_options)?;
+        self.run(sql, (&answer.client_id, &answer.question_id, chosen))?;
+        Ok(())
+    }
+
+    fn put_media(&mut self, media: &Media) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO media_library VALUES (?1, ?2, ?3)";
+        self.run(sql, (&media.client_id, &media.library_id, &media.s3_key))?;
+        Ok(())
+    }
+}
+
+impl Chats for SqliteAgencyTransaction<'_> {
+    fn chat(&self, conversation: &str) -> Result<Chat> {
+        let sql = "SELECT memory FROM chats WHERE conversation_id = ?1";
+        Ok(self.record(sql, [conversation])?.unwrap_or_default())
+    }
+
+    fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO chats VALUES (?1, ?2, ?3)";
+        self.run(sql, (conversation, json(chat)?, now))?;
+        Ok(())
+    }
+}

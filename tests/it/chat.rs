@@ -1,0 +1,833 @@
+//! The chat about designs and components: the scenarios B-1 to B-20 of the chat notes, and what must
+//! hold for every message. No model is configured anywhere here.
+
+use std::process::Stdio;
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+const SEED: &str = include_str!("../../examples/chat/seed.json");
+
+/// A workspace with clients 6 and 7 in it.
+fn seeded() -> TestWorkspace {
+    let workspace = TestWorkspace::new().with("seed.json", SEED);
+    workspace.ok("chat seed seed.json");
+    workspace
+}
+
+/// Says something in a conversation and returns the answer.
+fn say_in(workspace: &TestWorkspace, conversation: &str, message: &str) -> Value {
+    let words = ["chat", "--conversation", conversation, "--message", message];
+    let reply = workspace.json(&words);
+    assert_eq!(reply["success"], true, "{message}: {reply}");
+    assert_eq!(reply["result"]["conversationId"], conversation);
+    reply["result"].clone()
+}
+
+fn say(workspace: &TestWorkspace, message: &str) -> Value {
+    say_in(workspace, "default", message)
+}
+
+/// Reads everything that the chat works on, without what it remembers.
+fn data(workspace: &TestWorkspace) -> Vec<String> {
+    let connection = Connection::open(workspace.path(".cleo/agents.db")).unwrap();
+    let tables = [
+        "clients",
+        "designs",
+        "components",
+        "security_groups",
+        "component_security_groups",
+        "questions",
+        "answers",
+        "media_library",
+    ];
+    let mut rows = Vec::new();
+    for table in tables {
+        let mut statement = connection
+            .prepare(&format!("SELECT * FROM {table}"))
+            .unwrap();
+        let columns = statement.column_count();
+        let mut found = statement.query(()).unwrap();
+        while let Some(row) = found.next().unwrap() {
+            let cells: Vec<rusqlite::types::Value> =
+                (0..columns).map(|at| row.get(at).unwrap()).collect();
+            rows.push(format!("{table} {cells:?}"));
+        }
+    }
+    rows
+}
+
+/// Reads a component of a client; nothing when it is not there.
+fn component(workspace: &TestWorkspace, client: &str, id: &str) -> Value {
+    record(
+        workspace,
+        "SELECT record FROM components WHERE client_id = ?1 AND component_id = ?2",
+        &[client, id],
+    )
+}
+
+fn design(workspace: &TestWorkspace, client: &str) -> Value {
+    record(
+        workspace,
+        "SELECT record FROM designs WHERE client_id = ?1",
+        &[client],
+    )
+}
+
+fn record(workspace: &TestWorkspace, sql: &str, keys: &[&str]) -> Value {
+    let connection = Connection::open(workspace.path(".cleo/agents.db")).unwrap();
+    let keys = rusqlite::params_from_iter(keys);
+    let text: Option<String> = connection.query_row(sql, keys, |row| row.get(0)).ok();
+    text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+}
+
+fn tools(turn: &Value) -> Vec<&str> {
+    let calls = turn["toolCalls"].as_array().unwrap();
+    calls
+        .iter()
+        .map(|call| call["name"].as_str().unwrap())
+        .collect()
+}
+
+fn reply(turn: &Value) -> &str {
+    turn["reply"].as_str().unwrap()
+}
+
+#[track_caller]
+fn has(turn: &Value, parts: &[&str]) {
+    for part in parts {
+        assert!(reply(turn).contains(part), "`{part}` is not in: {turn:#}");
+    }
+}
+
+#[test]
+fn b1_a_blank_message_is_an_error() {
+    let workspace = seeded();
+    for blank in ["", "  ", "\n\t"] {
+        workspace.refused(&["chat", "--message", blank], "E_INPUT_INVALID");
+    }
+}
+
+#[test]
+fn b2_a_design_is_shown_and_nothing_changes() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    let turn = say(&workspace, "show me my design for client 6");
+    assert_eq!(turn["agent"], "design");
+    assert!(tools(&turn).contains(&"getClientDesign"));
+    let shown = &turn["toolCalls"][0]["result"];
+    assert_eq!(shown["banner_mediaUrl"], "clients/6/banner.jpg");
+    has(
+        &turn,
+        &[
+            "layout: classic",
+            "button radius: small",
+            "card style: solid",
+            "calm",
+        ],
+    );
+    assert_eq!(turn["pending"], Value::Null);
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn b3_a_design_changes_after_a_yes_and_once() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    let turn = say(&workspace, "change button radius to full for client 6");
+    assert_eq!(turn["agent"], "design");
+    assert_eq!(tools(&turn), ["getClientDesign", "getQAForClient"]);
+    has(
+        &turn,
+        &[
+            "You want to change the Button Radius to full. Should I proceed?",
+            "calm",
+        ],
+    );
+    assert_eq!(turn["pending"]["kind"], "confirm");
+    assert_eq!(data(&workspace), before);
+    let turn = say(&workspace, "yes");
+    assert_eq!(tools(&turn), ["updateDesign"]);
+    let args = json!({"clientId": "6", "designUpdates": {"button_radius": "full"}});
+    assert_eq!(turn["toolCalls"][0]["args"], args);
+    assert_eq!(
+        turn["toolCalls"][0]["result"]["message"],
+        "Design updated successfully."
+    );
+    assert_eq!(turn["pending"], Value::Null);
+    let button = json!({"radius": "full", "style": "stroked"});
+    assert_eq!(design(&workspace, "6")["button_design"], button);
+    let after = data(&workspace);
+    let again = say(&workspace, "yes");
+    assert_eq!(tools(&again), [] as [&str; 0]);
+    assert_eq!(data(&workspace), after);
+}
+
+#[test]
+fn b3_a_no_leaves_the_design_and_clears_what_waited() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    say(&workspace, "change button radius to full for client 6");
+    let turn = say(&workspace, "no");
+    assert_eq!(turn["pending"], Value::Null);
+    assert_eq!(tools(&say(&workspace, "yes")), [] as [&str; 0]);
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn b4_and_b5_what_is_no_option_is_refused_with_those_that_are() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    for (message, options) in [
+        (
+            "change button radius to 12px for client 6",
+            "no-radius, small, medium, full",
+        ),
+        (
+            "set card style to classic for client 6",
+            "solid, stroked, soft-shadow, hard-shadow",
+        ),
+        (
+            "set button style to hard-shadow for client 6",
+            "solid, stroked, soft-shadow",
+        ),
+        (
+            "change layout to grid for client 6",
+            "classic, compact, banner, imaged",
+        ),
+        (
+            "change link text color to #12 for client 6",
+            "a color such as",
+        ),
+        ("change hover to blue for client 6", "You can change:"),
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["agent"], "design", "{message}");
+        has(&turn, &[options]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+        say(&workspace, "yes");
+    }
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn b6_an_ambiguous_change_names_the_fields_and_one_can_be_chosen() {
+    let workspace = seeded();
+    let turn = say(&workspace, "change the background for client 6");
+    has(
+        &turn,
+        &[
+            "desktop_background.type",
+            "page_props.background",
+            "appearance.background",
+        ],
+    );
+    assert_eq!(turn["pending"], Value::Null);
+    let turn = say(&workspace, "2");
+    has(&turn, &["page background", "gradient"]);
+    has(
+        &say(&workspace, "gradient"),
+        &["the Page Background to gradient. Should I proceed?"],
+    );
+    say(&workspace, "yes");
+    let page = json!({"background": "gradient", "filter": "none"});
+    assert_eq!(design(&workspace, "6")["page_props"], page);
+}
+
+#[test]
+fn b7_a_missing_client_is_asked_for_and_the_request_goes_on() {
+    let workspace = seeded();
+    for (conversation, answer) in [("a", "client 6"), ("b", "6"), ("c", "my clientId is 6")] {
+        let turn = say_in(&workspace, conversation, "change button radius to full");
+        has(&turn, &["client ID"]);
+        assert_eq!(tools(&turn), [] as [&str; 0]);
+        let turn = say_in(&workspace, conversation, answer);
+        has(&turn, &["the Button Radius to full. Should I proceed?"]);
+        assert_eq!(turn["pending"]["args"]["clientId"], "6");
+    }
+}
+
+#[test]
+fn b8_a_component_changes_after_a_yes_and_keeps_the_rest() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    let turn = say(
+        &workspace,
+        "update component 101 title to Welcome for client 6",
+    );
+    assert_eq!(turn["agent"], "editor");
+    assert_eq!(turn["pending"]["kind"], "confirm");
+    assert_eq!(data(&workspace), before);
+    let turn = say(&workspace, "yes");
+    assert_eq!(tools(&turn), ["updateComponent"]);
+    has(
+        &turn,
+        &[
+            "Understood:",
+            "Action:",
+            "Result: Component 101 updated successfully",
+            "Next:",
+        ],
+    );
+    let props = json!({"title": "Welcome", "description": "Where it begins"});
+    assert_eq!(component(&workspace, "6", "101")["props"], props);
+}
+
+#[test]
+fn b9_a_component_of_another_client_is_not_found() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    let turn = say(
+        &workspace,
+        "update component 101 title to Welcome for client 7",
+    );
+    has(&turn, &["not found for client 7"]);
+    assert_eq!(turn["pending"], Value::Null);
+    say(&workspace, "yes");
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn b10_a_component_is_deleted_after_a_yes() {
+    let workspace = seeded();
+    let turn = say(&workspace, "delete component 103 for client 6");
+    assert_eq!(turn["pending"]["tool"], "deleteComponent");
+    assert_ne!(component(&workspace, "6", "103"), Value::Null);
+    has(
+        &say(&workspace, "confirm"),
+        &["Component with ID 103 deleted successfully"],
+    );
+    assert_eq!(component(&workspace, "6", "103"), Value::Null);
+    has(
+        &say(&workspace, "delete component 103 for client 6"),
+        &["not found for client 6"],
+    );
+}
+
+#[test]
+fn b11_protected_fields_are_refused_and_reported() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    for message in [
+        "update component 101 component_type to banner for client 6",
+        "change the type of component 101 to banner for client 6",
+        "update component 101 clientId to 7 for client 6",
+        "update component 101 componentId to 5 for client 6",
+        "update component 101 library_id to 5 for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["protected"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+        say(&workspace, "yes");
+    }
+    assert_eq!(data(&workspace), before);
+    let mixed = "update component 101 component_type to banner and title to New for client 6";
+    has(
+        &say(&workspace, mixed),
+        &["component_type", "cannot be changed"],
+    );
+    let done = say(&workspace, "yes");
+    assert_eq!(
+        done["toolCalls"][0]["result"]["rejectedFields"],
+        json!(["component_type"])
+    );
+    assert_eq!(component(&workspace, "6", "101")["props"]["title"], "New");
+    assert_eq!(component(&workspace, "6", "101")["component_type"], "cards");
+}
+
+#[test]
+fn b12_security_groups_come_and_go() {
+    let workspace = seeded();
+    let add = "add premium security group to component 101 for client 6";
+    say(&workspace, add);
+    let turn = say(&workspace, "yes");
+    assert_eq!(turn["toolCalls"][0]["result"]["is_secured"], true);
+    assert_eq!(component(&workspace, "6", "101")["is_secured"], true);
+    has(&say(&workspace, add), &["already"]);
+    let unknown = say(
+        &workspace,
+        "add gold security group to component 101 for client 6",
+    );
+    has(&unknown, &["gold", "not found for client 6"]);
+    let foreign = say(
+        &workspace,
+        "add members security group to component 101 for client 6",
+    );
+    has(&foreign, &["members", "not found for client 6"]);
+    say(
+        &workspace,
+        "remove premium security group from component 101 for client 6",
+    );
+    let turn = say(&workspace, "yes");
+    assert_eq!(turn["toolCalls"][0]["result"]["is_secured"], false);
+    assert_eq!(component(&workspace, "6", "101")["is_secured"], false);
+    let turn = say(
+        &workspace,
+        "remove premium security group from component 101 for client 6",
+    );
+    has(&turn, &["is not on component 101"]);
+}
+
+#[test]
+fn b13_one_of_several_components_is_chosen_from_a_list() {
+    for choice in ["2", "102", "About", "component 102", "\"about\""] {
+        let workspace = seeded();
+        let turn = say(
+            &workspace,
+            "update title of my card component for client 6 to X",
+        );
+        assert_eq!(turn["agent"], "clarifier");
+        let criteria = json!({"component_type": "cards"});
+        assert_eq!(turn["toolCalls"][0]["args"]["criteria"], criteria);
+        has(&turn, &["1. Component 101", "2. Component 102"]);
+        assert_eq!(turn["pending"]["kind"], "select");
+        assert_eq!(turn["pending"]["candidates"], json!(["101", "102"]));
+        let turn = say(&workspace, "9");
+        has(&turn, &["Invalid selection"]);
+        assert_eq!(turn["pending"]["kind"], "select");
+        let turn = say(&workspace, choice);
+        assert_eq!(turn["pending"]["kind"], "confirm", "{choice}: {turn:#}");
+        assert_eq!(turn["pending"]["args"]["componentId"], "102", "{choice}");
+        assert_eq!(component(&workspace, "6", "102")["props"]["title"], "About");
+        say(&workspace, "yes");
+        assert_eq!(component(&workspace, "6", "102")["props"]["title"], "X");
+        assert_eq!(component(&workspace, "6", "101")["props"]["title"], "Home");
+    }
+}
+
+#[test]
+fn b14_one_component_that_fits_is_taken() {
+    let workspace = seeded();
+    let turn = say(
+        &workspace,
+        "change my button component with caption Login for client 6",
+    );
+    assert_eq!(turn["agent"], "clarifier");
+    has(&turn, &["103", "Login"]);
+    let turn = say(&workspace, "caption to 'Sign in'");
+    assert_eq!(turn["pending"]["args"]["componentId"], "103");
+    say(&workspace, "yes");
+    assert_eq!(
+        component(&workspace, "6", "103")["props"]["caption"],
+        "Sign in"
+    );
+    let turn = say(
+        &workspace,
+        "delete my button component with caption 'Sign in'",
+    );
+    assert_eq!(turn["pending"]["tool"], "deleteComponent");
+    assert_eq!(turn["pending"]["args"]["componentId"], "103");
+}
+
+#[test]
+fn b15_where_nothing_fits_the_whole_list_is_offered() {
+    let workspace = seeded();
+    let turn = say(&workspace, "update my footer component for client 6");
+    has(
+        &turn,
+        &[
+            "No components found matching 'footers'. Would you like me to show all your components so \
+         you can select one?",
+        ],
+    );
+    let turn = say(&workspace, "yes");
+    assert_eq!(tools(&turn), ["searchComponent"]);
+    has(
+        &turn,
+        &["1. Component 101", "2. Component 102", "3. Component 103"],
+    );
+    has(&say(&workspace, "3"), &["103", "which field"]);
+}
+
+#[test]
+fn b16_components_are_listed_without_those_of_others() {
+    let workspace = seeded();
+    let turn = say(&workspace, "list components for client 6");
+    assert_eq!(turn["toolCalls"][0]["args"]["criteria"], json!({}));
+    has(&turn, &["Component 101", "Component 102", "Component 103"]);
+    for foreign in ["201", "202", "Storefront", "Buy now"] {
+        assert!(!turn.to_string().contains(foreign), "{turn:#}");
+    }
+}
+
+#[test]
+fn b17_a_component_is_made_and_its_type_asked_for() {
+    let workspace = seeded();
+    let turn = say(&workspace, "add a banner with title Hello for client 6");
+    assert_eq!(turn["agent"], "editor");
+    let updates = json!({"component_type": "banner", "props": {"title": "Hello"}});
+    assert_eq!(turn["pending"]["args"]["updates"], updates);
+    assert_eq!(component(&workspace, "6", "104"), Value::Null);
+    has(&say(&workspace, "yes"), &["Component created successfully"]);
+    let made = component(&workspace, "6", "104");
+    assert_eq!(made["component_type"], "banner");
+    assert_eq!(made["props"], json!({"title": "Hello"}));
+    let turn = say(&workspace, "add a component with title Bye for client 6");
+    has(
+        &turn,
+        &["Please specify the type of component you want to create"],
+    );
+    let turn = say(&workspace, "card");
+    assert_eq!(
+        turn["pending"]["args"]["updates"]["component_type"],
+        "cards"
+    );
+    has(
+        &say(&workspace, "add a card with title X for client 99"),
+        &["Client 99 not found"],
+    );
+}
+
+#[test]
+fn b18_hostile_keys_and_values_are_only_text() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    for message in [
+        "update component 101 props.title'; DROP TABLE components;-- to X for client 6",
+        "update component 101 props.__proto__ to X for client 6",
+        "update component 101 record to X for client 6",
+        "delete my card component with props.title'; DROP TABLE components;-- X for client 6",
+        "list components with props.title'||(SELECT 1) = X for client 6",
+        "change button_radius'; DROP TABLE designs;-- to full for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        assert_ne!(
+            turn["pending"]["tool"], "updateComponent",
+            "{message}: {turn:#}"
+        );
+        say(&workspace, "no");
+    }
+    assert_eq!(data(&workspace), before);
+    let title = "'); DROP TABLE components;--";
+    say(
+        &workspace,
+        &format!("update component 101 title to \"{title}\" for client 6"),
+    );
+    say(&workspace, "yes");
+    assert_eq!(component(&workspace, "6", "101")["props"]["title"], title);
+    assert_eq!(data(&workspace).len(), before.len());
+}
+
+#[test]
+fn b19_conversations_share_nothing_that_waits() {
+    let workspace = seeded();
+    say_in(
+        &workspace,
+        "one",
+        "change button radius to full for client 6",
+    );
+    say_in(
+        &workspace,
+        "two",
+        "update component 101 title to Two for client 6",
+    );
+    let none = say_in(&workspace, "three", "yes");
+    assert_eq!(tools(&none), [] as [&str; 0]);
+    assert_eq!(
+        tools(&say_in(&workspace, "two", "yes")),
+        ["updateComponent"]
+    );
+    assert_eq!(tools(&say_in(&workspace, "one", "yes")), ["updateDesign"]);
+    has(
+        &say_in(&workspace, "three", "list my components"),
+        &["client ID"],
+    );
+}
+
+#[test]
+fn another_message_replaces_what_waits_and_says_so() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    say(&workspace, "delete component 103 for client 6");
+    let turn = say(&workspace, "list components for client 6");
+    has(&turn, &["dropped", "delete component 103", "Component 103"]);
+    assert_eq!(tools(&say(&workspace, "yes")), [] as [&str; 0]);
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn what_waits_is_forgotten_after_its_time() {
+    for (minute, written) in [("09:14:59", true), ("09:15:00", false)] {
+        let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
+        let turn = say(&workspace, "delete component 103 for client 6");
+        assert_eq!(turn["pending"]["createdAt"], "2026-01-26T09:00:00.000Z");
+        assert_eq!(turn["pending"]["expires"], "2026-01-26T09:15:00.000Z");
+        let later = workspace.env("CLEO_NOW", &format!("2026-01-26T{minute}Z"));
+        let turn = say(&later, "yes");
+        assert_eq!(component(&later, "6", "103").is_null(), written, "{turn:#}");
+        if !written {
+            has(&turn, &["waited too long"]);
+        }
+    }
+    let workspace = seeded().env("CLEO_CHAT_PENDING_TTL", "1h");
+    let workspace = workspace.env("CLEO_NOW", "2026-01-26T09:00:00Z");
+    let turn = say(&workspace, "delete component 103 for client 6");
+    assert_eq!(turn["pending"]["expires"], "2026-01-26T10:00:00.000Z");
+}
+
+#[test]
+fn what_is_gone_at_the_yes_is_said_and_nothing_is_written() {
+    let workspace = seeded();
+    say_in(
+        &workspace,
+        "one",
+        "update component 103 caption to X for client 6",
+    );
+    say_in(&workspace, "two", "delete component 103 for client 6");
+    say_in(&workspace, "two", "yes");
+    let before = data(&workspace);
+    has(
+        &say_in(&workspace, "one", "yes"),
+        &["not found for client 6", "Nothing was changed"],
+    );
+    assert_eq!(data(&workspace), before);
+}
+
+#[test]
+fn many_processes_that_say_yes_at_once_write_once() {
+    let workspace = seeded();
+    say(&workspace, "add a banner with title Hello for client 6");
+    let spawn = |_| {
+        let mut command = workspace.command(&["chat", "--message", "yes"]);
+        command.stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..8).map(spawn).collect();
+    let outputs: Vec<_> = children
+        .into_iter()
+        .map(|child| child.wait_with_output().unwrap())
+        .collect();
+    let called = outputs.iter().filter(|output| {
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        text.contains("\"name\":\"addComponent\"")
+    });
+    assert_eq!(called.count(), 1);
+    assert_ne!(component(&workspace, "6", "104"), Value::Null);
+    assert_eq!(component(&workspace, "6", "105"), Value::Null);
+}
+
+#[test]
+fn lines_of_a_pipe_are_messages_and_a_faulty_one_stops_nothing() {
+    let workspace = seeded();
+    let input = "change button radius to full for client 6\n\nbad \u{7} line\nyes\n";
+    let reply = workspace.text("chat", input);
+    assert_eq!(reply.exit, 6, "{reply}");
+    assert!(reply.stderr.contains("E_TEXT_CONTROL"), "{reply}");
+    assert!(
+        reply.stdout.contains("Design updated successfully"),
+        "{reply}"
+    );
+    let lines = workspace.finish(
+        workspace.command(&["chat"]),
+        "list components for client 6\nhello\n",
+    );
+    let documents: Vec<Value> = lines
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(documents.len(), 2);
+    assert_eq!(documents[1]["result"]["agent"], "clarifier");
+}
+
+#[test]
+fn faulty_messages_and_conversations_are_refused() {
+    let workspace = seeded();
+    workspace.refused(&["chat", "--message", "a\u{1b}[31m"], "E_TEXT_CONTROL");
+    for name in ["", "a b", "../x", "ä", &"x".repeat(101)] {
+        let words = ["chat", "--message", "hello", "--conversation", name];
+        let error = workspace.refused(&words, "E_INPUT_INVALID");
+        assert!(
+            error["fix"].as_str().unwrap().starts_with("cleo chat"),
+            "{error}"
+        );
+    }
+    let long = "x ".repeat((1 << 19) + 1);
+    let reply = workspace.json_with(&["chat"], &long);
+    assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply}");
+    let bare = TestWorkspace::bare();
+    let reply = bare.json(&["chat", "--message", "hello"]);
+    assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+    let reply = bare.json(&["chat"]);
+    assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+}
+
+#[test]
+fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
+    let workspace = seeded();
+    let client = r#"{"client_id": 9, "client_type": "x"}"#;
+    for (seed, said) in [
+        ("{\"clients\": [\n  {\"client_id\": 9}\n]}", "line 2 column"),
+        ("{\"clients\": [\n nonsense]}", "line 2 column"),
+        ("{\"tables\": []}", "unknown field `tables`"),
+        ("[]", "line 1"),
+        (
+            "{\"clients\": [{\"client_id\": \"x\", \"client_type\": \"y\"}]}",
+            "an id is 1 to 15 digits",
+        ),
+        (
+            &format!("{{\"clients\": [{client}, {client}]}}"),
+            "client 9 is there twice",
+        ),
+        (
+            &format!(
+                "{{\"clients\": [{client}], \"components\": [{{\"client_id\": 8, \"component_id\": 1, \"component_type\": \"cards\"}}]}}"
+            ),
+            "belongs to client 8, who is not there",
+        ),
+        (
+            "{\"components\": [{\"client_id\": 6, \"component_id\": 1, \"component_type\": \"spaceship\"}]}",
+            "unknown component_type `spaceship`",
+        ),
+        (
+            "{\"components\": [{\"client_id\": 6, \"component_id\": 1, \"component_type\": \"cards\", \"is_blur\": 7}]}",
+            "line 1 column",
+        ),
+        (
+            "{\"security_groups\": [{\"client_id\": 6, \"security_group_id\": 9, \"security_group_title\": \"Premium\"}]}",
+            "has the title of another",
+        ),
+        (
+            "{\"component_security_groups\": [{\"client_id\": 6, \"component_id\": 101, \"security_group_id\": 9}]}",
+            "no such security group",
+        ),
+        (
+            "{\"answers\": [{\"client_id\": 6, \"question_id\": 1, \"chosen_options\": [\"loud\"]}]}",
+            "`loud`, which cannot be chosen",
+        ),
+        (
+            "{\"designs\": [{\"client_id\": 6, \"banner_library_id\": 5}]}",
+            "names media 5, which is not there",
+        ),
+    ] {
+        workspace.write("bad.json", seed);
+        let before = data(&workspace);
+        let reply = workspace.json(&["chat", "seed", "bad.json"]);
+        assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{seed}: {reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.contains(said), "{seed}: {message}");
+        assert_eq!(data(&workspace), before, "{seed}");
+    }
+    let again = workspace.json(&["chat", "seed", "seed.json"]);
+    assert_eq!(again["result"]["components"], 5);
+}
+
+/// What people may say, with clients and components put in.
+const PHRASES: &[&str] = &[
+    "show me my design",
+    "change button radius to full",
+    "set card style to solid",
+    "change the background to gradient",
+    "update component {id} title to Changed",
+    "delete component {id}",
+    "show component {id}",
+    "list components",
+    "add premium security group to component {id}",
+    "add members security group to component {id}",
+    "update title of my card component to X",
+    "delete my button component",
+    "add a banner with title New",
+    "add a component",
+    "update my footer component",
+    "1",
+    "2",
+    "9",
+    "{id}",
+    "Home",
+    "Storefront",
+    "no",
+    "title to Changed",
+    "banner",
+    "hello",
+    "client",
+    "full",
+    "premium",
+    "design recommendations",
+];
+
+/// Says something in this process, which is much faster than a process of its own.
+fn turn(folder: &std::path::Path, message: &str) -> String {
+    let surroundings = crate::world::open(folder).surroundings;
+    let said = cleo::ops::chat::Said {
+        message,
+        conversation: "default",
+        pending_ttl: 900,
+        advice: None,
+    };
+    let turn = cleo::ops::chat::turn(&surroundings, &said).unwrap();
+    serde_json::to_string(&turn).unwrap()
+}
+
+fn phrases() -> impl Strategy<Value = Vec<String>> {
+    let phrase = prop_oneof![
+        8 => (0..PHRASES.len(), prop::sample::select(vec!["101", "103", "201"]))
+            .prop_map(|(at, id)| PHRASES[at].replace("{id}", id)),
+        1 => "[ -~]{0,30}".prop_map(|text| format!("x{text}")),
+        1 => "\\PC{1,20}".prop_map(|text| format!("x{text}")),
+    ];
+    prop::collection::vec(phrase, 1..8)
+}
+
+proptest! {
+    #[test]
+    fn every_message_finds_an_agent(
+        parts in prop::collection::vec(
+            prop_oneof![
+                4 => prop::sample::select(vec![
+                    "update", "add", "change", "component", "101", "component_id=", "client", "6", "title",
+                    "to", "=", ":", "with", "titled", "security group", "'", "\"", "“", "”", ",", "and",
+                    "the", "card", "props.title", "header", "\u{2}", "from", "rename", "ä", "ß",
+                ]),
+                1 => Just("\u{130}"),
+            ],
+            0..14,
+        ),
+        gap in "[ ]?",
+        other in "\\PC{0,5}",
+    ) {
+        let message = parts.join(&gap) + &other;
+        let routed = cleo::chat::route(&message, Some("6"), None);
+        prop_assert!(!routed.reason.is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_changes_without_a_yes(phrases in phrases()) {
+        let workspace = seeded();
+        let before = data(&workspace);
+        for phrase in phrases {
+            turn(workspace.root(), &format!("{phrase} for client 6"));
+            turn(workspace.root(), &phrase);
+        }
+        prop_assert_eq!(data(&workspace), before);
+    }
+
+    #[test]
+    fn talk_about_one_client_neither_changes_nor_shows_another(phrases in phrases()) {
+        let workspace = seeded();
+        let others = |rows: Vec<String>| -> Vec<String> {
+            rows.into_iter().filter(|row| row.contains("Text(\"7\")")).collect()
+        };
+        let before = others(data(&workspace));
+        prop_assert!(!before.is_empty());
+        for phrase in phrases {
+            for message in [format!("{phrase} for client 6"), "yes".to_string()] {
+                let answer = turn(workspace.root(), &message);
+                // What the message says itself comes back, and is no secret.
+                if !phrase.contains("Storefront") {
+                    prop_assert!(!answer.contains("Storefront"), "{}", answer);
+                }
+                prop_assert!(!answer.contains("storefront.jpg"), "{}", answer);
+                prop_assert!(!answer.contains("Buy now"), "{}", answer);
+                prop_assert!(!answer.contains("\"client_id\":\"7\""), "{}", answer);
+            }
+        }
+        prop_assert_eq!(others(data(&workspace)), before);
+    }
+}
