@@ -4,11 +4,15 @@
 mod agents;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
+mod conversations;
 pub mod memory;
+mod runs;
 
 use crate::error::Result;
 
 pub use agents::Agents;
+pub use conversations::{ConversationFilter, ConversationPage, Conversations};
+pub use runs::{RunFilter, RunPage, Runs, Tally};
 
 /// A store of agents that can begin transactions.
 pub trait Agency {
@@ -21,7 +25,7 @@ pub trait Agency {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait AgencyTransaction: Agents {
+pub trait AgencyTransaction: Agents + Runs + Conversations {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -1,6 +1,8 @@
 //! The store of agents in one SQLite file, made when something is first written to it.
 
 mod agents;
+mod conversations;
+mod runs;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
