@@ -5,7 +5,7 @@ mod queue;
 pub use queue::lock_in_turn;
 
 use std::fs;
-use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
@@ -131,6 +131,14 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+impl<R: Read> Lines<BufReader<R>> {
+    /// Says whether the next line may have to be waited for.
+    pub fn must_wait(&self) -> bool {
+        let rest = self.input.buffer().get(self.used..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).is_none()
+    }
+}
+
 fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
     let bytes = (bytes.len() <= max).then_some(bytes);
     Line { number, bytes }
@@ -214,7 +222,7 @@ mod tests {
     fn lines_come_whole_however_the_input_is_cut() {
         let text = b"ab\n\nabcde\nabcd\n\nxy";
         for chunk in 1..=text.len() {
-            let mut lines = Lines::new(io::BufReader::with_capacity(chunk, &text[..]), 4);
+            let mut lines = Lines::new(BufReader::with_capacity(chunk, &text[..]), 4);
             let mut found = Vec::new();
             while let Some(line) = lines.next_line().unwrap() {
                 found.push(line.bytes.map(<[u8]>::to_vec));

@@ -21,6 +21,7 @@ pub mod ops;
 pub mod phase;
 pub mod protocol;
 pub mod reply;
+pub mod route;
 pub mod run;
 pub mod runner;
 pub mod score;

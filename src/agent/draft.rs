@@ -74,7 +74,9 @@ pub struct Draft {
 }
 
 /// Reads a list of words, or words with commas between them.
-fn words<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec<String>>, D::Error> {
+pub(crate) fn words<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Vec<String>>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Words {

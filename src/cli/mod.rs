@@ -38,6 +38,7 @@ mod phase;
 mod release;
 mod reopen;
 mod research;
+mod route;
 mod schema;
 mod session;
 mod show;
@@ -138,6 +139,8 @@ enum Command {
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
     Agents(Later<agents::Command>),
+    /// Choose the agent for a message, or for many, with every reason
+    Route(Later<route::Arguments>),
     /// Take over tasks from a file of another tool, all or none
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
@@ -248,6 +251,7 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),

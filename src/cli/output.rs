@@ -26,6 +26,9 @@ pub(super) struct Stream<'a> {
     stdout: BufWriter<io::StdoutLock<'static>>,
     broken: Option<io::Error>,
     failed: Option<Code>,
+    /// The answer that is being written.
+    line: Vec<u8>,
+    is_for_terminal: bool,
 }
 
 impl Stream<'_> {
@@ -41,8 +44,7 @@ impl Stream<'_> {
         };
         self.failed = self.failed.or(error.map(|error| error.code));
         let envelope = Envelope::new(command, result, error, &[]);
-        let written = self.view.write(&mut self.stdout, &envelope, Format::Ndjson);
-        match written {
+        match self.write(&envelope) {
             Ok(Ended::Whole) => {}
             Ok(Ended::Failed(message)) => {
                 self.failed = self.failed.or(Some(Code::Usage));
@@ -54,6 +56,30 @@ impl Stream<'_> {
             Err(cause) => self.broken = Some(cause),
         }
         self.broken.is_none()
+    }
+
+    /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
+    fn write<T: Serialize>(&mut self, envelope: &Envelope<'_, T>) -> io::Result<Ended> {
+        if self.is_for_terminal || self.view.selects() {
+            return self.view.write(&mut self.stdout, envelope, Format::Ndjson);
+        }
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, envelope)?;
+        self.line.push(b'\n');
+        self.stdout.write_all(&self.line)?;
+        Ok(Ended::Whole)
+    }
+
+    /// Lets everything be read that was added so far.
+    pub(super) fn flush(&mut self) {
+        if self.broken.is_none() {
+            self.broken = self.stdout.flush().err();
+        }
+    }
+
+    /// Sets the error that the command ends with, whatever single answers say.
+    pub(super) fn fails(&mut self, code: Code) {
+        self.failed = Some(code);
     }
 
     /// Adds the last answer, which sums up; its error is the one that the command ends with.
@@ -123,6 +149,11 @@ struct View {
 }
 
 impl View {
+    /// Says whether only a part of an answer is shown.
+    fn selects(&self) -> bool {
+        !self.fields.is_empty() || self.jq.is_some()
+    }
+
     /// Writes an envelope, or what was asked for of it. An error goes out whole.
     fn write<T: Serialize>(
         &self,
@@ -280,6 +311,8 @@ impl Output {
             stdout: BufWriter::new(io::stdout().lock()),
             broken: None,
             failed: None,
+            line: Vec::new(),
+            is_for_terminal: io::stdout().is_terminal(),
         }
     }
 

@@ -53,6 +53,10 @@ pub const LIST_LIMIT: &str = "list.limit";
 pub const GATES_TIME_LIMIT: &str = "gates.timeLimit";
 /// Further folders of skills.
 pub const SKILLS_DIRS: &str = "skills.dirs";
+/// When a word of a message counts for an agent.
+pub const ROUTING_MATCH: &str = "routing.match";
+/// Lead below which the router asks back.
+pub const ROUTING_MIN_MARGIN: &str = "routing.minMargin";
 /// What an orchestrating agent may read.
 pub const ORCHESTRATOR_CONTEXT_TOKENS: &str = "orchestrator.contextTokens";
 /// Whether `cleo spawn` is strict.
@@ -115,6 +119,20 @@ pub static KEYS: &[Key] = &[
         default: Some("10000"),
         meaning: "How many tokens an orchestrating agent may use before it hands over.",
         variable: "CLEO_ORCHESTRATOR_CONTEXT_TOKENS",
+    },
+    Key {
+        name: ROUTING_MATCH,
+        kind: Kind::Choice(&["token", "substring"]),
+        default: Some("token"),
+        meaning: "When a word of a message counts for an agent: as a word of its own, or also inside one.",
+        variable: "CLEO_ROUTING_MATCH",
+    },
+    Key {
+        name: ROUTING_MIN_MARGIN,
+        kind: Kind::Number(0, 1_000_000),
+        default: Some("0"),
+        meaning: "Ask which agent is meant when the best leads by fewer points; 0 never asks.",
+        variable: "CLEO_ROUTING_MIN_MARGIN",
     },
     Key {
         name: SPAWN_STRICT,

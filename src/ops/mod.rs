@@ -14,6 +14,7 @@ pub mod manifest;
 pub mod orchestrator;
 pub mod phases;
 pub mod research;
+pub mod route;
 pub mod sessions;
 pub mod skills;
 pub mod spawn;

@@ -41,6 +41,7 @@ mod protocol_content;
 mod races;
 mod readme;
 mod refusals;
+mod route;
 mod safety;
 mod schemas;
 mod selection;

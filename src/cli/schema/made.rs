@@ -88,6 +88,7 @@ fn replies() -> Vec<Reply> {
         one::<research::Links>("research.links"),
         one::<manifest::Listed>("research.list"),
         one::<research::Shown>("research.show"),
+        one::<crate::ops::route::Routed<'static>>("route"),
         one::<schema::Listed>("schema"),
         one::<sessions::Kept>("session.end"),
         one::<sessions::Sessions>("session.list"),

@@ -218,7 +218,7 @@ fn joined(line: &Line<'_>, option: &Word<'_>, place: usize) -> Option<String> {
 
 /// `cleo add -x` becomes `cleo add -- -x`, where free text is still to come.
 fn behind_dashes(line: &Line<'_>, place: usize) -> Option<String> {
-    let is_text = matches!(line.name().as_str(), "add" | "find");
+    let is_text = matches!(line.name().as_str(), "add" | "find" | "route");
     let is_taken = |word: &Word<'_>| word.role == Role::Argument || word.text() == Some("--");
     if !is_text || line.words.iter().any(is_taken) {
         return None;
@@ -237,7 +237,8 @@ fn quoted_title(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let (first, last) = (*places.first()?, *places.last()?);
     let in_one_piece = last - first + 1 == places.len() && places.len() > 1;
     let words: Vec<&str> = line.words.iter().map(Word::text).collect::<Option<_>>()?;
-    if line.name() != "add" || !in_one_piece || !words[first..=last].contains(&&*unexpected) {
+    let takes_text = matches!(line.name().as_str(), "add" | "route");
+    if !takes_text || !in_one_piece || !words[first..=last].contains(&&*unexpected) {
         return None;
     }
     let title = words[first..=last].join(" ");

@@ -1,0 +1,234 @@
+//! `cleo route`
+
+use std::io::{BufReader, stdin};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::screen::{Cell, Screen, Tone, count};
+use crate::agent::{MESSAGE_MAX, SUPERVISOR};
+use crate::config::{ROUTING_MATCH, ROUTING_MIN_MARGIN, Settings};
+use crate::error::{Code, Error, Result};
+use crate::file::{Line, Lines};
+use crate::ops::route::{Options, Routed, Router};
+use crate::route::{Candidate, Decision, Match, Query};
+
+/// Longest line that is read, in bytes: room for a message of which JSON escapes every character.
+const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
+
+/// How much of standard input is read at once, in bytes.
+const CHUNK: usize = 1 << 16;
+
+#[derive(Args)]
+#[command(after_help = "\
+Points: one for each word of the message (of three characters or more) that stands in the agent's
+objective, name, description or tags, and two for each tag that the message names; the words of a
+tag of several words must stand side by side. The first listed wins a tie. `finalize` is answered
+when nothing speaks for any agent.
+
+Examples:
+  cleo route 'Help me design a creative layout for my blog.' --explain
+  cleo route 'Help me design a layout' --agent peter-logical
+  cleo route 'Check the invoice' --agents agents.yaml
+  cleo route --stdin < messages.txt")]
+pub(super) struct Arguments {
+    /// The message
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
+    message: Option<String>,
+
+    /// Ask for this agent; it is taken when it is active and no supervisor
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// Show each candidate with the parts of its score
+    #[arg(long)]
+    explain: bool,
+
+    /// Choose from exactly the agents in this file: a JSON array, JSON lines or a YAML list
+    #[arg(long, value_name = "FILE")]
+    agents: Option<PathBuf>,
+
+    /// Read a message a line, as text or as {"message":…,"agent":…}, and answer each on a line
+    /// (exit 81 when some were faulty)
+    #[arg(long)]
+    stdin: bool,
+
+    /// Also count words that stand inside of an agent's words
+    #[arg(long)]
+    substring: bool,
+
+    /// Ask which agent is meant when the best leads by fewer points
+    #[arg(long, value_name = "N")]
+    min_margin: Option<u32>,
+
+    /// Most candidates that are shown
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
+    let is_twice = |file: &PathBuf| arguments.stdin && file.as_os_str() == "-";
+    if arguments.agents.as_ref().is_some_and(is_twice) {
+        let message = "agents and messages cannot both come from standard input";
+        return Err(Error::new(Code::Usage, message).fix("cleo route --help"));
+    }
+    let Some(message) = arguments.message.take() else {
+        return stream(face, &arguments);
+    };
+    let query = Query::new(message, arguments.agent.clone())?;
+    let router = Router::open(
+        &face.surroundings()?,
+        options(&arguments, face.settings, true),
+    )?;
+    let routed = router.route(&query);
+    face.reply(&routed, &[], |screen| {
+        render(screen, &routed.decision, arguments.explain);
+    })
+}
+
+fn options(arguments: &Arguments, settings: &Settings, explain: bool) -> Options {
+    let is_set = settings.text(ROUTING_MATCH).as_deref() == Some("substring");
+    let set = settings.number(ROUTING_MIN_MARGIN);
+    let set = set.and_then(|set| u32::try_from(set).ok());
+    Options {
+        agents: arguments.agents.clone(),
+        by: match arguments.substring || is_set {
+            true => Match::Substring,
+            false => Match::Token,
+        },
+        min_margin: arguments.min_margin.or(set).unwrap_or_default(),
+        explain: explain.then_some(arguments.limit),
+    }
+}
+
+fn render(screen: &mut Screen, decision: &Decision<'_>, explain: bool) {
+    let tone = if decision.is_agent() {
+        Tone::Accent
+    } else {
+        Tone::Warn
+    };
+    screen
+        .say(Tone::Dim, format!("{SUPERVISOR} → "))
+        .say(tone, decision.agent)
+        .line(Tone::Plain, format!("  {}", decision.reason));
+    if let Some(question) = &decision.question {
+        screen.line(Tone::Strong, question);
+    }
+    if explain {
+        parts(screen, decision);
+    }
+}
+
+fn parts(screen: &mut Screen, decision: &Decision<'_>) {
+    let candidates = decision.candidates.as_deref().unwrap_or_default();
+    let winner = candidates.iter().find(|one| one.id == decision.agent);
+    words(screen, decision, winner);
+    match (decision.runner_up, decision.margin) {
+        (Some(second), Some(margin)) => screen.field(
+            "lead",
+            format!("{margin} over {} with {}", second.id, second.score),
+        ),
+        (None, Some(margin)) if margin > 0 => screen.field("lead", format!("{margin} over nobody")),
+        _ => screen,
+    };
+    let rows = candidates
+        .iter()
+        .map(|one| row(one, one.id == decision.agent));
+    screen.table(
+        &["AGENT", "SCORE", "BASE", "TAGS", "WORDS", "TAGS NAMED"],
+        rows.collect(),
+    );
+    let left = decision.total - candidates.len();
+    if left > 0 {
+        let more = count(left, "more candidate", "more candidates");
+        screen.line(Tone::Dim, format!("{more}; see them with --limit"));
+    }
+}
+
+/// Shows the words of the message that count, with those of the winner marked.
+fn words(screen: &mut Screen, decision: &Decision<'_>, winner: Option<&Candidate<'_>>) {
+    if decision.terms.is_empty() {
+        return;
+    }
+    screen.say(Tone::Dim, format!("{:>14} ", "words"));
+    for term in &decision.terms {
+        let is_won = winner.is_some_and(|winner| winner.matched_terms.contains(term));
+        match is_won {
+            true => screen.say(Tone::Good, format!(" [{term}]")),
+            false => screen.say(Tone::Plain, format!(" {term}")),
+        };
+    }
+    screen.line(Tone::Plain, "");
+}
+
+fn row(one: &Candidate<'_>, is_winner: bool) -> Vec<Cell> {
+    let (name, words) = match is_winner {
+        true => (Tone::Accent, Tone::Good),
+        false if one.score == 0 => (Tone::Dim, Tone::Dim),
+        false => (Tone::Plain, Tone::Plain),
+    };
+    vec![
+        (name, one.id.to_string()),
+        (words, one.score.to_string()),
+        (words, one.base.to_string()),
+        (words, format!("+{}", one.tag_boost)),
+        (words, one.matched_terms.join(" ")),
+        (words, one.matched_tags.join(", ")),
+    ]
+}
+
+/// Answers one line a message, in their order. What is no message gets an error on its line.
+fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
+    let options = options(arguments, face.settings, arguments.explain);
+    let router = Router::open(&face.surroundings()?, options)?;
+    let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
+    let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
+    while let Some(line) = lines.next_line().map_err(unreadable)? {
+        let query = read(&line, arguments.agent.as_deref());
+        n_lines += 1;
+        n_faulty += usize::from(query.is_err());
+        let is_read = match query {
+            Ok(query) => answers.send("route", &Ok(router.route(&query))),
+            Err(error) => answers.send("route", &Err::<Routed<'_>, _>(error)),
+        };
+        if !is_read {
+            break;
+        }
+        if lines.must_wait() {
+            answers.flush();
+        }
+    }
+    if n_lines == 0 {
+        face.output.note("no messages on standard input");
+    }
+    if n_faulty > 0 {
+        answers.fails(Code::StepsFailed);
+    }
+    Ok(face.output.end(answers))
+}
+
+fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
+    let mark = "\u{feff}".as_bytes();
+    let query = match line.bytes {
+        None => Err(too_long()),
+        Some(bytes) if line.number == 1 => Query::line(bytes.strip_prefix(mark).unwrap_or(bytes)),
+        Some(bytes) => Query::line(bytes),
+    };
+    let mut query = query.map_err(|error| Error {
+        message: format!("line {}: {}", line.number, error.message),
+        ..error
+    })?;
+    query.agent = query.agent.or_else(|| agent.map(str::to_string));
+    Ok(query)
+}
+
+fn too_long() -> Error {
+    let message = format!("the line has more than {LINE_MAX} bytes");
+    Error::new(Code::InputInvalid, message).fix("cleo route --help")
+}
+
+fn unreadable(cause: std::io::Error) -> Error {
+    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
+}

@@ -1,0 +1,114 @@
+//! From messages to agents.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{Surroundings, agents};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result, quote};
+use crate::file;
+use crate::route::roster::{self, FILE_MAX};
+use crate::route::{Decision, Delegation, Index, Match, Profile, Query, Request};
+
+/// How messages are routed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A file of agents to choose from, instead of those that are known.
+    pub agents: Option<PathBuf>,
+    /// When a word counts.
+    pub by: Match,
+    /// Lead in points below which it is asked which agent is meant; 0 never asks.
+    pub min_margin: u32,
+    /// How many candidates are explained; none leaves them out.
+    pub explain: Option<usize>,
+}
+
+/// The agents, ready to be chosen from.
+pub struct Router {
+    index: Index,
+    options: Options,
+    clock: Clock,
+}
+
+/// Where a message goes, and the event that tells it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Routed<'a> {
+    /// The decision.
+    #[serde(flatten)]
+    pub decision: Decision<'a>,
+    /// The event.
+    pub delegation: Delegation<'a>,
+}
+
+impl Router {
+    /// Gathers the agents.
+    pub fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
+        let index = match &options.agents {
+            Some(file) => listed(&surroundings.directory, file)?,
+            None => Index::of(known(surroundings)?.iter().map(Profile::from)),
+        };
+        Ok(Router {
+            index,
+            options,
+            clock: surroundings.clock,
+        })
+    }
+
+    /// Returns how many agents a message can go to.
+    pub fn candidates(&self) -> usize {
+        self.index.candidates()
+    }
+
+    /// Decides where a message goes.
+    pub fn route<'a>(&'a self, query: &'a Query<'_>) -> Routed<'a> {
+        let decision = self.index.route(&Request {
+            message: &query.message,
+            agent: query.agent.as_deref(),
+            by: self.options.by,
+            min_margin: self.options.min_margin,
+            explain: self.options.explain,
+        });
+        let delegation = decision.delegation(&query.text, self.clock.timestamp());
+        Routed {
+            decision,
+            delegation,
+        }
+    }
+}
+
+/// Returns the agents that are known, in their order.
+fn known(surroundings: &Surroundings) -> Result<Vec<Agent>> {
+    Ok(agents::known(surroundings)?.agents)
+}
+
+/// Reads the agents of a file.
+fn listed(directory: &Path, path: &Path) -> Result<Index> {
+    let is_yaml = path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("yaml") || end.eq_ignore_ascii_case("yml"));
+    let place = match path.as_os_str() == "-" {
+        true => path.to_path_buf(),
+        false => directory.join(path),
+    };
+    let bytes = file::read_input(&place, FILE_MAX)?;
+    let agents = roster::read(&bytes, is_yaml).map_err(|fault| faulty(path, &fault))?;
+    Ok(Index::of(agents.iter().map(roster::Listed::profile)))
+}
+
+fn faulty(path: &Path, fault: &roster::Fault) -> Error {
+    let name = path.display();
+    let shown = quote(&path.to_string_lossy());
+    match fault.place {
+        Some((line, column)) => {
+            let message = format!("{name}, line {line}, column {column}: {}", fault.what);
+            Error::new(Code::InputInvalid, message).fix(format!("sed -n {line}p {shown}"))
+        }
+        None => {
+            let message = format!("{name}: {}", fault.what);
+            Error::new(Code::AgentInvalid, message).fix(format!("head -c 2000 {shown}"))
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Agents listed in a file: a JSON array, JSON lines, a YAML list, or an object with `agents`. Only
+//! what the router looks at is read; other fields may stand beside it.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::Profile;
+use crate::agent::draft::words;
+use crate::agent::{AgentStatus, Role};
+use crate::error::steers;
+
+/// Most agents in a file.
+pub const AGENTS_MAX: usize = 1_000_000;
+
+/// Largest file, in bytes.
+pub const FILE_MAX: u64 = 128 << 20;
+
+/// Largest YAML file, in bytes; reading YAML takes much longer.
+pub const YAML_MAX: usize = 16 << 20;
+
+/// Longest id, in characters.
+const ID_MAX: usize = 200;
+
+/// An agent of a file.
+#[derive(Debug)]
+pub struct Listed {
+    id: String,
+    name: String,
+    description: String,
+    objective: String,
+    tags: Vec<String>,
+    role: Role,
+    status: AgentStatus,
+}
+
+impl Listed {
+    /// Returns what the router looks at.
+    pub fn profile(&self) -> Profile<'_> {
+        Profile {
+            id: &self.id,
+            objective: &self.objective,
+            name: &self.name,
+            description: &self.description,
+            tags: &self.tags,
+            role: self.role,
+            status: self.status,
+        }
+    }
+}
+
+/// What is wrong with a file, and where if it is one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Line and column, from 1.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Reads the agents of a file, in their order. A file that is not named as YAML and begins with a
+/// bracket is JSON.
+///
+/// # Errors
+///
+/// The first fault.
+pub fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Listed>, Fault> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let begins = bytes.trim_ascii_start();
+    let is_json = !is_yaml && (begins.is_empty() || matches!(begins[0], b'[' | b'{'));
+    let items = if is_json { json(bytes)? } else { yaml(bytes)? };
+    let mut listed = Vec::with_capacity(items.len());
+    let mut numbers = HashMap::with_capacity(items.len());
+    for (number, item) in (1_usize..).zip(items) {
+        let one = item.listed().map_err(|what| Fault {
+            place: None,
+            what: format!("agent {number}: {what}"),
+        })?;
+        if let Some(earlier) = numbers.insert(one.id.clone(), number) {
+            let what = format!("agent {number} has the id of agent {earlier}: `{}`", one.id);
+            return Err(Fault { place: None, what });
+        }
+        listed.push(one);
+    }
+    Ok(listed)
+}
+
+fn json(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
+    let mut items = Vec::new();
+    for part in serde_json::Deserializer::from_slice(bytes).into_iter::<Part>() {
+        let part = part.map_err(|cause| fault(&cause, Some((cause.line(), cause.column()))))?;
+        items.extend(part.0);
+        if items.len() > AGENTS_MAX {
+            return Err(fault(&too_many(), None));
+        }
+    }
+    Ok(items)
+}
+
+fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
+    if bytes.len() > YAML_MAX {
+        let what = format!("YAML of more than {YAML_MAX} bytes is not read; write it as JSON");
+        return Err(Fault { place: None, what });
+    }
+    let part: Part = serde_yaml::from_slice(bytes).map_err(|cause| {
+        let place = cause.location().map(|place| (place.line(), place.column()));
+        fault(&cause, place)
+    })?;
+    Ok(part.0)
+}
+
+fn fault(cause: &dyn fmt::Display, place: Option<(usize, usize)>) -> Fault {
+    let what = cause.to_string();
+    let what = what.split(" at line ").next().unwrap_or_default();
+    Fault {
+        place,
+        what: what.to_string(),
+    }
+}
+
+fn too_many() -> String {
+    format!("it lists more than {AGENTS_MAX} agents")
+}
+
+/// A document of a file: a list of agents, an object with such a list, or an agent.
+struct Part(Vec<Item>);
+
+/// An agent as it is written, or an object with a list of them.
+#[derive(Deserialize)]
+struct Item {
+    id: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+    objective: Option<String>,
+    #[serde(deserialize_with = "words", default)]
+    tags: Option<Vec<String>>,
+    role: Option<String>,
+    status: Option<String>,
+    agents: Option<Part>,
+}
+
+impl Item {
+    fn listed(self) -> Result<Listed, String> {
+        let id = self.id.unwrap_or_default();
+        if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
+            return Err(format!(
+                "it needs an id of 1 to {ID_MAX} visible characters"
+            ));
+        }
+        let named = |what: String| format!("`{id}`: {what}");
+        let role = self.role.map(|role| role.parse()).transpose();
+        let status = self.status.map(|status| status.parse()).transpose();
+        Ok(Listed {
+            role: role.map_err(named)?.unwrap_or(Role::Specialist),
+            status: status.map_err(named)?.unwrap_or(AgentStatus::Active),
+            name: self.name.unwrap_or_default(),
+            description: self.description.unwrap_or_default(),
+            objective: self.objective.unwrap_or_default(),
+            tags: self.tags.unwrap_or_default(),
+            id,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Part, D::Error> {
+        from.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Part;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of agents")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Part, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element::<Item>()? {
+            if items.len() == AGENTS_MAX {
+                return Err(serde::de::Error::custom(too_many()));
+            }
+            items.push(item);
+        }
+        Ok(Part(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Part, A::Error> {
+        let item = Item::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(match item.agents {
+            Some(part) => part,
+            None => Part(vec![item]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Vec<String> {
+        let listed = read(text.as_bytes(), false).unwrap();
+        listed.into_iter().map(|one| one.id).collect()
+    }
+
+    #[test]
+    fn arrays_lines_lists_and_objects_are_read() {
+        for text in [
+            r#"[{"id":"a","x":[1,{"y":2}]},{"id":"b"}]"#,
+            "\u{feff}{\"id\":\"a\"}\n\n{\"id\":\"b\",\"role\":\"Custom\"}\r\n",
+            r#"{"agents":[{"id":"a","tags":null},{"id":"b"}],"total":2}"#,
+            "- id: a\n  tags: [x, y z]\n- id: b\n",
+            "# agents\n---\nagents:\n  - {id: a, tags: 'x, y'}\n  - id: b\n    status: paused\n",
+        ] {
+            assert_eq!(ids(text), ["a", "b"], "{text}");
+        }
+        assert_eq!(ids("[]").len(), 0);
+        assert_eq!(ids(" \n").len(), 0);
+    }
+
+    #[test]
+    fn what_is_not_said_is_a_specialist_that_can_be_had() {
+        let listed = read(br#"[{"id":"a","tags":"x, y z"}]"#, false).unwrap();
+        let profile = listed[0].profile();
+        assert_eq!(profile.role, Role::Specialist);
+        assert_eq!(profile.status, AgentStatus::Active);
+        assert_eq!(profile.tags, ["x", "y z"]);
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        for (text, place, word) in [
+            (
+                "[{\"id\":\"a\"},\n {\"id\":}]",
+                Some((2, 8)),
+                "expected value",
+            ),
+            ("[{\"id\":7}]", Some((1, 8)), "invalid type"),
+            ("{\"id\":\"a\"}\n{\"id\"", Some((2, 5)), "EOF"),
+            ("- id: a\n- id: [\n", Some((2, 7)), "invalid type"),
+            ("- id: a\n\tx: b\n", Some((2, 1)), "a tab character"),
+            ("just words", Some((1, 1)), "a list of agents"),
+            ("[{\"name\":\"x\"}]", None, "agent 1: it needs an id"),
+            ("[{\"id\":\"a\\u001b\"}]", None, "agent 1: it needs an id"),
+            (
+                "[{\"id\":\"a\"},{\"id\":\"a\"}]",
+                None,
+                "agent 2 has the id of agent 1",
+            ),
+            (
+                "[{\"id\":\"a\",\"role\":\"worker\"}]",
+                None,
+                "`a`: `worker` is no role",
+            ),
+            (
+                "[{\"id\":\"a\",\"status\":\"off\"}]",
+                None,
+                "`off` is no status",
+            ),
+        ] {
+            let fault = read(text.as_bytes(), false).unwrap_err();
+            assert!(fault.what.contains(word), "{text}: {fault:?}");
+            assert_eq!(fault.place, place, "{text}: {fault:?}");
+        }
+        assert!(read(b"[{\"id\":\"\xff\"}]", false).is_err());
+        assert!(read(b"- id: \"\xff\"", true).is_err());
+    }
+}

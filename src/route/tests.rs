@@ -1,0 +1,575 @@
+//! The rule, as examples with their scores and as a naive scorer that the index must equal.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::sample::{Index as At, select};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::{Decided, Index, Match, Message, Profile, Request};
+use crate::agent::{Agent, AgentStatus, Kind, Role, builtin};
+
+fn agent(id: &str, tags: &[&str]) -> Agent {
+    let mut agent = Agent::new(id, Kind::Runtime, "");
+    agent.tags = tags.iter().map(|tag| tag.to_string()).collect();
+    agent
+}
+
+/// The runtime agent of the notes.
+fn lore() -> Agent {
+    Agent {
+        name: "Lore keeper".to_string(),
+        description: "Azeroth expert".to_string(),
+        role: Role::Specialist,
+        ..agent("custom_1", &["warcraft", "wow", "lore", "second war"])
+    }
+}
+
+fn index(agents: &[Agent]) -> Index {
+    Index::of(agents.iter().map(Profile::from))
+}
+
+fn routed(index: &Index, message: &str, by: Match) -> (String, u32) {
+    let message = Message::of(message);
+    let request = Request {
+        by,
+        ..Request::new(&message)
+    };
+    let decision = index.route(&request);
+    (decision.agent.to_string(), decision.score)
+}
+
+#[test]
+fn the_examples_of_the_specification_have_their_scores() {
+    let built_in = index(&builtin::agents());
+    let with_lore = index(&[builtin::agents(), vec![lore()]].concat());
+    let (token, substring) = (Match::Token, Match::Substring);
+    let history = "Explain the Second War in Warcraft history.";
+    let blog = "Help me design a creative layout for my blog.";
+    let sum = "Solve 2x + 5 = 15 and explain the steps.";
+    let weather = "What is the weather today?";
+    for (index, message, by, agent, score) in [
+        (&built_in, history, token, "toby-technical", 9),
+        (&built_in, history, substring, "toby-technical", 9),
+        (&built_in, blog, token, "ami-creative", 12),
+        (&built_in, blog, substring, "ami-creative", 12),
+        (&built_in, sum, token, "peter-logical", 6),
+        (&built_in, sum, substring, "peter-logical", 7),
+        (
+            &built_in,
+            "Explain the Second War in Warcraft.",
+            token,
+            "toby-technical",
+            6,
+        ),
+        (
+            &with_lore,
+            "Explain the Second War in Warcraft.",
+            token,
+            "custom_1",
+            7,
+        ),
+        (&with_lore, "Second War in Warcraft", token, "custom_1", 7),
+        (
+            &with_lore,
+            "Explain the Second War in Warcraft.",
+            substring,
+            "custom_1",
+            7,
+        ),
+        (&built_in, weather, token, "finalize", 0),
+        (&built_in, weather, substring, "peter-logical", 1),
+        (
+            &built_in,
+            "Help me with math homework",
+            token,
+            "peter-logical",
+            3,
+        ),
+        (&built_in, "zzzz qqqq", token, "finalize", 0),
+        (&built_in, "2 + 2 = ?", token, "finalize", 0),
+    ] {
+        let found = routed(index, message, by);
+        assert_eq!(found, (agent.to_string(), score), "{message} {by:?}");
+    }
+}
+
+#[test]
+fn tags_count_as_the_rule_says() {
+    for (tags, message, score) in [
+        (&["war"][..], "War and war again", 3),
+        (&["war", "War"], "the war", 5),
+        (&["Diseño"], "diseno", 3),
+        (&[" war "], "war", 3),
+        (&["second war"], "the second  WAR!", 4),
+        (&["second war"], "war second", 2),
+        (&["second war"], "second great war", 2),
+        (&["second-war", "second_war"], "second war", 6),
+        (&["ai agents"], "my ai agents", 3),
+        (&["c++"], "c++ code", 0),
+        (&["code!"], "code", 1),
+        (&["ai"], "ai", 0),
+        (&["end to end"], "an end-to-end test", 3),
+        (&["a b a"], "a b a b a", 2),
+        (&["日本語"], "日本語", 3),
+        (&["история"], "ИСТОРИЯ!", 3),
+        (&[""], "war", 0),
+    ] {
+        let found = routed(&index(&[agent("x", tags)]), message, Match::Token);
+        assert_eq!(found.1, score, "{tags:?} {message}");
+    }
+}
+
+fn ask<'a>(index: &'a Index, message: &'a Message, agent: &'a str) -> super::Decision<'a> {
+    index.route(&Request {
+        agent: Some(agent),
+        ..Request::new(message)
+    })
+}
+
+#[test]
+fn an_agent_that_is_asked_for_is_taken_when_it_can_be_had() {
+    let mut agents = builtin::agents();
+    let mut paused = agent("paused", &["layout", "design"]);
+    paused.status = AgentStatus::Paused;
+    agents.extend([paused, agent("other", &[])]);
+    let index = index(&agents);
+    let message = Message::of("Help me design a layout");
+    for (wish, agent, decided, reason) in [
+        (
+            "peter-logical",
+            "peter-logical",
+            Decided::Requested,
+            "peter-logical was requested; its score is 0",
+        ),
+        (
+            "other",
+            "other",
+            Decided::Requested,
+            "other was requested; its score is 0",
+        ),
+        (
+            "cleo-supervisor",
+            "ami-creative",
+            Decided::Matched,
+            "Best match with score 6",
+        ),
+        (
+            "paused",
+            "ami-creative",
+            Decided::Matched,
+            "Best match with score 6; the requested agent `paused` was not available (paused)",
+        ),
+        (
+            "nobody",
+            "ami-creative",
+            Decided::Matched,
+            "Best match with score 6; the requested agent `nobody` was not available (unknown)",
+        ),
+    ] {
+        let decision = ask(&index, &message, wish);
+        assert_eq!(
+            (decision.agent, decision.decided),
+            (agent, decided),
+            "{wish}"
+        );
+        assert_eq!(decision.reason, reason);
+    }
+    let blank = Message::of("?");
+    assert_eq!(ask(&index, &blank, "other").agent, "other");
+    let nobody = ask(&index, &blank, "nobody");
+    assert_eq!(nobody.agent, "finalize");
+    assert!(
+        nobody
+            .reason
+            .ends_with("`nobody` was not available (unknown)")
+    );
+}
+
+#[test]
+fn only_active_agents_take_part_and_a_change_counts_at_once() {
+    let mut index = index(&builtin::agents());
+    let message = "Explain the Second War in Warcraft history.";
+    let mut toby = builtin::agents().remove(1);
+    for (status, winner) in [
+        (AgentStatus::Paused, "finalize"),
+        (AgentStatus::Active, "toby-technical"),
+        (AgentStatus::Archived, "finalize"),
+    ] {
+        toby.status = status;
+        index.insert(Profile::from(&toby));
+        assert_eq!(routed(&index, message, Match::Token).0, winner);
+    }
+    assert_eq!((index.len(), index.candidates()), (4, 2));
+    index.insert(Profile::from(&lore()));
+    assert_eq!(routed(&index, message, Match::Token).0, "custom_1");
+    assert!(index.remove("custom_1") && !index.remove("custom_1"));
+    assert_eq!(routed(&index, message, Match::Token).0, "finalize");
+}
+
+#[test]
+fn ties_go_to_the_first_of_the_list_and_are_said() {
+    let mut index = index(&[agent("one", &["alpha"]), agent("two", &["beta"])]);
+    let message = Message::of("alpha beta");
+    let decision = index.route(&Request::new(&message));
+    assert_eq!(decision.agent, "one");
+    assert_eq!(
+        decision.reason,
+        "Best match with score 3 (the first of 2 agents with this score)"
+    );
+    assert_eq!(decision.margin, Some(0));
+    assert_eq!(decision.runner_up.map(|second| second.id), Some("two"));
+    index.insert_before(Profile::from(&agent("zero", &["alpha"])), "one");
+    assert_eq!(routed(&index, "alpha beta", Match::Token).0, "zero");
+    index.insert(Profile::from(&agent("one", &["alpha"])));
+    index.insert(Profile::from(&agent("zero", &["gamma"])));
+    assert_eq!(
+        routed(&index, "alpha beta", Match::Token).0,
+        "one",
+        "it keeps its place"
+    );
+}
+
+#[test]
+fn a_narrow_win_asks_back_when_that_is_set() {
+    let index = index(&[
+        agent("one", &["alpha", "gamma"]),
+        agent("two", &["beta"]),
+        agent("three", &["delta"]),
+    ]);
+    let route = |message: &str, min_margin| {
+        let message = Message::of(message);
+        let decision = index.route(&Request {
+            min_margin,
+            ..Request::new(&message)
+        });
+        (
+            decision.agent.to_string(),
+            decision.question,
+            decision.score,
+        )
+    };
+    let asked = route("alpha beta delta", 1);
+    assert_eq!(asked.0, "clarify");
+    assert_eq!(
+        asked.1.as_deref(),
+        Some("Which agent is meant: one, two or three?")
+    );
+    assert_eq!(route("alpha beta", 0).0, "one");
+    assert_eq!(route("alpha gamma beta", 3).0, "one");
+    let asked = route("alpha gamma beta", 4);
+    assert_eq!((&*asked.0, asked.2), ("clarify", 6));
+    assert_eq!(route("alpha", 100).0, "one", "one alone is no narrow win");
+    assert_eq!(route("nothing", 100).0, "finalize");
+}
+
+/// The rule, written down from its text and without any index.
+struct Naive {
+    agents: Vec<Agent>,
+}
+
+fn plain(text: &str) -> String {
+    let decomposed: String = text.to_lowercase().nfd().collect();
+    decomposed
+        .chars()
+        .filter(|c| !is_combining_mark(*c))
+        .collect()
+}
+
+fn split(plain: &str) -> Vec<&str> {
+    let words = plain.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+fn long(word: &str) -> bool {
+    word.chars().count() >= 3
+}
+
+impl Naive {
+    fn scores(&self, message: &str, by: Match) -> Vec<(String, u32, u32)> {
+        let message = plain(message);
+        let words = split(&message);
+        let terms: BTreeSet<&str> = words.iter().copied().filter(|word| long(word)).collect();
+        let fits =
+            |agent: &&Agent| agent.status == AgentStatus::Active && agent.role != Role::Supervisor;
+        let score = |agent: &Agent| {
+            let texts = [&agent.objective, &agent.name, &agent.description].map(String::as_str);
+            let tags = agent.tags.join(" ");
+            let text = plain(&format!("{} {tags}", texts.join(" ")));
+            let own = split(&text);
+            let has = |term: &&&str| match by {
+                Match::Token => own.contains(*term),
+                Match::Substring => text.contains(**term),
+            };
+            let base = terms.iter().filter(has).count() as u32;
+            let hit = |tag: &&String| {
+                let tag = plain(tag);
+                let parts = split(&tag);
+                let one = terms.contains(tag.trim());
+                one || (parts.len() > 1 && words.windows(parts.len()).any(|run| run == parts))
+            };
+            (base, 2 * agent.tags.iter().filter(hit).count() as u32)
+        };
+        let fitting = self.agents.iter().filter(fits);
+        fitting
+            .map(|agent| {
+                let (base, boost) = score(agent);
+                (agent.id.clone(), base, boost)
+            })
+            .collect()
+    }
+}
+
+const WORDS: &[&str] = &[
+    "war",
+    "Second",
+    "second",
+    "the",
+    "a",
+    "ai",
+    "design",
+    "Diseño",
+    "diseno\u{303}",
+    "ИСТОРИЯ",
+    "история",
+    "日本語",
+    "日本",
+    "한국",
+    "İstanbul",
+    "istanbul",
+    "straße",
+    "STRASSE",
+    "ΟΔΟΣ",
+    "οδός",
+    "c++",
+    "x_y",
+    "end-to-end",
+    "ﬁne",
+    "fine",
+    "\u{301}war",
+    "e\u{301}te",
+    "Été",
+    "42",
+    "2x",
+    "warcraft",
+    "Ⅷ",
+    "१२३",
+    "👍",
+    "ǆep",
+    "Ǆep",
+    "\u{200d}war",
+];
+
+fn text(most: usize) -> impl Strategy<Value = String> {
+    let gap = select(&[" ", "  ", "-", "_", ", ", "\u{a0}", "\n", "' "][..]);
+    prop::collection::vec((select(WORDS), gap), 0..most).prop_map(|words| {
+        words
+            .iter()
+            .map(|(word, gap)| format!("{word}{gap}"))
+            .collect()
+    })
+}
+
+fn any_agent() -> impl Strategy<Value = Agent> {
+    let tag = prop_oneof![
+        text(4),
+        select(WORDS).prop_map(str::to_string),
+        select(&["second war", " war ", "war!", "the second-war", ""][..]).prop_map(str::to_string),
+    ];
+    let role = select(
+        &[
+            Role::Specialist,
+            Role::Custom,
+            Role::Custom,
+            Role::Supervisor,
+        ][..],
+    );
+    let status = select(
+        &[
+            AgentStatus::Active,
+            AgentStatus::Active,
+            AgentStatus::Paused,
+        ][..],
+    );
+    let texts = (text(3), text(5), text(3));
+    (
+        0..12_u32,
+        texts,
+        prop::collection::vec(tag, 0..5),
+        role,
+        status,
+    )
+        .prop_map(
+            |(id, (name, description, objective), tags, role, status)| Agent {
+                name,
+                description,
+                objective,
+                tags,
+                role,
+                status,
+                ..Agent::new(&format!("a{id}"), Kind::Runtime, "")
+            },
+        )
+}
+
+/// What happens to a list of agents.
+#[derive(Clone, Debug)]
+enum Change {
+    Insert(Agent),
+    Before(Agent, At),
+    Remove(At),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let change = prop_oneof![
+        4 => any_agent().prop_map(Change::Insert),
+        1 => (any_agent(), any::<At>()).prop_map(|(agent, at)| Change::Before(agent, at)),
+        2 => any::<At>().prop_map(Change::Remove),
+    ];
+    prop::collection::vec(change, 0..24)
+}
+
+fn change(index: &mut Index, naive: &mut Naive, change: &Change) {
+    let agents = &mut naive.agents;
+    match change {
+        Change::Insert(agent) => {
+            index.insert(Profile::from(agent));
+            match agents.iter_mut().find(|other| other.id == agent.id) {
+                Some(other) => *other = agent.clone(),
+                None => agents.push(agent.clone()),
+            }
+        }
+        Change::Before(agent, at) => {
+            let other = (!agents.is_empty()).then(|| at.get(agents).id.clone());
+            let other = other.unwrap_or_default();
+            index.insert_before(Profile::from(agent), &other);
+            agents.retain(|known| known.id != agent.id);
+            let place = agents.iter().position(|known| known.id == other);
+            agents.insert(place.unwrap_or(agents.len()), agent.clone());
+        }
+        Change::Remove(at) if !agents.is_empty() => {
+            let gone = agents.remove(at.index(agents.len()));
+            assert!(index.remove(&gone.id));
+        }
+        Change::Remove(_) => assert!(!index.remove("nobody")),
+    }
+}
+
+/// Compares every part of a decision with the rule.
+fn compare(index: &Index, naive: &Naive, text: &str, by: Match) -> Result<(), TestCaseError> {
+    let message = Message::of(text);
+    let request = Request {
+        by,
+        explain: Some(usize::MAX),
+        ..Request::new(&message)
+    };
+    let decision = index.route(&request);
+    let scores = naive.scores(text, by);
+    let mut best: Option<(&str, u32)> = None;
+    for (id, base, boost) in &scores {
+        let score = base + boost;
+        if score > best.map_or(0, |best| best.1) {
+            best = Some((id, score));
+        }
+    }
+    let expected = best.unwrap_or(("finalize", 0));
+    prop_assert_eq!((decision.agent, decision.score), expected);
+    let mut ranked: Vec<_> = scores.iter().collect();
+    ranked.sort_by_key(|(_, base, boost)| std::cmp::Reverse(base + boost));
+    let candidates = decision.candidates.unwrap();
+    let parts: Vec<_> = candidates
+        .iter()
+        .map(|one| (one.id.to_string(), one.base, one.tag_boost))
+        .collect();
+    prop_assert_eq!(parts.iter().collect::<Vec<_>>(), ranked);
+    for one in &candidates {
+        prop_assert_eq!(one.score, one.base + one.tag_boost);
+        prop_assert_eq!(one.base as usize, one.matched_terms.len());
+        prop_assert_eq!(one.tag_boost as usize, 2 * one.matched_tags.len());
+    }
+    let second = candidates.get(1).filter(|second| second.score > 0);
+    prop_assert_eq!(
+        decision.runner_up.map(|one| one.id),
+        second.map(|one| one.id)
+    );
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_answers_as_the_plain_rule(
+        changes in changes(),
+        messages in prop::collection::vec(text(12), 1..4),
+    ) {
+        let (mut index, mut naive) = (Index::default(), Naive { agents: Vec::new() });
+        for one in &changes {
+            change(&mut index, &mut naive, one);
+        }
+        prop_assert_eq!(index.len(), naive.agents.len());
+        for message in &messages {
+            compare(&index, &naive, message, Match::Token)?;
+            compare(&index, &naive, message, Match::Substring)?;
+        }
+        for agent in &naive.agents {
+            index.remove(&agent.id);
+        }
+        prop_assert!(index.is_empty() && index.is_clean(), "what is gone leaves nothing behind");
+    }
+}
+
+#[test]
+fn many_agents_are_counted_as_few_are() {
+    let words = ["war", "design", "history", "layout", "steps", "blog"];
+    let mut agents: Vec<Agent> = (0..3_000_usize)
+        .map(|number| Agent {
+            description: "common words of everybody".to_string(),
+            objective: format!("{} {}", words[number % 6], words[number % 5]),
+            tags: vec![
+                words[number % 4].to_string(),
+                format!("second {}", words[number % 3]),
+            ],
+            ..Agent::new(&format!("a{number}"), Kind::Runtime, "")
+        })
+        .collect();
+    let mut index = index(&agents);
+    let common = "common words of everybody";
+    for message in [
+        common,
+        "war design everybody common",
+        "second war layout steps",
+        "blog",
+    ] {
+        for by in [Match::Token, Match::Substring] {
+            let naive = Naive {
+                agents: agents.clone(),
+            };
+            compare(&index, &naive, message, by).unwrap();
+        }
+    }
+    for gone in (0..3_000).rev().filter(|number| number % 7 != 0) {
+        index.remove(&agents.remove(gone).id);
+    }
+    let naive = Naive { agents };
+    compare(
+        &index,
+        &naive,
+        "everybody: second war, common steps",
+        Match::Token,
+    )
+    .unwrap();
+}
+
+#[test]
+fn more_words_of_everybody_than_a_byte_counts_are_counted() {
+    let words: Vec<String> = (0..700).map(|number| format!("word{number}")).collect();
+    let text = words.join(" ");
+    let agents = (0..2_000).map(|number| Agent {
+        description: text.clone(),
+        ..Agent::new(&format!("a{number}"), Kind::Runtime, "")
+    });
+    let index = index(&agents.collect::<Vec<_>>());
+    assert_eq!(routed(&index, &text, Match::Token), ("a0".to_string(), 700));
+}

@@ -1,0 +1,240 @@
+//! From points to a decision, with the reasons.
+
+use std::fmt::Write;
+
+use super::decision::{Candidate, Decided, Decision, RunnerUp};
+use super::index::{Card, Index, Tag};
+use super::tally::{Leaders, Standing};
+use super::{Match, Request, TAG_BOOST};
+use crate::agent::{AgentStatus, Role};
+
+/// Most agents that a question names.
+const NAMED_MAX: usize = 5;
+
+/// Longest id that a reason repeats, in characters.
+const ID_MAX: usize = 64;
+
+impl Index {
+    /// Decides where a message goes. The same message and the same agents give the same decision.
+    pub fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
+        let numbers = self.numbers(request.message);
+        let points = self.points(request.message, &numbers, request.by);
+        let leaders = self.leaders(&points);
+        let mut decision = match request.agent.and_then(|id| self.requested(id)) {
+            Some(card) => self.honor(card, &points, &leaders),
+            None => self.choose(&points, &leaders, request),
+        };
+        decision.terms.extend(request.message.terms());
+        decision.candidates = request.explain.map(|limit| {
+            let parts = Parts::new(self, numbers, request);
+            let best = self.best(&points, limit);
+            best.iter().filter_map(|one| parts.of(one)).collect()
+        });
+        decision
+    }
+
+    /// Finds the agent that was asked for, if messages may be routed to it.
+    fn requested(&self, id: &str) -> Option<&Card> {
+        self.card(id).filter(|card| card.is_candidate())
+    }
+
+    fn honor<'a>(&'a self, card: &'a Card, points: &[u32], leaders: &Leaders) -> Decision<'a> {
+        let score = self.slot(&card.id).map_or(0, |slot| points[slot]);
+        let other = |one: &Standing| self.id(one) != &*card.id;
+        let others = [leaders.first, leaders.second].into_iter().flatten();
+        Decision {
+            reason: format!("{} was requested; its score is {score}", card.id),
+            runner_up: others.filter(other).map(|one| self.runner_up(&one)).next(),
+            margin: None,
+            ..self.decision(&card.id, Decided::Requested, score)
+        }
+    }
+
+    fn choose<'a>(
+        &'a self,
+        points: &[u32],
+        leaders: &Leaders,
+        request: &Request<'_>,
+    ) -> Decision<'a> {
+        let Some(first) = leaders.first else {
+            return self.finalize(request);
+        };
+        let second = leaders.second.map_or(0, |second| second.score);
+        let margin = first.score - second;
+        let is_close = leaders.second.is_some() && margin < request.min_margin;
+        let mut decision = match is_close {
+            true => self.clarify(points, &first, margin, request.min_margin),
+            false => self.matched(&first, leaders.equals),
+        };
+        decision.margin = Some(margin);
+        decision.runner_up = leaders.second.map(|second| self.runner_up(&second));
+        self.tell_absent(&mut decision.reason, request.agent);
+        decision
+    }
+
+    fn matched<'a>(&'a self, first: &Standing, equals: usize) -> Decision<'a> {
+        let mut reason = format!("Best match with score {}", first.score);
+        if equals > 1 {
+            let _ = write!(reason, " (the first of {equals} agents with this score)");
+        }
+        Decision {
+            reason,
+            ..self.decision(self.id(first), Decided::Matched, first.score)
+        }
+    }
+
+    fn finalize<'a>(&'a self, request: &Request<'_>) -> Decision<'a> {
+        let mut reason = "No suitable agent found (best score: 0)".to_string();
+        if request.message.terms().len() == 0 {
+            reason += ": the message has no word of three characters or more";
+        }
+        self.tell_absent(&mut reason, request.agent);
+        Decision {
+            reason,
+            ..self.decision(Decided::Finalize.instead(), Decided::Finalize, 0)
+        }
+    }
+
+    fn clarify<'a>(
+        &'a self,
+        points: &[u32],
+        first: &Standing,
+        margin: u32,
+        wanted: u32,
+    ) -> Decision<'a> {
+        let least = first.score.saturating_sub(wanted - 1).max(1);
+        let others = points.iter().filter(|score| **score >= least).count();
+        let named = self.best(points, NAMED_MAX.min(others));
+        let mut names: Vec<String> = named.iter().map(|one| self.id(one).to_string()).collect();
+        if others > NAMED_MAX {
+            names.push(format!("one of {} others", others - NAMED_MAX));
+        }
+        let last = names.pop().unwrap_or_default();
+        let score = first.score;
+        Decision {
+            reason: format!(
+                "Best match with score {score}, but only {margin} ahead where {wanted} are asked for"
+            ),
+            question: Some(format!(
+                "Which agent is meant: {} or {last}?",
+                names.join(", ")
+            )),
+            ..self.decision(Decided::Clarify.instead(), Decided::Clarify, score)
+        }
+    }
+
+    fn decision<'a>(&self, agent: &'a str, decided: Decided, score: u32) -> Decision<'a> {
+        Decision {
+            agent,
+            decided,
+            score,
+            reason: String::new(),
+            margin: Some(0),
+            runner_up: None,
+            question: None,
+            terms: Vec::new(),
+            candidates: None,
+            total: self.candidates(),
+        }
+    }
+
+    /// Says of an agent that was asked for and cannot be had why that is. A supervisor hands each
+    /// message on, so asking for one is no special wish.
+    fn tell_absent(&self, reason: &mut String, requested: Option<&str>) {
+        let Some(id) = requested else { return };
+        let why = match self.card(id) {
+            Some(card) if card.role == Role::Supervisor => return,
+            Some(card) if card.status != AgentStatus::Active => card.status.word(),
+            _ => "unknown",
+        };
+        let shown: String = id.chars().take(ID_MAX).collect();
+        let _ = write!(
+            reason,
+            "; the requested agent `{shown}` was not available ({why})"
+        );
+    }
+
+    fn runner_up(&self, one: &Standing) -> RunnerUp<'_> {
+        let (id, score) = (self.id(one), one.score);
+        RunnerUp { id, score }
+    }
+
+    fn id(&self, one: &Standing) -> &str {
+        self.cards[one.slot].as_ref().map_or("", |card| &card.id)
+    }
+}
+
+/// What of a message speaks for which agent.
+struct Parts<'a, 'r> {
+    index: &'a Index,
+    request: &'r Request<'a>,
+    /// Number of each term of the message.
+    terms: Vec<u32>,
+    /// The same, ascending.
+    sorted: Vec<u32>,
+    phrases: Vec<Box<[u32]>>,
+}
+
+impl<'a, 'r> Parts<'a, 'r> {
+    fn new(index: &'a Index, numbers: Vec<u32>, request: &'r Request<'a>) -> Parts<'a, 'r> {
+        let places = request.message.term_places().iter();
+        let terms: Vec<u32> = places.map(|at| numbers[*at]).collect();
+        let phrases = index.phrases_in(&numbers);
+        let mut sorted = terms.clone();
+        sorted.sort_unstable();
+        Parts {
+            index,
+            request,
+            sorted,
+            terms,
+            phrases: phrases.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    fn of(&self, one: &Standing) -> Option<Candidate<'a>> {
+        let card = self.index.cards[one.slot].as_ref()?;
+        let terms = self.request.message.terms().zip(&self.terms);
+        let matched_terms: Vec<&str> = terms
+            .filter(|(term, number)| self.has(card, term, **number))
+            .map(|(term, _)| term)
+            .collect();
+        let tags = card.tags.iter().filter(|tag| self.names(tag));
+        let matched_tags: Vec<&str> = tags.map(|tag| &**tag).collect();
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let candidate = Candidate {
+            id: &card.id,
+            score: one.score,
+            base: count(matched_terms.len()),
+            tag_boost: TAG_BOOST * count(matched_tags.len()),
+            matched_terms,
+            matched_tags,
+        };
+        debug_assert_eq!(candidate.score, candidate.base + candidate.tag_boost);
+        Some(candidate)
+    }
+
+    /// Says whether an agent has a term.
+    fn has(&self, card: &Card, term: &str, number: u32) -> bool {
+        let text = |number: &u32| &self.index.words[*number as usize].text;
+        match self.request.by {
+            Match::Token => card.words.binary_search(&number).is_ok(),
+            Match::Substring => card.words.iter().any(|word| text(word).contains(term)),
+        }
+    }
+
+    /// Says whether the message names a tag.
+    fn names(&self, tag: &str) -> bool {
+        let number = |word: &str| self.index.number(word);
+        match Tag::of(tag) {
+            Tag::Word(word) => {
+                number(&word).is_some_and(|word| self.sorted.binary_search(&word).is_ok())
+            }
+            Tag::Phrase(words) => {
+                let numbers: Vec<u32> = words.iter().filter_map(|word| number(word)).collect();
+                let by = |phrase: &Box<[u32]>| (**phrase).cmp(&numbers);
+                self.phrases.binary_search_by(by).is_ok()
+            }
+            Tag::Literal => false,
+        }
+    }
+}
