@@ -18,6 +18,7 @@ mod claim;
 mod complete;
 mod completions;
 mod config;
+mod conversations;
 mod delete;
 mod demo;
 mod deps;
@@ -39,6 +40,7 @@ mod release;
 mod reopen;
 mod research;
 mod route;
+mod runs;
 mod schema;
 mod session;
 mod show;
@@ -139,6 +141,12 @@ enum Command {
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
     Agents(Later<agents::Command>),
+    /// Manage conversations with agents
+    #[command(subcommand)]
+    Conversations(Later<conversations::Command>),
+    /// Look at what agents carried out
+    #[command(subcommand)]
+    Runs(Later<runs::Command>),
     /// Choose the agent for a message, or for many, with every reason
     Route(Later<route::Arguments>),
     /// Take over tasks from a file of another tool, all or none
@@ -251,6 +259,8 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Conversations(Later(command)) => conversations::dispatch(face, command),
+        Command::Runs(Later(command)) => runs::dispatch(face, command),
         Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) => face.run("export", arguments, export::run),

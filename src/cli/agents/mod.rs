@@ -1,6 +1,7 @@
 //! `cleo agents …`
 
 mod cleanup;
+pub(in crate::cli) mod execute;
 mod fields;
 mod import;
 mod list;
@@ -27,6 +28,7 @@ pub(super) enum Command {
     Remove(remove::Arguments),
     Cleanup(cleanup::Arguments),
     Import(import::Arguments),
+    Execute(execute::Arguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
@@ -38,6 +40,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Remove(arguments) => face.run("agents.remove", arguments, remove::run),
         Command::Cleanup(arguments) => face.run("agents.cleanup", arguments, cleanup::run),
         Command::Import(arguments) => face.run("agents.import", arguments, import::run),
+        Command::Execute(arguments) => face.run("agents.execute", arguments, execute::run),
     }
 }
 

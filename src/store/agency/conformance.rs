@@ -204,7 +204,9 @@ fn a_run_is_read_as_it_was_written(agency: &mut dyn Agency) {
     assert_eq!(transaction.run("1").unwrap(), Some(plain.clone()));
     assert_eq!(transaction.run("2").unwrap(), Some(full));
     assert_eq!(transaction.run("3").unwrap(), None);
-    assert_eq!(transaction.unfinished().unwrap(), [plain]);
+    assert_eq!(transaction.owners().unwrap(), ["o"]);
+    assert_eq!(transaction.unfinished("o").unwrap(), [plain]);
+    assert_eq!(transaction.unfinished("other").unwrap(), []);
 }
 
 fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {

@@ -1,7 +1,7 @@
 //! The naive twin of the store of agents: everything in memory, nothing kept. For tests and for
 //! commands that need no workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Agency, AgencyTransaction, Agents, ConversationFilter, ConversationPage, Conversations,
@@ -109,9 +109,15 @@ impl Runs for MemoryTransaction<'_> {
         })
     }
 
-    fn unfinished(&self) -> Result<Vec<Run>> {
+    fn owners(&self) -> Result<Vec<String>> {
         let open = self.state.runs.iter().filter(|run| !run.is_over());
-        Ok(open.cloned().collect())
+        let owners: BTreeSet<_> = open.map(|run| run.owner.clone()).collect();
+        Ok(owners.into_iter().collect())
+    }
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
+        let open = self.state.runs.iter().filter(|run| !run.is_over());
+        Ok(open.filter(|run| run.owner == owner).cloned().collect())
     }
 
     fn tallies(&self) -> Result<Vec<Tally>> {

@@ -12,8 +12,11 @@ pub trait Runs {
     /// Lists runs, those that were written first last.
     fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
 
-    /// Reads the runs that are not over, oldest first.
-    fn unfinished(&self) -> Result<Vec<Run>>;
+    /// Names the owners of runs that are not over.
+    fn owners(&self) -> Result<Vec<String>>;
+
+    /// Reads the runs of an owner that are not over, oldest first.
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
     /// Counts runs by user, agent, kind and status, in this order.
     fn tallies(&self) -> Result<Vec<Tally>>;

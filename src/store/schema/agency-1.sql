@@ -72,6 +72,7 @@ CREATE INDEX runs_by_user ON runs (user_id, position);
 CREATE INDEX runs_by_agent ON runs (agent, position);
 CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_by_kind ON runs (kind, position);
+CREATE INDEX runs_open ON runs (owner, position) WHERE status IN ('pending', 'running');
 
 -- How many runs there are of each sort, how long they took and when the last began, so that neither
 -- lists nor metrics read all runs.

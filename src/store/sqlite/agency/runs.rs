@@ -69,11 +69,18 @@ impl Runs for SqliteAgencyTransaction<'_> {
         })
     }
 
-    fn unfinished(&self) -> Result<Vec<Run>> {
+    fn owners(&self) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
+            ORDER BY owner";
+        self.all(sql, (), |row| row.get(0))
+    }
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') ORDER BY position"
+            "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') AND owner = ?1
+             ORDER BY position"
         );
-        self.all(&sql, (), read)
+        self.all(&sql, [owner], read)
     }
 
     fn tallies(&self) -> Result<Vec<Tally>> {
