@@ -39,8 +39,8 @@ pub(super) struct Arguments {
     message: Option<String>,
 
     /// Ask for this agent; it is taken when it is active and no supervisor
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
+    #[arg(long = "agent", value_name = "AGENT")]
+    requested_agent: Option<String>,
 
     /// Show each candidate with the parts of its score
     #[arg(long)]
@@ -77,13 +77,13 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
     let Some(message) = arguments.message.take() else {
         return stream(face, &arguments);
     };
-    let query = Query::new(message, arguments.agent.clone())?;
+    let query = Query::new(message, arguments.requested_agent.clone())?;
     let router = Router::open(
         &face.surroundings()?,
         options(&arguments, face.settings, true),
     )?;
     let routed = router.route(&query);
-    face.reply(&routed, &[], |screen| {
+    face.reply(&routed, &router.warnings, |screen| {
         render(screen, &routed.decision, arguments.explain);
     })
 }
@@ -192,10 +192,12 @@ fn row(one: &Candidate<'_>, is_winner: bool) -> Vec<Cell> {
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let options = options(arguments, face.settings, arguments.explain);
     let router = Router::open(&face.surroundings()?, options)?;
+    let warnings = router.warnings.iter();
+    warnings.for_each(|warning| face.output.note(warning));
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
     let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
-        let query = read(&line, arguments.agent.as_deref());
+        let query = read(&line, arguments.requested_agent.as_deref());
         n_lines += 1;
         n_faulty += usize::from(query.is_err());
         let is_read = match query {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{Surroundings, agents};
-use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
@@ -30,6 +29,8 @@ pub struct Router {
     index: Index,
     options: Options,
     clock: Clock,
+    /// What the caller should know of agents that could not be used.
+    pub warnings: Vec<String>,
 }
 
 /// Where a message goes, and the event that tells it.
@@ -46,20 +47,20 @@ pub struct Routed<'a> {
 impl Router {
     /// Gathers the agents.
     pub fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
-        let index = match &options.agents {
-            Some(file) => listed(&surroundings.directory, file)?,
-            None => Index::of(known(surroundings)?.iter().map(Profile::from)),
+        let (index, warnings) = match &options.agents {
+            Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
+            None => {
+                let known = agents::known(surroundings)?;
+                let index = Index::of(known.agents.iter().map(Profile::from));
+                (index, known.warnings)
+            }
         };
         Ok(Router {
             index,
             options,
             clock: surroundings.clock,
+            warnings,
         })
-    }
-
-    /// Returns how many agents a message can go to.
-    pub fn candidates(&self) -> usize {
-        self.index.candidates()
     }
 
     /// Decides where a message goes.
@@ -77,11 +78,6 @@ impl Router {
             delegation,
         }
     }
-}
-
-/// Returns the agents that are known, in their order.
-fn known(surroundings: &Surroundings) -> Result<Vec<Agent>> {
-    Ok(agents::known(surroundings)?.agents)
 }
 
 /// Reads the agents of a file.

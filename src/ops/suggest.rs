@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Context, Surroundings, skills};
+use super::{Context, Surroundings, agents, skills};
 use crate::error::{Result, quote};
 
 /// Most suggestions for a word. More than a screen of them helps nobody.
@@ -28,6 +28,8 @@ pub enum Kind {
     Phase,
     /// A skill.
     Skill,
+    /// An agent.
+    Agent,
 }
 
 /// Suggests words that begin with `start`. Only words that a shell takes as they are.
@@ -36,6 +38,7 @@ pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Ve
         Kind::Task => tasks(&mut Context::open(surroundings)?, start)?,
         Kind::Label | Kind::Phase => words(&mut Context::open(surroundings)?, kind, start)?,
         Kind::Skill => named(&surroundings, start)?,
+        Kind::Agent => agents(&surroundings)?,
     };
     found.retain(|found| found.word.starts_with(start) && quote(&found.word) == found.word);
     Ok(found)
@@ -105,6 +108,15 @@ fn named(surroundings: &Surroundings, start: &str) -> Result<Vec<Suggestion>> {
             bare(&skill.name)
         },
         meaning: skill.description,
+    });
+    Ok(suggestions.collect())
+}
+
+fn agents(surroundings: &Surroundings) -> Result<Vec<Suggestion>> {
+    let agents = agents::known(surroundings)?.agents.into_iter();
+    let suggestions = agents.map(|agent| Suggestion {
+        word: agent.id,
+        meaning: agent.description,
     });
     Ok(suggestions.collect())
 }

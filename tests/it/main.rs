@@ -7,6 +7,7 @@
 
 mod world;
 
+mod agents;
 mod archive;
 mod attempts;
 mod batch;

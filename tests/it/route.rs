@@ -356,5 +356,28 @@ fn settings_change_the_rule() {
         route(&world, &["solve the layout", "--min-margin", "0"]).0,
         "peter-logical"
     );
-    assert!(world.ok("completions bash").exit == 0);
+}
+
+#[test]
+fn registered_agents_take_part_at_once_and_paused_ones_do_not() {
+    let world = TestWorkspace::new();
+    let question = "Explain the Second War in Warcraft.";
+    let winner = || route(&world, &[question]).0;
+    assert_eq!(winner(), "toby-technical");
+    world.ok("agents register 'Lore keeper' --id lore --prompt p --tag warcraft --tag wow --tag lore --tag 'second war'");
+    assert_eq!(route(&world, &[question]).0, "lore");
+    assert_eq!(route(&world, &[question]).1, 7);
+    for (status, agent) in [
+        ("paused", "toby-technical"),
+        ("active", "lore"),
+        ("archived", "toby-technical"),
+    ] {
+        world.ok(&format!("agents update lore --status {status}"));
+        assert_eq!(winner(), agent, "{status}");
+    }
+    let asked = route(&world, &[question, "--agent", "lore"]);
+    assert_eq!(
+        asked.2,
+        "Best match with score 6; the requested agent `lore` was not available (archived)"
+    );
 }

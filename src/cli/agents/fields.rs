@@ -57,7 +57,7 @@ pub(super) struct Fields {
 
     /// Colour in pictures, such as #6B7280
     #[arg(long, value_name = "COLOUR")]
-    color: Option<String>,
+    agent_color: Option<String>,
 
     /// Name of its icon
     #[arg(long, value_name = "NAME")]
@@ -122,7 +122,6 @@ impl Fields {
             model,
             temperature,
             max_tokens,
-            color,
             icon,
             tools,
             intents,
@@ -132,6 +131,7 @@ impl Fields {
             healthcheck,
             timeout_ms
         );
+        draft.color = self.agent_color.or(draft.color);
         Ok(draft)
     }
 }

@@ -16,6 +16,7 @@ use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
+use crate::ops::agents;
 use crate::ops::claims::Claimed;
 use crate::ops::compliance::{Compliance, History};
 use crate::ops::demo::Demo;
@@ -32,6 +33,13 @@ use crate::ops::{tasks, transfer, verify};
 fn replies() -> Vec<Reply> {
     vec![
         one::<tasks::Added>("add").or::<tasks::AddedMany>(),
+        one::<agents::Cleaned>("agents.cleanup"),
+        one::<agents::Imported>("agents.import"),
+        one::<agents::Listed>("agents.list"),
+        one::<agents::Registered>("agents.register"),
+        one::<agents::Removed>("agents.remove"),
+        one::<agents::Shown>("agents.show"),
+        one::<agents::Shown>("agents.update"),
         one::<tasks::Archival>("archive"),
         one::<tasks::Moved>("cancel"),
         one::<Claimed>("claim"),

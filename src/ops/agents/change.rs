@@ -75,6 +75,10 @@ fn millis(moment: &str) -> Option<u64> {
 pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
+    if draft == Draft::default() {
+        let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
+        return Err(error.fix("cleo agents update --help"));
+    }
     write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let mut agent = known.require(id)?.clone();

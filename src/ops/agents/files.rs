@@ -70,15 +70,12 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
 
 fn agents(path: &Path) -> Result<Vec<Agent>> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let drafts = drafts(&file::read(path, FILE_MAX)?, &path.to_string_lossy())?;
-    let alone = drafts.len() == 1;
-    let named = drafts.into_iter().map(|mut draft| {
-        if alone && draft.id.is_none() {
-            draft.id = Some(draft::suggested(&stem));
-        }
-        made(draft)
-    });
-    named.collect()
+    let (mut drafts, is_one) = drafts(&file::read(path, FILE_MAX)?, &path.to_string_lossy())?;
+    // A file of one agent names it, as a file of one skill does.
+    if is_one && let Some(only) = drafts.first_mut() {
+        only.id.get_or_insert_with(|| draft::suggested(&stem));
+    }
+    drafts.into_iter().map(made).collect()
 }
 
 /// Makes an agent of a draft that names its id.
@@ -99,10 +96,11 @@ fn made(draft: Draft) -> Result<Agent> {
 }
 
 /// Reads drafts from a JSON or YAML document: one agent, a list of agents, or a list under `agents`;
-/// JSON also as one agent a line.
-pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<Vec<Draft>> {
+/// JSON also as one agent a line. Says as well whether the document is one agent.
+pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| draft::invalid(format!("{place} is not written in UTF-8")))?;
+    let mut is_one = false;
     let values = match document(text, place)? {
         Value::Array(list) => list,
         Value::Object(mut map) if map.get("agents").is_some_and(Value::is_array) => {
@@ -111,7 +109,10 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<Vec<Draft>> {
                 _ => Vec::new(),
             }
         }
-        one => vec![one],
+        one => {
+            is_one = true;
+            vec![one]
+        }
     };
     let many = values.len() > 1;
     let drafts = values.into_iter().enumerate().map(|(index, value)| {
@@ -124,7 +125,8 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<Vec<Draft>> {
             draft::invalid(format!("{place}{which}: {fault}"))
         })
     });
-    drafts.collect()
+    let drafts: Result<Vec<Draft>> = drafts.collect();
+    Ok((drafts?, is_one))
 }
 
 fn document(text: &str, place: &str) -> Result<Value> {

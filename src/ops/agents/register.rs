@@ -72,52 +72,40 @@ fn stamped(mut agent: Agent, now: &str) -> Agent {
     agent
 }
 
-/// Makes an agent that stays. Its id must be free.
+/// Makes an agent that stays. Its id must be free; one that names none gets it from its name.
 fn to_stay(known: &Known, draft: Draft) -> Result<Agent> {
-    let agent = made(draft, known)?;
-    if known.agents.iter().any(|there| there.id == agent.id) {
-        let message = format!("there is an agent `{}` already", agent.id);
-        let other = free(known, &agent.id);
-        return Err(Error::new(Code::Exists, message)
-            .instead(agent.id.clone(), other)
-            .or(
-                "change it",
-                format!("cleo agents update {} --help", agent.id),
-            ));
-    }
-    Ok(agent)
-}
-
-/// Makes an agent that stays from a draft; one that names no id gets a free one.
-fn made(draft: Draft, known: &Known) -> Result<Agent> {
     let name = draft.name.clone().unwrap_or_default();
-    let id = match draft.id.as_deref() {
-        Some(id) => id.to_string(),
-        None => free(known, &draft::suggested(&name)),
-    };
+    let said = draft.id.clone();
+    let id = said.clone().unwrap_or_else(|| draft::suggested(&name));
     draft::check_id(&id)?;
+    if known.agents.iter().any(|there| there.id == id) {
+        return Err(taken(known, &id, said.as_deref(), &name));
+    }
     let kind = match draft.kind()? {
         Some(kind @ (Kind::Http | Kind::Cli)) => kind,
         _ => Kind::Persistent,
     };
     let mut agent = Agent::new(&id, kind, "");
-    let needs_prompt = matches!(kind, Kind::Persistent);
     draft.apply(&mut agent)?;
-    if needs_prompt && agent.prompt.trim().is_empty() {
+    if !agent.is_worker() && agent.prompt.trim().is_empty() {
         return Err(draft::invalid(format!(
-            "the agent `{}` needs a prompt: what a model is told before the message",
-            agent.id
+            "the agent `{id}` needs a prompt: what a model is told before the message"
         )));
     }
     Ok(agent)
 }
 
-/// Finds an id that nobody has.
-fn free(known: &Known, id: &str) -> String {
-    let taken = |id: &String| known.agents.iter().any(|agent| agent.id == *id);
-    let numbered = (2_u32..).map(|number| format!("{id}-{number}"));
-    let mut ids = std::iter::once(id.to_string()).chain(numbered);
-    ids.find(|id| !taken(id)).unwrap_or_default()
+/// The error for an id that an agent has. The way out changes what the id was made of.
+fn taken(known: &Known, id: &str, said: Option<&str>, name: &str) -> Error {
+    let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
+    let number = (2_u32..).find(|number| is_free(&format!("{id}-{number}")));
+    let number = number.unwrap_or_default();
+    let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
+    let error = match said {
+        Some(said) => error.instead(said, format!("{said}-{number}")),
+        None => error.instead(name, format!("{name} {number}")),
+    };
+    error.or("look at it", format!("cleo agents show {id}"))
 }
 
 /// Makes or changes an agent of the moment: `custom_<digits>`.
@@ -159,8 +147,8 @@ fn minted(known: &Known, millis: u64) -> String {
 /// Registers all agents of a file, or none. Those that are there are changed with `replace`.
 pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
     let workspace = surroundings.workspace()?;
-    let bytes = read_input(&surroundings.directory.join(path), IMPORT_MAX)?;
-    let drafts = files::drafts(&bytes, &path.to_string_lossy())?;
+    let bytes = read_input(path, IMPORT_MAX)?;
+    let (drafts, _) = files::drafts(&bytes, &path.to_string_lossy())?;
     let now = surroundings.clock.timestamp();
     write(&workspace, |transaction| {
         let mut known = known_to(transaction, &workspace)?;

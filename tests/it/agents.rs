@@ -1,0 +1,289 @@
+//! The registry of agents: built-in ones, files, registered ones, and those of the moment.
+
+use serde_json::{Value, json};
+
+use crate::world::TestWorkspace;
+
+fn does(workspace: &TestWorkspace, line: &str) -> Value {
+    let reply = workspace.json(&shlex::split(line).unwrap());
+    assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+    reply["result"].clone()
+}
+
+fn refused(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
+    let before = does(workspace, "agents list");
+    let reply = workspace.json(&shlex::split(line).unwrap());
+    assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+    assert_eq!(does(workspace, "agents list"), before, "cleo {line}");
+    reply["error"].clone()
+}
+
+fn ids(workspace: &TestWorkspace, line: &str) -> Vec<String> {
+    let listed = does(workspace, line);
+    let agents = listed["agents"].as_array().unwrap();
+    assert_eq!(listed["total"], agents.len());
+    let ids = agents.iter().map(|agent| agent["id"].as_str().unwrap());
+    ids.map(str::to_string).collect()
+}
+
+const BUILTIN: [&str; 4] = [
+    "cleo-supervisor",
+    "toby-technical",
+    "ami-creative",
+    "peter-logical",
+];
+
+#[test]
+fn four_agents_are_always_there_also_without_a_workspace() {
+    let bare = TestWorkspace::bare();
+    assert_eq!(ids(&bare, "agents list"), BUILTIN);
+    insta::assert_snapshot!(bare.cleo("agents list"));
+    insta::assert_snapshot!(bare.cleo("agents show peter-logical"));
+    let error = refused(&bare, "agents show peter-logcal", "E_AGENT_NOT_FOUND");
+    assert_eq!(error["fix"], "cleo agents show peter-logical");
+    let error = refused(
+        &bare,
+        "agents register X --prompt p",
+        "E_WORKSPACE_NOT_FOUND",
+    );
+    assert_eq!(error["fix"], "cleo init");
+}
+
+#[test]
+fn an_agent_is_registered_changed_and_removed() {
+    let workspace = TestWorkspace::new();
+    let line = "agents register 'Lore Keeper' --tag warcraft,wow --tag 'second war' --prompt 'You \
+                know Azeroth.' --temperature 0.25 --agent-color '#00ff00' --role specialist";
+    insta::assert_snapshot!(workspace.cleo(line));
+    let shown = does(&workspace, "agents show lore-keeper")["agent"].clone();
+    assert_eq!(shown["tags"], json!(["warcraft", "wow", "second war"]));
+    assert_eq!(shown["temperature"], 0.25);
+    assert_eq!(shown["model"], "gpt-4o-mini");
+    assert_eq!(shown["maxTokens"], 4000);
+    assert_eq!(shown["kind"], "persistent");
+    let changed = does(
+        &workspace,
+        "agents update lore-keeper --status paused --tag ''",
+    );
+    assert_eq!(changed["agent"]["status"], "paused");
+    assert_eq!(changed["agent"]["tags"], json!([]));
+    assert_eq!(changed["agent"]["createdAt"], shown["createdAt"]);
+    assert_ne!(changed["agent"]["updatedAt"], shown["updatedAt"]);
+    let error = refused(
+        &workspace,
+        "agents register 'Lore keeper' --id lore-keeper --prompt p",
+        "E_EXISTS",
+    );
+    assert_eq!(error["exitCode"], 101);
+    assert_eq!(
+        error["fix"],
+        "cleo agents register 'Lore keeper' --id lore-keeper-2 --prompt p"
+    );
+    let again = "agents register 'Lore keeper' --prompt p";
+    let error = refused(&workspace, again, "E_EXISTS");
+    assert_eq!(
+        error["fix"],
+        "cleo agents register 'Lore keeper 2' --prompt p"
+    );
+    workspace.shell(error["fix"].as_str().unwrap());
+    assert_eq!(
+        ids(&workspace, "agents list")[4..],
+        ["lore-keeper", "lore-keeper-2"]
+    );
+    refused(&workspace, "agents update lore-keeper", "E_INPUT_INVALID");
+    does(&workspace, "agents remove lore-keeper");
+    refused(&workspace, "agents remove lore-keeper", "E_AGENT_NOT_FOUND");
+}
+
+#[test]
+fn built_in_agents_are_changed_and_become_as_they_were_and_one_stays_as_it_is() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "agents update toby-technical --status paused");
+    assert_eq!(ids(&workspace, "agents list"), BUILTIN);
+    let paused = "agents list --status paused";
+    assert_eq!(ids(&workspace, paused), ["toby-technical"]);
+    assert_eq!(
+        does(&workspace, "agents remove toby-technical")["restored"],
+        true
+    );
+    assert_eq!(ids(&workspace, paused), [] as [&str; 0]);
+    let error = refused(
+        &workspace,
+        "agents remove toby-technical",
+        "E_AGENT_INVALID",
+    );
+    assert_eq!(
+        error["fix"],
+        "cleo agents update toby-technical --status paused"
+    );
+    for line in [
+        "agents update cleo-supervisor --status archived",
+        "agents update cleo-supervisor --role specialist",
+        "agents register X --id toby-technical --prompt p --runtime",
+    ] {
+        let reply = workspace.json(&shlex::split(line).unwrap());
+        assert_eq!(reply["success"], false, "cleo {line}");
+    }
+}
+
+#[test]
+fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
+    let workspace = TestWorkspace::new();
+    let first = does(&workspace, "agents register --runtime One --prompt p");
+    let id = first["agent"]["id"].as_str().unwrap();
+    let digits = id.strip_prefix("custom_").unwrap();
+    assert!(digits.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
+    assert_eq!(first["agent"]["isRuntime"], true);
+    let sample = "agents register Two --id custom_1756441115596 --tag lore";
+    assert_eq!(does(&workspace, sample)["created"], true);
+    assert_eq!(
+        does(&workspace, sample)["created"],
+        false,
+        "the same id changes it"
+    );
+    for line in [
+        "agents register --runtime Bad --id agent-1",
+        "agents register --runtime Bad --id custom_1x",
+    ] {
+        refused(&workspace, line, "E_AGENT_INVALID");
+    }
+    refused(
+        &workspace,
+        "agents register --runtime X --id peter-logical",
+        "E_EXISTS",
+    );
+    does(&workspace, "agents register Stays --prompt p");
+    let expired = does(&workspace, "agents cleanup --expired");
+    assert_eq!(expired["cleanedUp"], json!(["custom_1756441115596"]));
+    let cleaned = does(&workspace, "agents cleanup");
+    assert_eq!(cleaned["cleanedUp"], json!([id]));
+    assert_eq!(
+        (&cleaned["before"], &cleaned["after"]),
+        (&json!(6), &json!(5))
+    );
+    assert_eq!(cleaned["removed"], 1);
+    let mut remaining = BUILTIN.map(str::to_string).to_vec();
+    remaining.push("stays".to_string());
+    assert_eq!(cleaned["remaining"], json!(remaining));
+}
+
+#[test]
+fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
+    let workspace = TestWorkspace::new()
+        .with(".cleo/agents/crawler.yaml", "name: Crawler\ntags: [web, crawl]\ncapability: Web-Crawler\nskills: [Search]\n")
+        .with(".cleo/agents/workers.json", r#"{"agents": [{"name": "sum", "type": "http", "endpoint": "http://127.0.0.1:9/x", "intents": ["summary.create"], "timeout_ms": 200}]}"#)
+        .with(".cleo/agents/broken.yaml", "name: x\n  tags: [\n")
+        .with(".cleo/agents/note.txt", "no agent");
+    assert_eq!(ids(&workspace, "agents list")[4..], ["crawler", "sum"]);
+    assert_eq!(
+        ids(&workspace, "agents list --capability web-CRAWLER"),
+        ["crawler"]
+    );
+    assert_eq!(
+        ids(&workspace, "agents list --skill search --skill ner"),
+        ["crawler"]
+    );
+    assert_eq!(
+        ids(&workspace, "agents list --skill search --skill ner --all"),
+        [] as [&str; 0]
+    );
+    let listed = workspace.json(&["agents", "list"]);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("broken.yaml is left out"), "{warning}");
+    assert!(warning.contains("line 2 column"), "{warning}");
+    let error = refused(
+        &workspace,
+        "agents update crawler --status paused",
+        "E_AGENT_INVALID",
+    );
+    assert_eq!(error["fix"], "${EDITOR:-vi} .cleo/agents/crawler.yaml");
+    assert_eq!(
+        does(&workspace, "agents show sum")["file"],
+        ".cleo/agents/workers.json"
+    );
+}
+
+#[test]
+fn a_file_is_imported_whole_or_not_at_all() {
+    let workspace = TestWorkspace::new()
+        .with("good.yaml", "- {id: a, name: A, prompt: p}\n- {id: w, name: W, type: cli, command: run --fast, max_tokens: 9}\n")
+        .with("bad.json", r#"[{"id": "b", "name": "B", "prompt": "p"}, {"id": "c", "name": "C", "prompt": "p", "color": "red"}]"#)
+        .with("torn.json", "[{\"id\": \"b\",\n \"name\": }]");
+    let imported = does(&workspace, "agents import good.yaml");
+    assert_eq!(
+        (&imported["total"], &imported["updated"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(imported["agents"][1]["command"], json!(["run", "--fast"]));
+    refused(&workspace, "agents import good.yaml", "E_EXISTS");
+    let again = does(&workspace, "agents import good.yaml --replace");
+    assert_eq!(again["updated"], 2);
+    let error = refused(&workspace, "agents import bad.json", "E_AGENT_INVALID");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("`red` is no colour")
+    );
+    let error = refused(&workspace, "agents import torn.json", "E_AGENT_INVALID");
+    assert!(
+        error["message"].as_str().unwrap().contains("line 2 column"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_an_agent_cannot_be_is_refused_with_a_corrected_command() {
+    let workspace = TestWorkspace::new();
+    let long = format!("agents register {} --prompt p", "x".repeat(101));
+    for (line, fix) in [
+        (
+            "agents register X --prompt p --agent-color red",
+            "cleo agents register X --prompt p --agent-color '#6B7280'",
+        ),
+        (
+            "agents register X --prompt p --temperature 2.5",
+            "cleo agents register X --prompt p --temperature 2",
+        ),
+        (
+            "agents register X --prompt p --id 'a b'",
+            "cleo agents register X --prompt p --id a-b",
+        ),
+    ] {
+        assert_eq!(refused(&workspace, line, "E_AGENT_INVALID")["fix"], fix);
+    }
+    refused(&workspace, &long, "E_AGENT_INVALID");
+    refused(&workspace, "agents register X", "E_AGENT_INVALID");
+    refused(
+        &workspace,
+        "agents register X --prompt p --role boss",
+        "E_AGENT_INVALID",
+    );
+    refused(
+        &workspace,
+        "agents register X --prompt p --status asleep",
+        "E_AGENT_INVALID",
+    );
+    let huge = workspace.json_with(&["agents", "register", "--stdin"], &" ".repeat(5 << 20));
+    assert_eq!(huge["error"]["code"], "E_INPUT_INVALID");
+    let text = workspace.json_with(&["agents", "register", "--stdin"], "[1]");
+    assert_eq!(text["error"]["code"], "E_AGENT_INVALID");
+}
+
+#[test]
+fn many_processes_register_at_once_and_none_is_lost() {
+    let workspace = TestWorkspace::new();
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let workspace = &workspace;
+            scope.spawn(move || {
+                workspace.ok(&format!("agents register 'Agent {number}' --prompt p"));
+                workspace.ok(&format!(
+                    "agents register --runtime 'Moment {number}' --prompt p"
+                ));
+            });
+        }
+    });
+    assert_eq!(ids(&workspace, "agents list").len(), 4 + 32);
+    assert_eq!(ids(&workspace, "agents list --kind runtime").len(), 16);
+}
