@@ -1,5 +1,6 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
+pub mod agent_tasks;
 pub mod agents;
 pub mod claims;
 pub mod complete;

@@ -54,7 +54,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return many(face, &arguments);
     };
     let request = Request {
-        query: Query::new(message, arguments.agent)?,
+        query: Query::new(message, arguments.agent)
+            .map_err(|error| error.fix("cleo agents execute --help"))?,
         conversation: arguments.conversation,
     };
     let mut executor = executor(face)?;

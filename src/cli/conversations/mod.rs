@@ -3,7 +3,7 @@
 mod archive;
 mod create;
 mod list;
-mod messages;
+pub(super) mod messages;
 mod show;
 
 use std::process::ExitCode;

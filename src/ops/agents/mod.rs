@@ -4,6 +4,7 @@
 mod change;
 mod files;
 mod lookup;
+mod metrics;
 mod register;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use crate::workspace::Workspace;
 pub(in crate::ops) use change::swept;
 pub use change::{Cleaned, Removed, Sweep, cleanup, remove, update};
 pub use lookup::{Listed, Lookup, list};
+pub use metrics::{Dashboard, Measured, Metrics, metrics};
 pub use register::{Imported, Registered, import, register};
 
 /// An agent after a command, or as it is shown.

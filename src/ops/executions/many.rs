@@ -128,7 +128,8 @@ fn finished(
             let message = format!("it has more than {LINE_MAX} bytes");
             return Err(Error::new(Code::InputInvalid, message).fix("cleo agents execute --help"));
         };
-        let mut request = Request::line(bytes)?;
+        let request = Request::line(bytes);
+        let mut request = request.map_err(|error| error.fix("cleo agents execute --help"))?;
         let agent = agent.map(str::to_string);
         request.query.agent = request.query.agent.or(agent);
         let conversation = conversation.map(str::to_string);
