@@ -215,6 +215,14 @@ codes! {
         "Use another id, or go on: the thing is there.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
         "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
+    ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
+        "Try again later; `cleo config list` shows which server it is.";
+    ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",
+        "Correct the key or the setting that the message names.";
+    ModelAnswer = "E_MODEL_ANSWER", 80, "What the configured model's server answered cannot be used as an answer.",
+        "Check `llm.provider`, `llm.baseUrl` and `llm.model` with `cleo config list`.";
+    ModelTimeout = "E_MODEL_TIMEOUT", 124, "The configured model did not answer in time.",
+        "Try again, or allow more time with `cleo config set llm.timeout 5m`.";
     StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
         "See the errors beside the results.";
     Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",

@@ -104,6 +104,15 @@ pub fn hex(hash: &[u8]) -> String {
     "sha256:".chars().chain(digits).collect()
 }
 
+/// Writes a random UUID (version 4) of 16 random bytes.
+pub fn uuid(mut random: [u8; 16]) -> String {
+    random[6] = random[6] & 0x0f | 0x40;
+    random[8] = random[8] & 0x3f | 0x80;
+    let digits = format!("{:032x}", u128::from_be_bytes(random));
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    parts.join("-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +135,12 @@ mod tests {
         ] {
             assert!(text.parse::<TaskId>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_uuid_says_that_it_is_random() {
+        assert_eq!(uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
     }
 
     #[test]

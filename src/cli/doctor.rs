@@ -18,9 +18,9 @@ Examples:
   cleo doctor --jq '.result.findings[] | select(.status != \"ok\") | .fix'
   cleo doctor --stress --writers 16 --seconds 20
 
-Looks at settings, folders, database, skills, protocols, manifest, agent files, the clock, claims
-that ran out, and the agent programs on the PATH, which are asked for version and help only.
-Nothing is changed. --stress writes with many processes at once into a workspace of its own, kills
+Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
+manifest, agent files, the clock, claims that ran out, and the agent programs on the PATH, which are
+asked for version and help only. Nothing is changed. --stress writes with many processes at once into a workspace of its own, kills
 some of them, and proves that nothing acknowledged was lost.")]
 pub(super) struct Arguments {
     /// Write with many processes at once, kill some, and count
@@ -48,7 +48,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let patient = Patient {
         surroundings: face.surroundings()?,
-        settings: environment::settings(face.globals).err(),
+        settings: environment::settings(face.globals),
+        variable: environment::variable,
         path: environment::variable("PATH").unwrap_or_default(),
     };
     let (examined, error) = doctor::examine(patient);

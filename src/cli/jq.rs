@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use super::screen::clean;
 use crate::error::{Code, Error, Result};
+use crate::runner;
 
 /// Name of the program that filters.
 const PROGRAM: &str = "cleo-jq";
@@ -28,10 +29,8 @@ pub(super) enum Ended {
 impl Jq {
     /// Reads a filter; one that is faulty is refused with the place.
     pub(super) fn read(code: &str) -> Result<Jq> {
-        let own = std::env::current_exe().unwrap_or_default();
-        let program = own.with_file_name(format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX));
         let jq = Jq {
-            program,
+            program: runner::beside(PROGRAM),
             code: code.to_string(),
         };
         let checked = jq.start(&["--check"]).and_then(Child::wait_with_output);

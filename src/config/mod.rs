@@ -3,6 +3,8 @@
 
 pub mod file;
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result, nearest, steers};
@@ -33,6 +35,8 @@ pub enum Kind {
     Number(u64, u64),
     /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
     Duration(u64, u64),
+    /// An amount of money, from nothing up to this; written `3` or `0.15`, kept as it is written.
+    Price(u32),
     /// `true` or `false`.
     Flag,
     /// Folders. In a variable they are separated by colons, elsewhere by commas.
@@ -61,6 +65,25 @@ pub const ROUTING_MIN_MARGIN: &str = "routing.minMargin";
 pub const ORCHESTRATOR_CONTEXT_TOKENS: &str = "orchestrator.contextTokens";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
+
+/// Which kind of server answers for agents.
+pub const LLM_PROVIDER: &str = "llm.provider";
+/// Which model answers.
+pub const LLM_MODEL: &str = "llm.model";
+/// Where that server is.
+pub const LLM_BASE_URL: &str = "llm.baseUrl";
+/// Variable that holds the key for it.
+pub const LLM_API_KEY_ENV: &str = "llm.apiKeyEnv";
+/// How long an answer may take.
+pub const LLM_TIMEOUT: &str = "llm.timeout";
+/// How often a request that failed is sent again.
+pub const LLM_RETRIES: &str = "llm.retries";
+/// Whether answers come piece by piece.
+pub const LLM_STREAM: &str = "llm.stream";
+/// What tokens that are read cost.
+pub const LLM_INPUT_PRICE: &str = "llm.inputPrice";
+/// What tokens that are written cost.
+pub const LLM_OUTPUT_PRICE: &str = "llm.outputPrice";
 
 /// Every setting that there is.
 pub static KEYS: &[Key] = &[
@@ -141,6 +164,69 @@ pub static KEYS: &[Key] = &[
         meaning: "Whether `cleo spawn` refuses unresolved tokens, as with --strict.",
         variable: "CLEO_SPAWN_STRICT",
     },
+    Key {
+        name: LLM_PROVIDER,
+        kind: Kind::Choice(&["openai-chat", "openai-responses", "anthropic", "ollama"]),
+        default: None,
+        meaning: "Which kind of model server answers for agents; without it they answer offline.",
+        variable: "CLEO_LLM_PROVIDER",
+    },
+    Key {
+        name: LLM_MODEL,
+        kind: Kind::Text(200),
+        default: None,
+        meaning: "Which model answers; each agent's own unless set (of OpenAI only).",
+        variable: "CLEO_LLM_MODEL",
+    },
+    Key {
+        name: LLM_BASE_URL,
+        kind: Kind::Text(1_000),
+        default: None,
+        meaning: "Where the model server is; the provider's own address unless set. With a key, not from a project's file.",
+        variable: "CLEO_LLM_BASE_URL",
+    },
+    Key {
+        name: LLM_API_KEY_ENV,
+        kind: Kind::Text(100),
+        default: None,
+        meaning: "Name of the variable that holds the key; OPENAI_API_KEY or ANTHROPIC_API_KEY unless set. Not from a project's file.",
+        variable: "CLEO_LLM_API_KEY_ENV",
+    },
+    Key {
+        name: LLM_TIMEOUT,
+        kind: Kind::Duration(1, 3_600),
+        default: Some("2m"),
+        meaning: "How long an answer of the model may take, with everything that is tried again.",
+        variable: "CLEO_LLM_TIMEOUT",
+    },
+    Key {
+        name: LLM_RETRIES,
+        kind: Kind::Number(0, 10),
+        default: Some("2"),
+        meaning: "How often a request to the model is sent again when the server is busy or not there.",
+        variable: "CLEO_LLM_RETRIES",
+    },
+    Key {
+        name: LLM_STREAM,
+        kind: Kind::Flag,
+        default: Some("true"),
+        meaning: "Whether answers of the model are shown as they come.",
+        variable: "CLEO_LLM_STREAM",
+    },
+    Key {
+        name: LLM_INPUT_PRICE,
+        kind: Kind::Price(10_000),
+        default: None,
+        meaning: "Price of a million tokens that the model reads; without both prices no cost is told.",
+        variable: "CLEO_LLM_INPUT_PRICE",
+    },
+    Key {
+        name: LLM_OUTPUT_PRICE,
+        kind: Kind::Price(10_000),
+        default: None,
+        meaning: "Price of a million tokens that the model writes.",
+        variable: "CLEO_LLM_OUTPUT_PRICE",
+    },
 ];
 
 impl Key {
@@ -216,6 +302,9 @@ impl Kind {
             Kind::Duration(least, most) => seconds(text)
                 .filter(|time| (least..=most).contains(time))
                 .map(Value::Number),
+            Kind::Price(most) => price(text)
+                .filter(|price| *price <= f64::from(most))
+                .map(|_| Value::Text(text.to_string())),
             Kind::Flag => word().parse().ok().map(Value::Flag),
             Kind::Folders => folders(text, separator).map(Value::Folders),
         };
@@ -235,6 +324,13 @@ fn seconds(text: &str) -> Option<u64> {
         .iter()
         .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, *seconds)))?;
     whole(number.trim_end()).and_then(|number| number.checked_mul(unit))
+}
+
+/// Reads an amount that is written with digits and at most one point.
+fn price(text: &str) -> Option<f64> {
+    let is_plain = |c: char| c.is_ascii_digit() || c == '.';
+    let is_plain = text.len() <= 20 && text.chars().all(is_plain);
+    text.parse().ok().filter(|_| is_plain)
 }
 
 fn folders(text: &str, separator: char) -> Option<Vec<String>> {
@@ -258,6 +354,7 @@ impl std::fmt::Display for Kind {
             Kind::Duration(_, most) => {
                 write!(formatter, "a time such as 90s, 10m or 1h, at most {most} s")
             }
+            Kind::Price(most) => write!(formatter, "an amount such as 3 or 0.15, at most {most}"),
             Kind::Flag => formatter.write_str("true or false"),
             Kind::Folders => formatter.write_str("folders, separated by commas"),
         }
@@ -333,6 +430,19 @@ impl Settings {
         }
     }
 
+    /// Returns a setting that is an amount of money.
+    pub fn price(&self, name: &str) -> Option<f64> {
+        price(&self.text(name)?)
+    }
+
+    /// Says whether a file of the project, which may come from a stranger, sets this.
+    pub fn is_from_project(&self, name: &str) -> bool {
+        let origin = Key::find(name)
+            .and_then(|key| self.find(key))
+            .map(|(_, origin)| origin);
+        matches!(origin, Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
+    }
+
     /// Says whether a setting is true.
     pub fn is_on(&self, name: &str) -> bool {
         self.value(name) == Some(Value::Flag(true))
@@ -367,6 +477,13 @@ mod tests {
             ("list.limit", "1.5", None),
             ("spawn.strict", "true", Some(Value::Flag(true))),
             ("spawn.strict", "yes", None),
+            ("llm.inputPrice", "0.15", Some(Value::Text("0.15".into()))),
+            ("llm.inputPrice", "3", Some(Value::Text("3".into()))),
+            ("llm.inputPrice", "-1", None),
+            ("llm.inputPrice", "1e3", None),
+            ("llm.inputPrice", "nan", None),
+            ("llm.inputPrice", ".", None),
+            ("llm.inputPrice", "10001", None),
             (
                 "skills.dirs",
                 "a, b",
@@ -391,6 +508,22 @@ mod tests {
             assert!(KEYS[at + 1..].iter().all(|other| other.name != key.name));
             assert!(key.variable.starts_with("CLEO_"));
         }
+    }
+
+    #[test]
+    fn a_file_of_the_project_is_told_from_that_of_the_user() {
+        let key = Key::named("llm.baseUrl").unwrap();
+        for (path, is_project) in [
+            ("/work/.cleo/config.yaml", true),
+            ("/home/me/.config/cleo/config.yaml", false),
+            ("/home/x.cleo/config.yaml", false),
+        ] {
+            let mut settings = Settings::default();
+            let (path, line) = (path.to_string(), 1);
+            settings.add(key, Value::Text("x".into()), Origin::File { path, line });
+            assert_eq!(settings.is_from_project("llm.baseUrl"), is_project);
+        }
+        assert!(!Settings::default().is_from_project("llm.baseUrl"));
     }
 
     #[test]

@@ -4,3 +4,11 @@ mod pipes;
 pub mod probe;
 pub mod process;
 pub mod signals;
+
+use std::path::PathBuf;
+
+/// Says where a program that comes with cleo lies: beside this one.
+pub fn beside(name: &str) -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}

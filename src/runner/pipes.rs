@@ -67,6 +67,12 @@ impl Pipes {
         (id::digest(format!("{out}{err}")), lines)
     }
 
+    /// Returns the last lines of the standard error.
+    pub(super) fn complaints(&self) -> Vec<String> {
+        let heard = self.read[1].lock();
+        heard.unwrap_or_else(PoisonError::into_inner).summary().1
+    }
+
     /// Takes what was kept of the standard output, and says whether that is all of it.
     pub(super) fn kept(&self) -> (Vec<u8>, bool) {
         let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);

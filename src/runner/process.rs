@@ -5,7 +5,7 @@
 //! writing, then its group is ended. A process that made itself a group of its own (a daemon)
 //! cannot be found and goes on, but nobody waits for it.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::pipes::Pipes;
-use super::signals::Guard;
+use super::signals::{self, Guard};
 use crate::error::{Code, Error, Result, quote};
 
 /// How long a command may take to end after it was asked to.
@@ -56,6 +56,8 @@ pub struct Captured {
     pub stdout: Vec<u8>,
     /// True when that is all of it.
     pub is_whole: bool,
+    /// The last lines of its standard error.
+    pub complaints: Vec<String>,
 }
 
 /// Runs the words of a command in a folder. The first word is a program; nothing is expanded.
@@ -70,10 +72,31 @@ pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished>
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output.
-pub fn capture(mut command: Command, limit: Duration, keep: usize) -> Result<Captured> {
+pub fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
+    follow(command, None, limit, keep)
+}
+
+/// Runs a command as [`capture`] does, with something on its standard input.
+pub fn converse(
+    command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+    keep: usize,
+) -> Result<Captured> {
+    follow(command, Some(input), limit, keep)
+}
+
+fn follow(
+    mut command: Command,
+    input: Option<Vec<u8>>,
+    limit: Duration,
+    keep: usize,
+) -> Result<Captured> {
     let guard = Guard::begin()?;
     let start = Instant::now();
+    command.stdin(input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped()));
     let mut child = spawn(&mut command)?;
+    feed(&mut child, input);
     let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, limit, &guard);
     let exit_code = finish(&mut child, &pipes, ending);
@@ -82,6 +105,7 @@ pub fn capture(mut command: Command, limit: Duration, keep: usize) -> Result<Cap
     }
     let (output_digest, last_lines) = pipes.heard();
     let (stdout, is_whole) = pipes.kept();
+    let complaints = pipes.complaints();
     let finished = Finished {
         exit_code,
         duration: start.elapsed(),
@@ -93,17 +117,25 @@ pub fn capture(mut command: Command, limit: Duration, keep: usize) -> Result<Cap
         finished,
         stdout,
         is_whole,
+        complaints,
     })
 }
 
 fn spawn(command: &mut Command) -> Result<Child> {
     let started = command
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn();
     started.map_err(|cause| not_started(&command.get_program().to_string_lossy(), cause))
+}
+
+/// Writes to a command on a thread that nobody waits for: one that does not read holds up nothing.
+fn feed(child: &mut Child, input: Option<Vec<u8>>) {
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        // A command may end without having read everything.
+        thread::spawn(move || pipe.write_all(&input));
+    }
 }
 
 fn not_started(program: &str, cause: std::io::Error) -> Error {
@@ -118,15 +150,9 @@ fn not_started(program: &str, cause: std::io::Error) -> Error {
 }
 
 fn interrupted(code: Code, command: &Command) -> Error {
-    let what = match code {
-        Code::Terminated => "terminated",
-        _ => "interrupted",
-    };
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    let command = words.join(" ");
-    let message = format!("{what} while `{command}` ran; it was ended, its result is not kept");
-    Error::new(code, message)
+    signals::interrupted(code, &format!("`{}` ran", words.join(" ")))
 }
 
 /// Waits for the end of the command, the limit or a signal, whichever comes first.

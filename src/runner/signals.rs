@@ -2,7 +2,9 @@
 //! place when the first command starts, so a cleo that runs none has none.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -12,10 +14,15 @@ use crate::error::{Code, Error, Result};
 /// The signals that end cleo, and what they are answered with.
 const SIGNALS: [(i32, Code); 2] = [(SIGINT, Code::Interrupted), (SIGTERM, Code::Terminated)];
 
+/// How often a sleeper looks whether cleo is asked to end.
+const LOOK: Duration = Duration::from_millis(25);
+
 /// True while no command runs: signals then do what they always do.
 static IDLE: AtomicBool = AtomicBool::new(true);
 /// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+/// How many commands run: signals are obeyed again when the last of them has ended.
+static RUNNING: Mutex<usize> = Mutex::new(0);
 /// Handlers cannot be taken away again, so there is one set of them for a process.
 static HANDLED: OnceLock<()> = OnceLock::new();
 
@@ -29,7 +36,7 @@ impl Guard {
             handle().map_err(unhandled)?;
             let _ = HANDLED.set(());
         }
-        IDLE.store(false, Ordering::SeqCst);
+        count(|running| running + 1);
         Ok(Guard(()))
     }
 
@@ -53,7 +60,39 @@ fn caught() -> Option<Code> {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        IDLE.store(true, Ordering::SeqCst);
+        count(|running| running.saturating_sub(1));
+    }
+}
+
+fn count(change: impl Fn(usize) -> usize) {
+    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    *running = change(*running);
+    IDLE.store(*running == 0, Ordering::SeqCst);
+}
+
+/// Makes the error of a cleo that was asked to end. `meanwhile` says what went on, such as
+/// `cleo waited for an answer`.
+pub fn interrupted(code: Code, meanwhile: &str) -> Error {
+    let what = match code {
+        Code::Terminated => "terminated",
+        _ => "interrupted",
+    };
+    Error::new(
+        code,
+        format!("{what} while {meanwhile}; it was ended, its result is not kept"),
+    )
+}
+
+/// Sleeps, and no longer than until cleo is asked to end, which is an error then.
+pub fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
+    let guard = Guard::begin()?;
+    let begun = Instant::now();
+    while guard.caught().is_none() && begun.elapsed() < time {
+        thread::sleep(LOOK.min(time.saturating_sub(begun.elapsed())));
+    }
+    match guard.end() {
+        Some(code) => Err(interrupted(code, meanwhile)),
+        None => Ok(()),
     }
 }
 

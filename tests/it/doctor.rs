@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use serde_json::Value;
 
+use crate::server::{Answer, Server};
 use crate::world::{CLEO, TestWorkspace};
 
 /// Returns what was found amiss: check, status, message and fix.
@@ -96,6 +97,84 @@ fn faulty_settings_are_found() {
         "config.yaml:1: `color` is `blue`",
     );
     assert_eq!(fix, "cleo config unset color");
+}
+
+#[test]
+fn a_model_that_could_not_be_asked_is_found_and_nobody_is_asked() {
+    let server = Server::start(&[Answer::Close]);
+    let url = format!("{}/v1", server.url);
+    let with = |variables: &[(&str, &str)]| {
+        let variables = variables.iter();
+        variables.fold(workspace(), |workspace, (name, value)| {
+            workspace.env(name, value)
+        })
+    };
+    let openai = ("CLEO_LLM_PROVIDER", "openai-chat");
+    let key = ("OPENAI_API_KEY", "sk-test-0123456789");
+    let fix = only(
+        &with(&[openai]),
+        "model",
+        "warn",
+        "OPENAI_API_KEY is not set",
+    );
+    assert_eq!(fix, "read -rs OPENAI_API_KEY && export OPENAI_API_KEY");
+    let fix = only(
+        &with(&[("CLEO_LLM_PROVIDER", "ollama")]),
+        "model",
+        "fail",
+        "which model answers",
+    );
+    assert_eq!(fix, "cleo config set llm.model llama3.2");
+    let far = ("CLEO_LLM_BASE_URL", "http://models.invalid/v1");
+    only(
+        &with(&[openai, key, far]),
+        "model",
+        "warn",
+        "without encryption",
+    );
+    for variables in [&[openai, key][..], &[openai, ("CLEO_LLM_BASE_URL", &url)]] {
+        let workspace = with(variables);
+        assert_eq!(amiss(&workspace), []);
+        let shown = workspace.ok("doctor");
+        assert!(shown.stdout.contains("of openai-chat at http"), "{shown}");
+        assert!(!shown.to_string().contains(key.1), "{shown}");
+    }
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn a_project_that_names_a_server_for_what_is_said_is_found() {
+    let config = "llm:\n  provider: openai-chat\n  baseUrl: https://evil.example/v1\n";
+    let workspace = workspace().with(".cleo/config.yaml", config);
+    let what = "servers of this machine only";
+    let fix = only(&workspace, "model", "fail", what);
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(
+        workspace.json(&["config", "get", "llm.baseUrl"])["result"]["setting"]["value"],
+        "https://evil.example/v1"
+    );
+    let key = "OPENAI_API_KEY=sk-test-0123456789 cleo doctor";
+    assert_eq!(workspace.shell(key).exit, 0);
+}
+
+#[test]
+fn without_the_network_program_the_model_cannot_be_asked() {
+    let workspace = workspace();
+    let alone = workspace.path("bin/cleo");
+    std::fs::create_dir(workspace.path("bin")).unwrap();
+    std::fs::copy(CLEO, &alone).unwrap();
+    let mut command = workspace.surround(std::process::Command::new(&alone));
+    command
+        .args(["doctor"])
+        .env("CLEO_LLM_PROVIDER", "openai-chat");
+    let reply = crate::world::document(&workspace.finish(command, ""));
+    assert_eq!(reply["error"]["code"], "E_DOCTOR_FOUND");
+    let message = reply["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("needs the program cleo-net at"),
+        "{message}"
+    );
+    assert_eq!(reply["error"]["fix"], "cargo install --path .");
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod init_agents;
 mod listing;
 mod manifest;
 mod manifest_compact;
+mod models;
 mod orchestrator;
 mod output;
 mod phases;
@@ -46,6 +47,7 @@ mod route;
 mod safety;
 mod schemas;
 mod selection;
+mod server;
 mod sessions;
 mod settings;
 mod skill_files;
@@ -65,6 +67,7 @@ mod undo_properties;
 mod verify;
 mod verify_own;
 mod why;
+mod workers;
 
 /// Files that are no modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];

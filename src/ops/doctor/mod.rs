@@ -6,11 +6,15 @@ mod clients;
 mod database;
 mod files;
 mod folders;
+mod model;
 pub mod stress;
+
+use std::ffi::OsString;
 
 use serde::Serialize;
 
 use super::{Context, Surroundings};
+use crate::config::Settings;
 use crate::error::{Code, Error, Result};
 
 /// How something was found.
@@ -89,10 +93,12 @@ impl Finding {
 pub struct Patient {
     /// What surrounds the command.
     pub surroundings: Surroundings,
-    /// What is wrong with the settings, if anything is.
-    pub settings: Option<Error>,
+    /// The settings, or what is wrong with them.
+    pub settings: Result<Settings>,
+    /// Looks up a variable of the environment.
+    pub variable: fn(&str) -> Option<OsString>,
     /// Where programs are looked for.
-    pub path: std::ffi::OsString,
+    pub path: OsString,
 }
 
 /// Looks at everything. The error is the verdict, when something is broken.
@@ -100,12 +106,16 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
     let Patient {
         surroundings,
         settings,
+        variable,
         path,
     } = patient;
-    let mut findings = vec![match settings {
-        None => Finding::ok("settings", "every layer can be read"),
-        Some(error) => Finding::of("settings", error),
-    }];
+    let mut findings = match settings {
+        Ok(settings) => vec![
+            Finding::ok("settings", "every layer can be read"),
+            model::look(&settings, variable),
+        ],
+        Err(error) => vec![Finding::of("settings", error)],
+    };
     match surroundings.workspace() {
         Ok(workspace) => {
             let around = Surroundings {

@@ -1,0 +1,225 @@
+//! Language models: what they are asked and what they answer, in the four wire formats that servers
+//! speak. Each format is a file of pure functions; [`client`] talks to servers. Start at [`Model`],
+//! which is made from the settings, and at [`client::Client::ask`].
+
+pub mod anthropic;
+pub mod client;
+pub mod key;
+pub mod ollama;
+pub mod openai_chat;
+pub mod openai_responses;
+pub mod reply;
+pub mod retry;
+pub mod settings;
+pub mod stream;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::agent::Agent;
+
+#[cfg(test)]
+mod tests;
+
+pub use reply::{Delta, Finish, Reply, Usage};
+
+/// Which wire format a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// OpenAI's Chat Completions, which many servers speak.
+    OpenAiChat,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Ollama's own.
+    Ollama,
+}
+
+/// The configured model: which server answers, and how long cleo waits for it. Holds no key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What the server speaks.
+    pub provider: Provider,
+    /// The model that answers whatever an agent says; none lets each agent's own answer.
+    pub name: Option<String>,
+    /// Address of the server, without a slash at its end.
+    pub base_url: String,
+    /// Variable that may hold the key; none for servers that get none.
+    pub key_variable: Option<String>,
+    /// Whether it must hold one.
+    pub needs_key: bool,
+    /// How long an answer may take, with everything that is tried again.
+    pub timeout: Duration,
+    /// How often a request that failed is sent again.
+    pub retries: u32,
+    /// Whether answers come piece by piece.
+    pub stream: bool,
+    /// Price of a million tokens read and of a million written, where both are known.
+    pub prices: Option<(f64, f64)>,
+}
+
+/// Who says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// Something said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+/// What a model is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What the model is told before everything; may be empty.
+    pub system: String,
+    /// What was said until now; the last is what it answers.
+    pub messages: Vec<Message>,
+    /// The model, unless the configuration names one.
+    pub model: String,
+    /// How freely it answers, from 0 to 2; none leaves it to the server.
+    pub temperature: Option<f64>,
+    /// Most tokens of the answer.
+    pub max_tokens: u32,
+}
+
+impl Request {
+    /// Asks as an agent does: with its prompt, and as its fields say.
+    pub fn of(agent: &Agent, messages: Vec<Message>) -> Request {
+        Request {
+            system: agent.prompt.clone(),
+            messages,
+            model: agent.model.clone(),
+            temperature: Some(agent.temperature),
+            max_tokens: agent.max_tokens,
+        }
+    }
+
+    /// Asks one thing.
+    pub fn once(model: &str, system: &str, message: &str) -> Request {
+        Request {
+            system: system.to_string(),
+            messages: vec![Message::user(message)],
+            model: model.to_string(),
+            temperature: None,
+            max_tokens: 4_000,
+        }
+    }
+}
+
+impl Message {
+    /// Makes a message of who asks.
+    pub fn user(content: &str) -> Message {
+        Message {
+            role: Role::User,
+            content: content.to_string(),
+        }
+    }
+
+    /// Makes a message of the model.
+    pub fn assistant(content: &str) -> Message {
+        Message {
+            role: Role::Assistant,
+            content: content.to_string(),
+        }
+    }
+}
+
+/// A request in the form of a server. The key is not in it: the client adds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// Where it goes.
+    pub url: String,
+    /// Headers besides those of every request and the key's.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// What is sent.
+    pub body: Value,
+}
+
+impl Model {
+    /// Says which model answers a request.
+    pub fn name_for<'a>(&'a self, request: &'a Request) -> &'a str {
+        self.name.as_deref().unwrap_or(&request.model)
+    }
+
+    /// Says what an answer costs; none when a price or a number of tokens is not known. Tokens that
+    /// the server had kept count like others, so it is never too little.
+    pub fn cost(&self, usage: &Usage) -> Option<f64> {
+        let (read, written) = self.prices?;
+        let (input, output) = (usage.input? as f64, usage.output? as f64);
+        Some((input * read + output * written) / 1_000_000.0)
+    }
+}
+
+impl Provider {
+    /// Writes a request in the form of the server.
+    pub fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
+        match self {
+            Provider::OpenAiChat => openai_chat::draft(model, request, stream),
+            Provider::OpenAiResponses => openai_responses::draft(model, request, stream),
+            Provider::Anthropic => anthropic::draft(model, request, stream),
+            Provider::Ollama => ollama::draft(model, request, stream),
+        }
+    }
+
+    /// Reads a whole answer: a delta that is everything.
+    pub fn whole(self, body: &Value) -> Delta {
+        match self {
+            Provider::OpenAiChat => openai_chat::whole(body),
+            Provider::OpenAiResponses => openai_responses::whole(body),
+            Provider::Anthropic => anthropic::whole(body),
+            Provider::Ollama => ollama::delta(body),
+        }
+    }
+
+    /// Reads one event of an answer that comes piece by piece.
+    pub fn delta(self, event: &Value) -> Delta {
+        match self {
+            Provider::OpenAiChat => openai_chat::delta(event),
+            Provider::OpenAiResponses => openai_responses::delta(event),
+            Provider::Anthropic => anthropic::delta(event),
+            Provider::Ollama => ollama::delta(event),
+        }
+    }
+
+    /// Says how events are separated.
+    pub fn framing(self) -> stream::Framing {
+        match self {
+            Provider::Ollama => stream::Framing::Lines,
+            _ => stream::Framing::Events,
+        }
+    }
+
+    /// Makes the header that carries a key.
+    pub fn key_header(self, key: &key::Key) -> (String, String) {
+        match self {
+            Provider::Anthropic => ("x-api-key".to_string(), key.reveal().to_string()),
+            _ => (
+                "authorization".to_string(),
+                format!("Bearer {}", key.reveal()),
+            ),
+        }
+    }
+
+    /// Returns the name that the settings have for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Provider::OpenAiChat => "openai-chat",
+            Provider::OpenAiResponses => "openai-responses",
+            Provider::Anthropic => "anthropic",
+            Provider::Ollama => "ollama",
+        }
+    }
+}

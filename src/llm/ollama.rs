@@ -1,0 +1,48 @@
+//! Ollama's own format. Pure.
+
+use serde_json::{Value, json};
+
+use super::reply::{fault, number, text, word};
+use super::{Delta, Draft, Finish, Model, Request, Usage};
+
+/// Writes a request.
+pub fn draft(model: &Model, request: &Request, stream: bool) -> Draft {
+    let system = json!({"role": "system", "content": request.system});
+    let system = (!request.system.is_empty()).then_some(system);
+    let messages: Vec<Value> = system
+        .into_iter()
+        .chain(request.messages.iter().map(|message| json!(message)))
+        .collect();
+    let mut options = json!({"num_predict": request.max_tokens});
+    if let Some(temperature) = request.temperature {
+        options["temperature"] = json!(temperature);
+    }
+    Draft {
+        url: format!("{}/api/chat", model.base_url),
+        headers: Vec::new(),
+        // Unless it is told, this server streams.
+        body: json!({
+            "model": model.name_for(request),
+            "messages": messages,
+            "options": options,
+            "stream": stream,
+        }),
+    }
+}
+
+/// Reads a piece of an answer; a whole one has the same form.
+pub fn delta(line: &Value) -> Delta {
+    let is_done = line["done"].as_bool().unwrap_or(false);
+    let reason = word(line, "/done_reason").unwrap_or("stop".to_string());
+    Delta {
+        text: text(line, "/message/content"),
+        finish: is_done.then(|| Finish::read(&reason)),
+        usage: Usage {
+            input: number(line, "/prompt_eval_count"),
+            output: number(line, "/eval_count"),
+            cached: None,
+        },
+        model: word(line, "/model"),
+        error: fault(line),
+    }
+}

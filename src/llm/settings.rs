@@ -1,0 +1,342 @@
+//! From settings to a [`Model`]. Pure.
+//!
+//! A project's file may come from a stranger. It can choose provider and model, but it cannot send
+//! what users say to a server of its own, nor any variable to any server: a server that it names is
+//! on this machine and gets no key, and it names no variable.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::{Model, Provider};
+use crate::config::{
+    LLM_API_KEY_ENV, LLM_BASE_URL, LLM_INPUT_PRICE, LLM_MODEL, LLM_OUTPUT_PRICE, LLM_PROVIDER,
+    LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Settings,
+};
+use crate::error::{Code, Error, Result, quote};
+
+const PROVIDERS: [Provider; 4] = [
+    Provider::OpenAiChat,
+    Provider::OpenAiResponses,
+    Provider::Anthropic,
+    Provider::Ollama,
+];
+
+impl Provider {
+    /// Returns its own address and the variable that usually holds its key.
+    fn defaults(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Provider::OpenAiChat | Provider::OpenAiResponses => {
+                ("https://api.openai.com/v1", Some("OPENAI_API_KEY"))
+            }
+            Provider::Anthropic => ("https://api.anthropic.com", Some("ANTHROPIC_API_KEY")),
+            Provider::Ollama => ("http://127.0.0.1:11434", None),
+        }
+    }
+
+    /// Says whether the models that agents name are its own.
+    fn knows_models_of_agents(self) -> bool {
+        matches!(self, Provider::OpenAiChat | Provider::OpenAiResponses)
+    }
+}
+
+impl Model {
+    /// Makes the model that the settings describe; none when they name no provider.
+    pub fn from(settings: &Settings) -> Result<Option<Model>> {
+        let Some(word) = settings.text(LLM_PROVIDER) else {
+            return Ok(None);
+        };
+        let provider = PROVIDERS.into_iter().find(|one| one.word() == word);
+        let provider = provider.unwrap_or(Provider::OpenAiChat);
+        let name = settings.text(LLM_MODEL);
+        if name.is_none() && !provider.knows_models_of_agents() {
+            let message = format!(
+                "{LLM_PROVIDER} is {word}, and {LLM_MODEL} does not say which model answers"
+            );
+            let example = match provider {
+                Provider::Anthropic => "claude-sonnet-4-5",
+                _ => "llama3.2",
+            };
+            return Err(invalid(message).fix(format!("cleo config set {LLM_MODEL} {example}")));
+        }
+        let (key_variable, needs_key) = key(settings, provider)?;
+        Ok(Some(Model {
+            provider,
+            name,
+            base_url: base_url(settings, provider)?,
+            key_variable,
+            needs_key,
+            timeout: Duration::from_secs(settings.number(LLM_TIMEOUT).unwrap_or(120)),
+            retries: settings.number(LLM_RETRIES).unwrap_or(2) as u32,
+            stream: settings.is_on(LLM_STREAM),
+            prices: settings
+                .price(LLM_INPUT_PRICE)
+                .zip(settings.price(LLM_OUTPUT_PRICE)),
+        }))
+    }
+
+    /// Says whether what is sent stays on this machine or is encrypted.
+    pub fn is_safe(&self) -> bool {
+        self.base_url.starts_with("https://") || is_local(&self.base_url)
+    }
+}
+
+/// Says which variable may hold the key and whether it must: servers of others often want none.
+fn key(settings: &Settings, provider: Provider) -> Result<(Option<String>, bool)> {
+    if settings.is_from_project(LLM_API_KEY_ENV) {
+        let message = format!(
+            "{LLM_API_KEY_ENV} is set by the project's file, which cannot say which variable is sent to a server"
+        );
+        return Err(invalid(message).fix(format!("cleo config unset {LLM_API_KEY_ENV}")));
+    }
+    if settings.is_from_project(LLM_BASE_URL) {
+        return Ok((None, false));
+    }
+    let Some(named) = settings.text(LLM_API_KEY_ENV) else {
+        let usual = provider.defaults().1.map(String::from);
+        let needs_key = usual.is_some() && settings.text(LLM_BASE_URL).is_none();
+        return Ok((usual, needs_key));
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if named.starts_with(|c: char| c.is_ascii_digit()) || !named.chars().all(is_name) {
+        // It is not repeated: it may be the key itself.
+        let message = format!(
+            "{LLM_API_KEY_ENV} is no name of a variable; it is not the place for the key itself"
+        );
+        return Err(invalid(message).fix("cleo config list --show-origin"));
+    }
+    Ok((Some(named), true))
+}
+
+fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
+    let Some(text) = settings.text(LLM_BASE_URL) else {
+        return Ok(provider.defaults().0.to_string());
+    };
+    let url = text.trim_end_matches('/');
+    if host(url).is_none() {
+        let message = format!(
+            "{LLM_BASE_URL} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
+        );
+        let own = provider.defaults().0;
+        return Err(invalid(message).fix(format!("cleo config set {LLM_BASE_URL} {own}")));
+    }
+    if settings.is_from_project(LLM_BASE_URL) && !is_local(url) {
+        let message = format!(
+            "{LLM_BASE_URL} is set by the project's file to `{url}`; it can name servers of this machine only, others are for you to name"
+        );
+        let fix = format!(
+            "cleo config set {LLM_BASE_URL} {} --user && cleo config unset {LLM_BASE_URL}",
+            quote(url)
+        );
+        return Err(invalid(message).fix(fix));
+    }
+    // Others write the version into the address, this format has it in the path.
+    let url = match provider {
+        Provider::Anthropic => url.strip_suffix("/v1").unwrap_or(url),
+        _ => url,
+    };
+    Ok(url.to_string())
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Code::ConfigInvalid, message)
+}
+
+/// Finds the host of an address; none in what is no plain address.
+fn host(url: &str) -> Option<&str> {
+    let schemes = ["http://", "https://"];
+    let rest = schemes.iter().find_map(|scheme| url.strip_prefix(scheme))?;
+    let authority = rest.split('/').next()?;
+    let is_plain = |c: char| c.is_ascii_graphic() && !"?#@\\\"<>^`{|}".contains(c);
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split_once(']')?.0,
+        None => authority.split(':').next()?,
+    };
+    Some(host).filter(|host| !host.is_empty() && rest.chars().all(is_plain))
+}
+
+fn is_local(url: &str) -> bool {
+    host(url).is_some_and(|host| {
+        let address = host.parse::<IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Key, Origin};
+
+    /// Makes settings of names and values; those after `project` stand in its file.
+    fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
+        let mut settings = Settings::default();
+        let path = |of: &str| Origin::File {
+            path: format!("/x/{of}/config.yaml"),
+            line: 1,
+        };
+        let user = user.iter().map(|set| (set, path("cleo")));
+        let project = project.iter().map(|set| (set, path(".cleo")));
+        for ((name, value), origin) in user.chain(project) {
+            let key = Key::named(name).unwrap();
+            settings.add(key, key.read(value).unwrap(), origin);
+        }
+        Model::from(&settings)
+    }
+
+    fn model(user: &[(&str, &str)]) -> Model {
+        made(user, &[]).unwrap().unwrap()
+    }
+
+    #[test]
+    fn no_provider_is_no_model() {
+        assert_eq!(made(&[("llm.model", "m")], &[]).unwrap(), None);
+    }
+
+    #[test]
+    fn each_provider_has_its_own_address_and_key() {
+        for (word, url, variable, needs_key) in [
+            (
+                "openai-chat",
+                "https://api.openai.com/v1",
+                Some("OPENAI_API_KEY"),
+                true,
+            ),
+            (
+                "openai-responses",
+                "https://api.openai.com/v1",
+                Some("OPENAI_API_KEY"),
+                true,
+            ),
+            (
+                "anthropic",
+                "https://api.anthropic.com",
+                Some("ANTHROPIC_API_KEY"),
+                true,
+            ),
+            ("ollama", "http://127.0.0.1:11434", None, false),
+        ] {
+            let model = model(&[("llm.provider", word), ("llm.model", "m")]);
+            assert_eq!(
+                (model.provider.word(), model.base_url.as_str()),
+                (word, url)
+            );
+            assert_eq!(
+                (model.key_variable.as_deref(), model.needs_key),
+                (variable, needs_key)
+            );
+            assert_eq!(
+                (model.timeout.as_secs(), model.retries, model.stream),
+                (120, 2, true)
+            );
+        }
+    }
+
+    #[test]
+    fn servers_of_others_may_want_no_key_unless_one_is_named() {
+        let own = ("llm.baseUrl", "http://10.0.0.7:8000/v1/");
+        let model_of = |more: &[(&str, &str)]| {
+            model(&[&[("llm.provider", "openai-chat"), own], more].concat())
+        };
+        let plain = model_of(&[]);
+        assert_eq!(plain.base_url, "http://10.0.0.7:8000/v1");
+        assert_eq!(
+            (plain.key_variable.as_deref(), plain.needs_key),
+            (Some("OPENAI_API_KEY"), false)
+        );
+        let named = model_of(&[("llm.apiKeyEnv", "MY_KEY")]);
+        assert_eq!(
+            (named.key_variable.as_deref(), named.needs_key),
+            (Some("MY_KEY"), true)
+        );
+    }
+
+    #[test]
+    fn a_cost_is_told_only_when_everything_is_known() {
+        let usage = super::super::Usage {
+            input: Some(1_000_000),
+            output: Some(500_000),
+            cached: None,
+        };
+        let with =
+            |more: &[(&str, &str)]| model(&[&[("llm.provider", "openai-chat")], more].concat());
+        let both = with(&[("llm.inputPrice", "0.5"), ("llm.outputPrice", "3")]);
+        assert_eq!(both.cost(&usage), Some(2.0));
+        assert_eq!(
+            both.cost(&super::super::Usage {
+                output: None,
+                ..usage
+            }),
+            None
+        );
+        assert_eq!(with(&[("llm.inputPrice", "0.5")]).cost(&usage), None);
+    }
+
+    #[test]
+    fn settings_that_fit_nothing_are_refused() {
+        for (more, word) in [
+            (("llm.provider", "anthropic"), "which model"),
+            (("llm.provider", "ollama"), "which model"),
+            (("llm.baseUrl", "ftp://x"), "must be an address"),
+            (("llm.baseUrl", "https://"), "must be an address"),
+            (("llm.baseUrl", "https:///v1"), "must be an address"),
+            (("llm.baseUrl", "https://me:pw@x.org"), "must be an address"),
+            (("llm.baseUrl", "https://x.org/?a=b"), "must be an address"),
+            (("llm.baseUrl", "https://x y.org"), "must be an address"),
+            (("llm.apiKeyEnv", "sk-proj-12345"), "no name of a variable"),
+            (("llm.apiKeyEnv", "1KEY"), "no name of a variable"),
+        ] {
+            let error = made(&[more, ("llm.provider", "openai-chat")], &[]).unwrap_err();
+            assert_eq!(error.code, Code::ConfigInvalid, "{more:?}");
+            assert!(error.message.contains(word), "{more:?}: {}", error.message);
+            assert!(!error.message.contains("12345") && !error.message.contains("pw@"));
+            assert!(error.fix.is_some());
+        }
+    }
+
+    #[test]
+    fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
+        let user = [("llm.provider", "openai-chat"), ("llm.apiKeyEnv", "MY_KEY")];
+        for url in [
+            "https://evil.example",
+            "http://127.0.0.1.evil.example",
+            "http://localhost.evil",
+            "http://10.0.0.1",
+        ] {
+            let error = made(&user, &[("llm.baseUrl", url)]).unwrap_err();
+            assert!(
+                error.message.contains("servers of this machine only"),
+                "{}",
+                error.message
+            );
+        }
+        for url in [
+            "http://127.0.0.1:8080/v1",
+            "http://localhost:1",
+            "http://[::1]:1/v1",
+        ] {
+            let local = made(&user, &[("llm.baseUrl", url)]).unwrap().unwrap();
+            assert_eq!(
+                (local.key_variable, local.needs_key),
+                (None, false),
+                "{url}"
+            );
+        }
+        let error = made(
+            &[],
+            &[
+                ("llm.provider", "openai-chat"),
+                ("llm.apiKeyEnv", "AWS_SECRET"),
+            ],
+        )
+        .unwrap_err();
+        assert!(
+            error.message.contains("project's file"),
+            "{}",
+            error.message
+        );
+        let both = made(
+            &[&user[..], &[("llm.baseUrl", "https://mine.example")]].concat(),
+            &[("llm.baseUrl", "https://evil.example")],
+        );
+        assert_eq!(both.unwrap().unwrap().base_url, "https://mine.example");
+    }
+}

@@ -1,0 +1,443 @@
+//! The four wire formats: what is sent, what is read, and that nothing a server says breaks them.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::stream::Reader;
+use super::*;
+
+const ALL: [Provider; 4] = [
+    Provider::OpenAiChat,
+    Provider::OpenAiResponses,
+    Provider::Anthropic,
+    Provider::Ollama,
+];
+
+fn model(provider: Provider) -> Model {
+    Model {
+        provider,
+        name: Some("m".to_string()),
+        base_url: "http://h/v1".to_string(),
+        key_variable: None,
+        needs_key: false,
+        timeout: Duration::from_secs(1),
+        retries: 0,
+        stream: true,
+        prices: None,
+    }
+}
+
+fn request() -> Request {
+    Request {
+        system: "Be brief.".to_string(),
+        messages: vec![
+            Message::user("Hi"),
+            Message::assistant("Yes?"),
+            Message::user("Why?"),
+        ],
+        model: "agents-own".to_string(),
+        temperature: Some(1.5),
+        max_tokens: 7,
+    }
+}
+
+#[test]
+fn a_request_has_the_form_of_its_server() {
+    let said = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": "Why?"}]);
+    let mut with_system = said.clone();
+    let system = json!({"role": "system", "content": "Be brief."});
+    with_system.as_array_mut().unwrap().insert(0, system);
+    for (provider, url, body) in [
+        (
+            Provider::OpenAiChat,
+            "http://h/v1/chat/completions",
+            json!({"model": "m", "messages": with_system, "max_tokens": 7, "temperature": 1.5,
+                "stream": true, "stream_options": {"include_usage": true}}),
+        ),
+        (
+            Provider::OpenAiResponses,
+            "http://h/v1/responses",
+            json!({"model": "m", "input": said, "instructions": "Be brief.", "store": false,
+                "max_output_tokens": 7, "temperature": 1.5, "stream": true}),
+        ),
+        (
+            Provider::Anthropic,
+            "http://h/v1/v1/messages",
+            json!({"model": "m", "messages": said, "system": "Be brief.", "max_tokens": 7,
+                "temperature": 1.0, "stream": true}),
+        ),
+        (
+            Provider::Ollama,
+            "http://h/v1/api/chat",
+            json!({"model": "m", "messages": with_system, "stream": true,
+                "options": {"num_predict": 7, "temperature": 1.5}}),
+        ),
+    ] {
+        let draft = provider.draft(&model(provider), &request(), true);
+        assert_eq!((draft.url.as_str(), draft.body), (url, body));
+        let whole = provider.draft(&model(provider), &request(), false).body;
+        assert!(
+            whole.get("stream").is_none_or(|stream| stream == false),
+            "{whole}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_said_is_not_sent_and_the_agents_model_answers_where_none_is_configured() {
+    for provider in ALL {
+        let model = Model {
+            name: None,
+            ..model(provider)
+        };
+        let draft = provider.draft(&model, &Request::once("own", "", "Hi"), false);
+        assert_eq!(draft.body["model"], "own");
+        let text = draft.body.to_string();
+        assert!(
+            !text.contains("system") && !text.contains("instructions"),
+            "{text}"
+        );
+        assert!(!text.contains("temperature"), "{text}");
+    }
+    let openai = Model {
+        base_url: "https://api.openai.com/v1".to_string(),
+        ..model(Provider::OpenAiChat)
+    };
+    let body = Provider::OpenAiChat.draft(&openai, &request(), false).body;
+    assert_eq!(
+        (body.get("max_tokens"), &body["max_completion_tokens"]),
+        (None, &json!(7))
+    );
+}
+
+#[test]
+fn an_agent_asks_with_its_own_prompt_and_fields() {
+    let agent = Agent {
+        prompt: "Be Toby.".to_string(),
+        ..Agent::new("t", crate::agent::Kind::Persistent, "Toby")
+    };
+    let request = Request::of(&agent, vec![Message::user("Hi")]);
+    assert_eq!(
+        (
+            request.system.as_str(),
+            request.model.as_str(),
+            request.max_tokens,
+            request.temperature
+        ),
+        ("Be Toby.", "gpt-4o-mini", 4_000, Some(0.7))
+    );
+}
+
+/// What a server answers to "Hi" in each format: whole, then in pieces.
+fn answers(provider: Provider) -> (Value, &'static str) {
+    match provider {
+        Provider::OpenAiChat => (
+            json!({"id": "x", "model": "m-1", "choices": [{"message": {"role": "assistant", "content": "Hello"},
+                "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 4}}}),
+            concat!(
+                "data: {\"model\":\"m-1\",\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
+                "data: {\"model\":\"m-1\",\"choices\":[{\"delta\":{\"content\":\"Hel\"}}],\"usage\":null}\n\n",
+                "data: {\"choices\":[{\"delta\":{\"content\":\"lo\"}}]}\n\n",
+                "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+                "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n",
+                "data: [DONE]\n\n",
+            ),
+        ),
+        Provider::OpenAiResponses => (
+            json!({"model": "m-1", "status": "completed", "error": null, "output": [{"type": "reasoning", "summary": []},
+                {"type": "message", "content": [{"type": "output_text", "text": "Hel"}, {"type": "output_text", "text": "lo"}]}],
+                "usage": {"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}}}),
+            concat!(
+                "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":\"in_progress\",\"error\":null}}\n\n",
+                "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"Hel\"}\n\n",
+                "data: {\"type\":\"response.output_text.delta\",\"delta\":\"lo\"}\n\n",
+                "data: {\"type\":\"response.output_text.done\",\"text\":\"Hello\"}\n\n",
+                "data: {\"type\":\"response.completed\",\"response\":{\"model\":\"m-1\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",",
+                "\"content\":[{\"type\":\"output_text\",\"text\":\"Hello\"}]}],\"usage\":{\"input_tokens\":9,\"output_tokens\":2,",
+                "\"input_tokens_details\":{\"cached_tokens\":4}}}}\n\n",
+            ),
+        ),
+        Provider::Anthropic => (
+            json!({"type": "message", "model": "m-1", "content": [{"type": "thinking", "thinking": "no"},
+                {"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}], "stop_reason": "end_turn",
+                "usage": {"input_tokens": 3, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 4, "output_tokens": 2}}),
+            concat!(
+                "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m-1\",\"content\":[],\"stop_reason\":null,",
+                "\"usage\":{\"input_tokens\":3,\"cache_creation_input_tokens\":2,\"cache_read_input_tokens\":4,\"output_tokens\":1}}}\n\n",
+                "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+                "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+                "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"Hel\"}}\n\n",
+                "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"lo\"}}\n\n",
+                "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":2}}\n\n",
+                "data: {\"type\":\"message_stop\"}\n\n",
+            ),
+        ),
+        Provider::Ollama => (
+            json!({"model": "m-1", "message": {"role": "assistant", "content": "Hello"}, "done": true,
+                "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 2}),
+            concat!(
+                "{\"model\":\"m-1\",\"message\":{\"content\":\"Hel\"},\"done\":false}\n",
+                "{\"model\":\"m-1\",\"message\":{\"content\":\"lo\"},\"done\":false}\n",
+                "{\"model\":\"m-1\",\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\",\"prompt_eval_count\":9,\"eval_count\":2}\n",
+            ),
+        ),
+    }
+}
+
+/// Reads an answer that comes piece by piece.
+fn streamed(provider: Provider, text: &str) -> Delta {
+    let mut reader = Reader::new(provider.framing());
+    let mut events = reader.push(text).unwrap_or_default();
+    events.extend(reader.finish());
+    let mut found = Delta::default();
+    let events = events
+        .iter()
+        .filter_map(|event| serde_json::from_str(event).ok());
+    events.for_each(|event: Value| found.add(provider.delta(&event)));
+    found
+}
+
+#[test]
+fn an_answer_is_the_same_whole_and_in_pieces() {
+    for provider in ALL {
+        let (whole, pieces) = answers(provider);
+        let cached = Some(4).filter(|_| provider != Provider::Ollama);
+        let expected = Reply {
+            text: "Hello".to_string(),
+            finish: Finish::Stop,
+            usage: Usage {
+                input: Some(9),
+                output: Some(2),
+                cached,
+            },
+            model: "m-1".to_string(),
+        };
+        assert_eq!(
+            provider.whole(&whole).finished("m").as_ref(),
+            Ok(&expected),
+            "{provider:?}"
+        );
+        assert_eq!(
+            streamed(provider, pieces).finished("m"),
+            Ok(expected),
+            "{provider:?}"
+        );
+    }
+}
+
+#[test]
+fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
+    for (provider, body, finish) in [
+        (
+            Provider::OpenAiChat,
+            json!({"choices": [{"message": {"content": "x"}, "finish_reason": "length"}]}),
+            Finish::Length,
+        ),
+        (
+            Provider::OpenAiChat,
+            json!({"choices": [{"message": {"content": null, "refusal": "no"}, "finish_reason": "stop"}]}),
+            Finish::Refused,
+        ),
+        (
+            Provider::OpenAiChat,
+            json!({"choices": [{"message": {"content": "x"}, "finish_reason": "content_filter"}]}),
+            Finish::Refused,
+        ),
+        (
+            Provider::OpenAiChat,
+            json!({"choices": [{"message": {"content": [{"type": "text", "text": "x"}]}, "finish_reason": "odd"}]}),
+            Finish::Other("odd".into()),
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "x"}]}]}),
+            Finish::Length,
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({"status": "completed",
+            "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}]}),
+            Finish::Refused,
+        ),
+        (
+            Provider::Anthropic,
+            json!({"content": [{"type": "text", "text": "x"}], "stop_reason": "max_tokens"}),
+            Finish::Length,
+        ),
+        (
+            Provider::Anthropic,
+            json!({"content": [], "stop_reason": "refusal"}),
+            Finish::Refused,
+        ),
+        (
+            Provider::Ollama,
+            json!({"message": {"content": "x"}, "done": true, "done_reason": "length"}),
+            Finish::Length,
+        ),
+        (
+            Provider::Ollama,
+            json!({"message": {"content": "x"}, "done": true}),
+            Finish::Stop,
+        ),
+    ] {
+        let reply = provider.whole(&body).finished("asked").unwrap();
+        assert_eq!(
+            (reply.finish, reply.model.as_str(), reply.usage),
+            (finish, "asked", Usage::default()),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_none_is_not_taken_for_one() {
+    for provider in ALL {
+        for body in [
+            json!({}),
+            json!([]),
+            json!("x"),
+            json!(null),
+            json!({"choices": 1, "output": 1, "content": 1, "message": 1}),
+        ] {
+            assert!(
+                provider.whole(&body).finished("m").is_err(),
+                "{provider:?} {body}"
+            );
+        }
+        let (_, pieces) = answers(provider);
+        let cut = &pieces[..pieces.find("lo\"").unwrap() - 40];
+        assert!(
+            streamed(provider, cut).finished("m").is_err(),
+            "{provider:?} {cut}"
+        );
+    }
+}
+
+#[test]
+fn what_a_server_says_went_wrong_is_found() {
+    for (provider, event) in [
+        (
+            Provider::OpenAiChat,
+            json!({"error": {"message": "busy", "type": "t"}}),
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({"type": "error", "message": "busy"}),
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({"type": "response.failed", "response": {"status": "failed", "error": {"message": "busy"}}}),
+        ),
+        (
+            Provider::Anthropic,
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
+        ),
+        (Provider::Ollama, json!({"error": "busy"})),
+    ] {
+        assert_eq!(
+            provider.delta(&event).error.as_deref(),
+            Some("busy"),
+            "{event}"
+        );
+    }
+    for (body, said) in [
+        (json!({"error": {"message": "a"}}), Some("a")),
+        (json!({"error": "b"}), Some("b")),
+        (json!({"detail": "c"}), Some("c")),
+        (json!({"error": {"code": 7}}), Some("{\"code\":7}")),
+        (json!({"ok": 1}), None),
+        (json!(7), None),
+    ] {
+        assert_eq!(reply::error(&body).as_deref(), said);
+    }
+}
+
+/// JSON of the words that servers use, in places where they do not belong.
+fn hostile() -> impl Strategy<Value = Value> {
+    let words = [
+        "error",
+        "content",
+        "type",
+        "response.completed",
+        "message_start",
+        "text",
+        "stop",
+        "output",
+        "\u{1b}[2J",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        proptest::sample::select(words.to_vec()).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    let names = proptest::sample::select(vec![
+        "choices",
+        "message",
+        "delta",
+        "content",
+        "text",
+        "type",
+        "usage",
+        "error",
+        "output",
+        "response",
+        "status",
+        "done",
+        "stop_reason",
+        "model",
+        "input_tokens",
+        "cache_read_input_tokens",
+        "finish_reason",
+        "refusal",
+    ]);
+    leaf.prop_recursive(5, 48, 6, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::vec((names.clone(), inner), 0..6).prop_map(|fields| fields
+                .into_iter()
+                .map(|(name, value)| (name.to_string(), value))
+                .collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_json_of_a_server_breaks_a_reader(value in hostile()) {
+        for provider in ALL {
+            let _ = provider.whole(&value).finished("m");
+            let _ = provider.delta(&value).finished("m");
+        }
+        let _ = reply::error(&value);
+    }
+
+    #[test]
+    fn no_text_of_a_server_breaks_a_reader(text in "(data: ?|event|: |\r|\n|\\{|\\}|\"error\"|é|\u{1b}|[a-z]|\\PC){0,60}") {
+        for provider in ALL {
+            let _ = streamed(provider, &text).finished("m");
+        }
+    }
+
+    #[test]
+    fn how_events_arrive_makes_no_difference(text in "(data: ?|x|é|\r|\n|:){0,40}", cut in 0_usize..40) {
+        for provider in ALL {
+            let mut reader = Reader::new(provider.framing());
+            let at = text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at);
+            let mut events = reader.push(&text[..at]).unwrap();
+            events.extend(reader.push(&text[at..]).unwrap());
+            events.extend(reader.finish());
+            let mut whole = Reader::new(provider.framing());
+            let mut expected = whole.push(&text).unwrap();
+            expected.extend(whole.finish());
+            prop_assert_eq!(events, expected);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Performs one request and passes on the answer as it comes.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use cleo::exchange::wire::{Call, Fault, FaultKind, Head, Line};
+use ureq::http::{HeaderMap, Request, Response, Uri};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body, Error, Proxy, Timeout};
+
+use crate::proxy;
+use crate::text::Text;
+
+/// How much of a body is passed on at once, in bytes.
+const CHUNK: usize = 16 * 1024;
+/// Longest text of a fault that is passed on, in characters.
+const WORDS_MAX: usize = 300;
+
+/// Performs a request. Everything before the fault, if there is one, has been passed on.
+pub(crate) fn perform(
+    call: &Call,
+    pass_on: &mut dyn FnMut(&Line) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let uri: Uri = call
+        .url
+        .parse()
+        .map_err(|_| Fault::new(FaultKind::Address, "the address is none"))?;
+    let agent = agent(call, &uri)?;
+    let response = send(&agent, call).map_err(fault)?;
+    let head = head(response.status().as_u16(), response.headers());
+    pass_on(&Line::Head(head))?;
+    let mut body = response
+        .into_body()
+        .into_with_config()
+        .limit(u64::MAX)
+        .reader();
+    stream(&mut body, call.max_bytes, pass_on)
+}
+
+fn stream(
+    body: &mut dyn Read,
+    max: u64,
+    pass_on: &mut dyn FnMut(&Line) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let (mut chunk, mut total, mut text) = (vec![0; CHUNK], 0, Text::default());
+    loop {
+        let read = match body.read(&mut chunk) {
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(|cause| fault(Error::from(cause)))?,
+        };
+        total += read as u64;
+        if total > max {
+            let message = format!("the answer is larger than {max} bytes");
+            return Err(Fault::new(FaultKind::TooLarge, message));
+        }
+        let piece = match read {
+            0 => std::mem::take(&mut text).finish(),
+            _ => text.push(&chunk[..read]),
+        };
+        if !piece.is_empty() {
+            pass_on(&Line::Chunk(piece))?;
+        }
+        if read == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
+    let is_https = uri.scheme_str() == Some("https");
+    // Where both end together, it is the whole that took too long.
+    let connect = call.connect_timeout_ms;
+    let connect = (connect < call.timeout_ms).then_some(Duration::from_millis(connect));
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("cleo/", env!("CARGO_PKG_VERSION")))
+        .accept_encoding("identity")
+        .proxy(proxy_for(is_https, uri.host().unwrap_or_default())?)
+        .tls_config(TlsConfig::builder().root_certs(roots(is_https)).build())
+        .timeout_connect(connect)
+        .timeout_global(Some(Duration::from_millis(call.timeout_ms)));
+    Ok(config.build().new_agent())
+}
+
+fn proxy_for(is_https: bool, host: &str) -> Result<Option<Proxy>, Fault> {
+    let address = proxy::choose(is_https, host, |name| std::env::var(name).ok());
+    // The address is not repeated: it may hold a password.
+    let refused = |_| Fault::new(FaultKind::Address, "the proxy's address is none");
+    address
+        .map(|address| Proxy::new(address.trim()).map_err(refused))
+        .transpose()
+}
+
+/// Whom to trust: the machine's certificates (or those that `SSL_CERT_FILE` and `SSL_CERT_DIR`
+/// name), else those that Mozilla trusts.
+fn roots(is_https: bool) -> RootCerts {
+    if !is_https {
+        return RootCerts::WebPki;
+    }
+    let found = rustls_native_certs::load_native_certs().certs;
+    match found.is_empty() {
+        true => RootCerts::WebPki,
+        false => found
+            .iter()
+            .map(|one| Certificate::from_der(one).to_owned())
+            .into(),
+    }
+}
+
+fn send(agent: &Agent, call: &Call) -> Result<Response<Body>, Error> {
+    let mut request = Request::builder()
+        .method(call.method.as_str())
+        .uri(&call.url);
+    for (name, value) in &call.headers {
+        request = request.header(name, value);
+    }
+    match &call.body {
+        Some(body) => agent.run(request.body(body.as_str())?),
+        None => agent.run(request.body(())?),
+    }
+}
+
+fn head(status: u16, headers: &HeaderMap) -> Head {
+    let text = |name| headers.get(name)?.to_str().ok().map(shortened);
+    Head {
+        status,
+        content_type: text("content-type"),
+        retry_after: text("retry-after"),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(WORDS_MAX).collect()
+}
+
+/// Says what kind of fault it is. Nothing of the request is repeated.
+fn fault(error: Error) -> Fault {
+    let (kind, message) = match error {
+        Error::Timeout(Timeout::Connect | Timeout::Resolve) => (
+            FaultKind::Connect,
+            "nobody answered there in time".to_string(),
+        ),
+        Error::Timeout(_) => (FaultKind::Timeout, "time is up".to_string()),
+        Error::HostNotFound => (FaultKind::Dns, "the host has no address".to_string()),
+        Error::ConnectionFailed => (FaultKind::Connect, "nobody answers there".to_string()),
+        Error::ConnectProxyFailed(why) => (FaultKind::Proxy, format!("the proxy refused: {why}")),
+        Error::InvalidProxyUrl => (
+            FaultKind::Address,
+            "the proxy's address is none".to_string(),
+        ),
+        Error::BadUri(_) | Error::Http(_) => (
+            FaultKind::Address,
+            "the address or a header is none".to_string(),
+        ),
+        Error::Tls(why) => (FaultKind::Tls, why.to_string()),
+        Error::Rustls(cause) => (FaultKind::Tls, cause.to_string()),
+        Error::Io(cause) => (io_kind(&cause), cause.to_string()),
+        other => (FaultKind::Protocol, other.to_string()),
+    };
+    Fault::new(kind, shortened(&message))
+}
+
+fn io_kind(cause: &io::Error) -> FaultKind {
+    use io::ErrorKind::*;
+    match cause.kind() {
+        InvalidData => FaultKind::Tls,
+        UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => FaultKind::Closed,
+        _ => FaultKind::Connect,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told_apart() {
+        let io = |kind: io::ErrorKind| Error::Io(io::Error::from(kind));
+        for (error, kind) in [
+            (Error::HostNotFound, FaultKind::Dns),
+            (Error::Timeout(Timeout::Global), FaultKind::Timeout),
+            (Error::Timeout(Timeout::Connect), FaultKind::Connect),
+            (io(io::ErrorKind::ConnectionRefused), FaultKind::Connect),
+            (io(io::ErrorKind::ConnectionReset), FaultKind::Closed),
+            (io(io::ErrorKind::UnexpectedEof), FaultKind::Closed),
+            (io(io::ErrorKind::InvalidData), FaultKind::Tls),
+            (Error::ConnectProxyFailed("407".into()), FaultKind::Proxy),
+            (Error::InvalidProxyUrl, FaultKind::Address),
+            (Error::LargeResponseHeader(2, 1), FaultKind::Protocol),
+        ] {
+            assert_eq!(fault(error).kind, kind);
+        }
+    }
+}

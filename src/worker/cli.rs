@@ -1,0 +1,76 @@
+//! Workers that are programs: the request on standard input, the answer on standard output, no
+//! shell, and little of the environment: none of the keys that may be in it.
+
+use std::process::Command;
+use std::time::Duration;
+
+use super::{ANSWER_MAX, Fault, FaultKind, Reach, Request};
+use crate::agent::Agent;
+use crate::error::{Code, Result};
+use crate::runner::process::{self, Captured};
+
+/// What a worker may know of the environment.
+const VARIABLES: [&str; 9] = [
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ",
+];
+/// How many of the last lines of standard error a fault repeats.
+const LINES: usize = 5;
+
+/// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
+pub(super) fn call(
+    agent: &Agent,
+    request: &Request,
+    reach: &Reach,
+) -> Result<std::result::Result<Vec<u8>, Fault>> {
+    let Some((program, arguments)) = agent.command.split_first() else {
+        let message = format!("{} has no command", agent.id);
+        return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
+    };
+    let known = VARIABLES.map(|name| Some((name, std::env::var_os(name)?)));
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(&reach.folder)
+        .env_clear()
+        .envs(known.into_iter().flatten());
+    let limit = Duration::from_millis(u64::from(agent.timeout_ms));
+    let input = serde_json::to_vec(request).unwrap_or_default();
+    match process::converse(command, input, limit, ANSWER_MAX as usize) {
+        Ok(captured) => Ok(judged(captured, program, agent)),
+        Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {
+            Ok(Err(Fault::new(FaultKind::ConfigError, error.message)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn judged(captured: Captured, program: &str, agent: &Agent) -> std::result::Result<Vec<u8>, Fault> {
+    if captured.finished.timed_out {
+        let message = format!("no answer within {} ms from `{program}`", agent.timeout_ms);
+        return Err(Fault::new(FaultKind::Timeout, message));
+    }
+    if captured.finished.exit_code != Some(0) {
+        let how = match captured.finished.exit_code {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "was ended by a signal".to_string(),
+        };
+        let message = format!("`{program}` {how}{}", tail(&captured.complaints));
+        return Err(Fault::new(FaultKind::CliError, message));
+    }
+    if !captured.is_whole {
+        let message = format!(
+            "`{program}` answered with more than {ANSWER_MAX} bytes, or something it left running holds its output open"
+        );
+        return Err(Fault::new(FaultKind::InvalidResponse, message));
+    }
+    Ok(captured.stdout)
+}
+
+/// Returns the last lines of standard error, to follow a sentence.
+fn tail(lines: &[String]) -> String {
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    match last.iter().all(|line| line.is_empty()) {
+        true => String::new(),
+        false => format!(": {}", last.join("\n")),
+    }
+}

@@ -1,0 +1,141 @@
+//! Workers: agents that are asked through one handshake, behind an address ([`http`]) or as a
+//! program ([`cli`]). What goes wrong with a worker is an answer too, with a type and a message.
+//! Start at [`call`].
+
+pub mod cli;
+pub mod http;
+pub mod response;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::agent::{Agent, Kind};
+use crate::error::{Code, Error, Result};
+use crate::exchange;
+use crate::id;
+use crate::runner;
+
+pub use response::{Fault, FaultKind, Output, Status, WorkerReply};
+
+/// Largest answer of a worker, in bytes.
+pub const ANSWER_MAX: u64 = 4 << 20;
+
+/// What a worker is asked, as it is sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Request {
+    /// Names this request; the answer repeats it.
+    pub request_id: String,
+    /// The worker.
+    pub agent_name: String,
+    /// What is wished for, such as `summary.create`.
+    pub intent: String,
+    /// What it is about.
+    pub input: Input,
+    /// Who asks, where and when.
+    pub context: Context,
+}
+
+/// What a request is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Input {
+    /// The text.
+    pub text: String,
+    /// What is known of it.
+    pub metadata: Metadata,
+}
+
+/// What is known of a text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metadata {
+    /// Its language, such as `en`.
+    pub language: String,
+    /// Everything else.
+    pub extra: Map<String, Value>,
+}
+
+/// Who asks, where and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Context {
+    /// The user; none when nobody said.
+    pub user_id: Option<String>,
+    /// The conversation, if there is one.
+    pub conversation_id: Option<String>,
+    /// When, RFC 3339 in UTC.
+    pub timestamp: String,
+}
+
+/// What is needed to reach workers.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// The program that talks to servers, `cleo-net`.
+    pub net: PathBuf,
+    /// The folder in which programs run.
+    pub folder: PathBuf,
+}
+
+impl Request {
+    /// Makes a request for a worker. Id and context are handed in; see [`request_id`].
+    pub fn new(
+        request_id: String,
+        agent: &Agent,
+        intent: &str,
+        text: &str,
+        context: Context,
+    ) -> Request {
+        Request {
+            request_id,
+            agent_name: agent.name.clone(),
+            intent: intent.to_string(),
+            input: Input {
+                text: text.to_string(),
+                metadata: Metadata {
+                    language: "en".to_string(),
+                    extra: Map::new(),
+                },
+            },
+            context,
+        }
+    }
+}
+
+impl Reach {
+    /// Reaches workers with the program beside cleo, and runs programs in a folder.
+    pub fn from(folder: PathBuf) -> Reach {
+        Reach {
+            net: runner::beside(exchange::PROGRAM),
+            folder,
+        }
+    }
+}
+
+/// Makes an id that no other request has: a random UUID.
+pub fn request_id() -> Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|cause| {
+        Error::new(
+            Code::Internal,
+            format!("the system gives no random numbers: {cause}"),
+        )
+    })?;
+    Ok(id::uuid(random))
+}
+
+/// Asks a worker and waits for its answer, at most as long as the agent may take. Whatever is wrong
+/// with the worker is in the answer; the error is cleo's own: it is asked to end.
+pub fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
+    let answered = match agent.kind {
+        Kind::Http => http::call(agent, request, reach)?,
+        Kind::Cli => cli::call(agent, request, reach)?,
+        _ => {
+            let message = format!(
+                "{} is no worker: it has neither endpoint nor command",
+                agent.id
+            );
+            Err(Fault::new(FaultKind::ConfigError, message))
+        }
+    };
+    let read = answered.and_then(|answer| response::read(&answer, request));
+    Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
+}

@@ -1,0 +1,349 @@
+//! What a worker answers: its form, its rules, and what is said when they are broken. Pure.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Request;
+
+/// Longest type of a fault, in characters.
+const TYPE_MAX: usize = 100;
+/// Longest message of a fault, in characters.
+const MESSAGE_MAX: usize = 2_000;
+
+/// An answer that keeps the rules, or the fault in its place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WorkerReply {
+    /// Id of the request.
+    pub request_id: String,
+    /// The worker.
+    pub agent_name: String,
+    /// How it went.
+    pub status: Status,
+    /// What came of it; null when it failed.
+    pub output: Option<Output>,
+    /// Why it failed; null when it did not.
+    pub error: Option<Fault>,
+}
+
+/// How a request to a worker went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Status {
+    /// There is an output.
+    Success,
+    /// There is an error.
+    Error,
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Output {
+    /// The result: usually a text.
+    pub result: Value,
+    /// How sure the worker is, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+}
+
+impl Output {
+    /// Returns the result as text.
+    pub fn text(&self) -> String {
+        match &self.result {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Fault {
+    /// What kind of fault it is: one of [`FaultKind`], or the worker's own word.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What happened. May hold text from strangers.
+    pub message: String,
+}
+
+/// Kinds of faults that cleo finds itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// It answered with another status than 200.
+    HttpError,
+    /// It could not be reached.
+    NetworkError,
+    /// It took too long.
+    Timeout,
+    /// Its answer breaks the rules.
+    InvalidResponse,
+    /// It is not set up so that it can be asked.
+    ConfigError,
+    /// Its program failed.
+    CliError,
+    /// It says itself that it failed, without a type.
+    AgentError,
+}
+
+impl FaultKind {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            FaultKind::HttpError => "http_error",
+            FaultKind::NetworkError => "network_error",
+            FaultKind::Timeout => "timeout",
+            FaultKind::InvalidResponse => "invalid_response",
+            FaultKind::ConfigError => "config_error",
+            FaultKind::CliError => "cli_error",
+            FaultKind::AgentError => "agent_error",
+        }
+    }
+}
+
+impl Fault {
+    /// Makes a fault that cleo found.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
+        Fault {
+            kind: kind.word().to_string(),
+            message: message.into().chars().take(MESSAGE_MAX).collect(),
+        }
+    }
+}
+
+impl WorkerReply {
+    /// Makes the answer of a worker that gave none.
+    pub fn failed(request: &Request, fault: Fault) -> WorkerReply {
+        WorkerReply {
+            request_id: request.request_id.clone(),
+            agent_name: request.agent_name.clone(),
+            status: Status::Error,
+            output: None,
+            error: Some(fault),
+        }
+    }
+}
+
+/// Reads an answer and checks the rules: it repeats the id, has a status, and has an output or an
+/// error, of which the status says which.
+pub fn read(answer: &[u8], request: &Request) -> Result<WorkerReply, Fault> {
+    let answer: Value = serde_json::from_slice(answer)
+        .map_err(|cause| invalid(format!("the answer is no JSON: {cause}")))?;
+    if answer["request_id"] != request.request_id.as_str() {
+        return Err(invalid("the answer repeats another request_id or none"));
+    }
+    let there = |name: &str| answer.get(name).filter(|value| !value.is_null());
+    let (output, error) = match (there("output"), there("error")) {
+        (Some(_), Some(_)) => return Err(invalid("the answer has both an output and an error")),
+        (None, None) => return Err(invalid("the answer has neither an output nor an error")),
+        both => both,
+    };
+    let (status, output, error) = match (answer["status"].as_str(), output, error) {
+        (Some("success"), Some(output), None) => {
+            (Status::Success, Some(read_output(output)?), None)
+        }
+        (Some("error"), None, Some(error)) => (Status::Error, None, Some(read_error(error)?)),
+        (Some("success" | "error"), _, _) => {
+            return Err(invalid(
+                "the status says something else than output and error",
+            ));
+        }
+        _ => return Err(invalid("the status is neither `success` nor `error`")),
+    };
+    Ok(WorkerReply {
+        request_id: request.request_id.clone(),
+        agent_name: request.agent_name.clone(),
+        status,
+        output,
+        error,
+    })
+}
+
+fn read_output(output: &Value) -> Result<Output, Fault> {
+    let result = output.get("result").filter(|result| !result.is_null());
+    let Some(result) = result else {
+        return Err(invalid("the output has no result"));
+    };
+    Ok(Output {
+        result: result.clone(),
+        confidence: output["confidence"].as_f64(),
+        details: output.get("details").filter(|it| !it.is_null()).cloned(),
+    })
+}
+
+/// Reads the worker's own fault. Its type passes through.
+fn read_error(error: &Value) -> Result<Fault, Fault> {
+    let Some(message) = error["message"].as_str() else {
+        return Err(invalid("the error has no message"));
+    };
+    let kind = error["type"]
+        .as_str()
+        .filter(|kind| !kind.trim().is_empty());
+    Ok(Fault {
+        kind: kind
+            .unwrap_or(FaultKind::AgentError.word())
+            .chars()
+            .take(TYPE_MAX)
+            .collect(),
+        ..Fault::new(FaultKind::AgentError, message)
+    })
+}
+
+fn invalid(message: impl Into<String>) -> Fault {
+    Fault::new(FaultKind::InvalidResponse, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{Agent, Kind};
+    use crate::worker::Context;
+    use serde_json::json;
+
+    fn request() -> Request {
+        let agent = Agent::new("w", Kind::Http, "worker");
+        Request::new("id-1".into(), &agent, "x.do", "text", Context::default())
+    }
+
+    fn answered(answer: Value) -> Result<WorkerReply, Fault> {
+        read(answer.to_string().as_bytes(), &request())
+    }
+
+    #[test]
+    fn a_request_has_the_form_of_the_handshake() {
+        let agent = Agent::new("w", Kind::Http, "document_summarizer_agent");
+        let context = Context {
+            timestamp: "2026-01-26T09:00:00.000Z".into(),
+            ..Context::default()
+        };
+        let request = Request::new(
+            "id-1".into(),
+            &agent,
+            "summary.create",
+            "Summarize X",
+            context,
+        );
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({
+                "request_id": "id-1",
+                "agent_name": "document_summarizer_agent",
+                "intent": "summary.create",
+                "input": {"text": "Summarize X", "metadata": {"language": "en", "extra": {}}},
+                "context": {"user_id": null, "conversation_id": null, "timestamp": "2026-01-26T09:00:00.000Z"},
+            })
+        );
+    }
+
+    #[test]
+    fn an_output_is_taken_as_it_is() {
+        let reply = answered(
+            json!({"request_id": "id-1", "agent_name": "other", "status": "success",
+            "output": {"result": "R1", "confidence": 0.9, "details": {"a": 1}, "more": 1}, "error": null}),
+        );
+        let reply = serde_json::to_value(reply.unwrap()).unwrap();
+        assert_eq!(
+            reply,
+            json!({"request_id": "id-1", "agent_name": "worker", "status": "success",
+                "output": {"result": "R1", "confidence": 0.9, "details": {"a": 1}}, "error": null})
+        );
+        let bare = json!({"request_id": "id-1", "status": "success", "output": {"result": [1]}});
+        assert_eq!(answered(bare).unwrap().output.unwrap().text(), "[1]");
+    }
+
+    #[test]
+    fn the_type_of_the_workers_own_error_passes_through() {
+        let fault = |error: Value| {
+            let answer =
+                json!({"request_id": "id-1", "status": "error", "output": null, "error": error});
+            answered(answer).unwrap().error.unwrap()
+        };
+        assert_eq!(
+            fault(json!({"type": "quota", "message": "m"})).kind,
+            "quota"
+        );
+        assert_eq!(fault(json!({"message": "m"})).kind, "agent_error");
+        assert_eq!(
+            fault(json!({"type": "", "message": "m"})).kind,
+            "agent_error"
+        );
+        assert_eq!(
+            fault(json!({"message": "x".repeat(9_999)})).message.len(),
+            MESSAGE_MAX
+        );
+    }
+
+    #[test]
+    fn an_answer_that_breaks_a_rule_is_none() {
+        let output = json!({"result": "R"});
+        let error = json!({"type": "t", "message": "m"});
+        for (answer, word) in [
+            (
+                json!({"request_id": "id-2", "status": "success", "output": output}),
+                "another request_id",
+            ),
+            (
+                json!({"status": "success", "output": output}),
+                "another request_id",
+            ),
+            (
+                json!({"request_id": 1, "status": "success", "output": output}),
+                "another request_id",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "success", "output": output, "error": error}),
+                "both",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "success"}),
+                "neither an output",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "success", "error": error}),
+                "something else",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "error", "output": output}),
+                "something else",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "ok", "output": output}),
+                "neither `success`",
+            ),
+            (
+                json!({"request_id": "id-1", "output": output}),
+                "neither `success`",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "success", "output": "R"}),
+                "no result",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "success", "output": {"result": null}}),
+                "no result",
+            ),
+            (
+                json!({"request_id": "id-1", "status": "error", "error": "m"}),
+                "no message",
+            ),
+            (json!([1]), "another request_id"),
+            (json!("x"), "another request_id"),
+            (json!(null), "another request_id"),
+        ] {
+            let fault = answered(answer.clone()).unwrap_err();
+            assert_eq!(fault.kind, "invalid_response", "{answer}");
+            assert!(fault.message.contains(word), "{answer}: {}", fault.message);
+        }
+        for bytes in [&b""[..], b"hello", b"{", b"\xff\xfe", b"{}{}"] {
+            assert_eq!(
+                read(bytes, &request()).unwrap_err().kind,
+                "invalid_response"
+            );
+        }
+    }
+}

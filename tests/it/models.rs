@@ -1,0 +1,539 @@
+//! Asking a configured model: through the program beside cleo, of a server that answers well, badly
+//! or not at all. No test leaves this machine.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use cleo::error::{Code, Error};
+use cleo::llm::client::Client;
+use cleo::llm::key::Key;
+use cleo::llm::{Finish, Model, Provider, Reply, Request};
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server, nobody};
+
+/// The program that talks to servers.
+pub(crate) const NET: &str = env!("CARGO_BIN_EXE_cleo-net");
+/// A key that opens nothing.
+const KEY: &str = "sk-test-0123456789abcdef";
+
+const ALL: [Provider; 4] = [
+    Provider::OpenAiChat,
+    Provider::OpenAiResponses,
+    Provider::Anthropic,
+    Provider::Ollama,
+];
+
+fn model(provider: Provider, url: &str) -> Model {
+    Model {
+        provider,
+        name: None,
+        base_url: url.to_string(),
+        key_variable: Some("TEST_KEY".to_string()),
+        needs_key: true,
+        timeout: Duration::from_secs(60),
+        retries: 2,
+        stream: false,
+        prices: None,
+    }
+}
+
+fn client(model: &Model) -> Client {
+    let key = Key::new("TEST_KEY", KEY).unwrap();
+    Client::new(model, Some(key), PathBuf::from(NET))
+}
+
+/// Asks and returns the answer with the text as it was seen.
+fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
+    let mut seen = Vec::new();
+    let request = Request::once("m", "Be brief.", "Hi");
+    let reply = client(model).ask(&request, &mut |text| seen.push(text.to_string()));
+    (reply, seen)
+}
+
+/// Asks a server that must be refused, and returns the error, in which nobody finds the key.
+#[track_caller]
+fn fails(model: &Model, code: Code) -> Error {
+    let (reply, _) = ask(model);
+    let error = reply.unwrap_err();
+    assert_eq!(error.code, code, "{error}");
+    assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+    assert!(error.fix.is_some(), "{error}");
+    error
+}
+
+/// A good answer of a server.
+fn good(provider: Provider, text: &str) -> Value {
+    match provider {
+        Provider::OpenAiChat => {
+            json!({"model": "m-1", "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
+        }
+        Provider::OpenAiResponses => json!({"model": "m-1", "status": "completed",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+            "usage": {"input_tokens": 9, "output_tokens": 2}}),
+        Provider::Anthropic => {
+            json!({"model": "m-1", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+                "usage": {"input_tokens": 9, "output_tokens": 2}})
+        }
+        Provider::Ollama => json!({"model": "m-1", "message": {"content": text}, "done": true,
+            "prompt_eval_count": 9, "eval_count": 2}),
+    }
+}
+
+fn chat(text: &str) -> String {
+    good(Provider::OpenAiChat, text).to_string()
+}
+
+/// An answer that comes in two pieces, the first of which is text.
+fn pieces(provider: Provider) -> Answer {
+    let event = |value: Value| format!("data: {value}\n\n");
+    let (kind, first, rest) = match provider {
+        Provider::OpenAiChat => (
+            "Content-Type: text/event-stream\r\n",
+            event(json!({"model": "m-1", "choices": [{"delta": {"content": "Hel"}}]})),
+            event(
+                json!({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 9, "completion_tokens": 2}}),
+            ) + "data: [DONE]\n\n",
+        ),
+        Provider::OpenAiResponses => (
+            "Content-Type: text/event-stream\r\n",
+            event(json!({"type": "response.output_text.delta", "delta": "Hel"})),
+            event(json!({"type": "response.output_text.delta", "delta": "lo"}))
+                + &event(
+                    json!({"type": "response.completed", "response": good(provider, "Hello")}),
+                ),
+        ),
+        Provider::Anthropic => (
+            "Content-Type: text/event-stream\r\n",
+            event(
+                json!({"type": "message_start", "message": {"model": "m-1", "usage": {"input_tokens": 9}}}),
+            ) + &event(json!({"type": "content_block_delta", "delta": {"text": "Hel"}})),
+            event(json!({"type": "content_block_delta", "delta": {"text": "lo"}}))
+                + &event(
+                    json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
+                ),
+        ),
+        Provider::Ollama => (
+            "Content-Type: application/x-ndjson\r\n",
+            format!(
+                "{}\n",
+                json!({"model": "m-1", "message": {"content": "Hel"}, "done": false})
+            ),
+            format!("{}\n", good(provider, "lo")),
+        ),
+    };
+    Answer::Pieces(kind, vec![first, rest])
+}
+
+#[track_caller]
+fn is_hello(reply: Reply) {
+    assert_eq!(
+        (reply.text.as_str(), reply.model.as_str()),
+        ("Hello", "m-1")
+    );
+    assert_eq!(reply.finish, Finish::Stop);
+    assert_eq!((reply.usage.input, reply.usage.output), (Some(9), Some(2)));
+}
+
+#[test]
+fn every_kind_of_server_is_asked_with_its_key_where_it_wants_it() {
+    for provider in ALL {
+        let server = Server::start(&[Answer::Whole(200, "", good(provider, "Hello").to_string())]);
+        let (reply, seen) = ask(&model(provider, &server.url));
+        is_hello(reply.unwrap());
+        assert_eq!(seen, ["Hello"]);
+        let asked = server.asked().remove(0);
+        let (line, header) = match provider {
+            Provider::OpenAiChat => (
+                "POST /chat/completions",
+                format!("authorization: bearer {KEY}"),
+            ),
+            Provider::OpenAiResponses => {
+                ("POST /responses", format!("authorization: bearer {KEY}"))
+            }
+            Provider::Anthropic => ("POST /v1/messages", format!("x-api-key: {KEY}")),
+            Provider::Ollama => ("POST /api/chat", format!("authorization: bearer {KEY}")),
+        };
+        assert_eq!(asked.line, line);
+        assert!(asked.headers.contains(&header), "{}", asked.headers);
+        assert!(
+            asked.headers.contains("content-type: application/json"),
+            "{}",
+            asked.headers
+        );
+        assert_eq!(
+            asked.headers.contains("anthropic-version: 2023-06-01"),
+            provider == Provider::Anthropic
+        );
+        assert_eq!(asked.body["model"], "m");
+        assert!(!asked.body.to_string().contains(KEY));
+    }
+}
+
+#[test]
+fn an_answer_is_seen_piece_by_piece_as_it_comes() {
+    for provider in ALL {
+        let server = Server::start(&[pieces(provider)]);
+        let model = Model {
+            stream: true,
+            ..model(provider, &server.url)
+        };
+        let mut seen = Vec::new();
+        // The server sends the second piece only when the first has been seen.
+        let reply = client(&model).ask(&Request::once("m", "", "Hi"), &mut |text| {
+            seen.push(text.to_string());
+            let _ = server.go.send(());
+        });
+        is_hello(reply.unwrap());
+        assert_eq!(seen, ["Hel", "lo"], "{provider:?}");
+        assert_eq!(server.asked()[0].body["stream"], true);
+    }
+}
+
+#[test]
+fn a_server_that_answers_whole_although_it_was_asked_for_pieces_is_understood() {
+    for provider in ALL {
+        let server = Server::start(&[Answer::Whole(200, "", good(provider, "Hello").to_string())]);
+        let model = Model {
+            stream: true,
+            ..model(provider, &server.url)
+        };
+        let (reply, seen) = ask(&model);
+        is_hello(reply.unwrap());
+        assert_eq!(seen, ["Hello"], "{provider:?}");
+    }
+}
+
+#[test]
+fn what_passes_is_tried_again_and_what_does_not_is_not() {
+    let busy = |status| {
+        Answer::Whole(
+            status,
+            "Retry-After: 0\r\n",
+            r#"{"error":{"message":"busy"}}"#.to_string(),
+        )
+    };
+    let well = Answer::Whole(200, "", chat("Hello"));
+    for first in [
+        busy(429),
+        busy(408),
+        busy(409),
+        busy(500),
+        busy(503),
+        busy(529),
+        Answer::Close,
+    ] {
+        let server = Server::start(&[first.clone(), first, well.clone()]);
+        let (reply, _) = ask(&model(Provider::OpenAiChat, &server.url));
+        is_hello(reply.unwrap());
+        assert_eq!(server.asked().len(), 3);
+    }
+    for (status, code) in [
+        (400, Code::ModelRefused),
+        (401, Code::ModelRefused),
+        (404, Code::ModelRefused),
+    ] {
+        let server = Server::start(&[busy(status), well.clone()]);
+        let error = fails(&model(Provider::OpenAiChat, &server.url), code);
+        assert!(
+            error.message.contains(&format!("HTTP {status}: busy")),
+            "{error}"
+        );
+        assert!(!error.retryable());
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[test]
+fn trying_again_ends_after_as_many_times_as_the_settings_say() {
+    let server = Server::start(&[Answer::Whole(503, "Retry-After: 0\r\n", String::new())]);
+    for (retries, asked) in [(0, 1), (1, 3)] {
+        let model = Model {
+            retries,
+            ..model(Provider::Anthropic, &server.url)
+        };
+        let error = fails(&model, Code::ModelUnreachable);
+        assert!(
+            error.message.contains("HTTP 503") && error.retryable(),
+            "{error}"
+        );
+        assert_eq!(server.asked().len(), asked);
+    }
+}
+
+#[test]
+fn a_server_that_asks_to_wait_longer_than_an_answer_may_take_is_not_waited_for() {
+    let date = "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n";
+    for header in ["Retry-After: 86400\r\n", date] {
+        let server = Server::start(&[Answer::Whole(429, header, "{}".to_string())]);
+        let error = fails(
+            &model(Provider::OpenAiChat, &server.url),
+            Code::ModelRefused,
+        );
+        assert!(
+            error.message.contains("which llm.timeout does not allow"),
+            "{error}"
+        );
+        assert!(error.retryable());
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[test]
+fn a_server_that_hangs_is_left_in_time() {
+    for first in [Answer::Hang, pieces(Provider::OpenAiChat)] {
+        let server = Server::start(&[first]);
+        let model = Model {
+            timeout: Duration::from_millis(700),
+            stream: true,
+            ..model(Provider::OpenAiChat, &server.url)
+        };
+        let error = fails(&model, Code::ModelTimeout);
+        assert!(error.retryable(), "{error}");
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[test]
+fn nobody_is_left_behind_when_time_is_up() {
+    let server = Server::start(&[Answer::Hang]);
+    let timeout = Duration::from_millis(500);
+    fails(
+        &Model {
+            timeout,
+            ..model(Provider::Ollama, &server.url)
+        },
+        Code::ModelTimeout,
+    );
+    // The server hears it when the process that asked is gone.
+    server.left.recv_timeout(Duration::from_secs(20)).unwrap();
+}
+
+#[test]
+fn nobody_there_is_an_error_of_its_own() {
+    let model = Model {
+        retries: 0,
+        ..model(Provider::OpenAiChat, &format!("http://{}", nobody()))
+    };
+    let error = fails(&model, Code::ModelUnreachable);
+    assert!(
+        error.retryable() && error.message.contains("could not be reached"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_server_that_speaks_no_tls_is_no_safe_one() {
+    let server = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
+    let url = server.url.replace("http://", "https://");
+    let error = fails(&model(Provider::OpenAiChat, &url), Code::ModelUnreachable);
+    assert!(server.asked().is_empty(), "{error}");
+}
+
+#[test]
+fn an_answer_that_is_none_is_said_to_be_none() {
+    let text = |text: &str| Answer::Whole(200, "", text.to_string());
+    let events =
+        |text: &str| Answer::Whole(200, "Content-Type: text/event-stream\r\n", text.to_string());
+    for (answer, stream, word) in [
+        (text("hello"), false, "no JSON"),
+        (text(""), false, "no JSON"),
+        (text("{}"), false, "before its end"),
+        (text("[[[["), false, "no JSON"),
+        (text(&chat("")), false, "no text"),
+        (
+            text(r#"{"error":{"message":"overloaded"}}"#),
+            false,
+            "the server says: overloaded",
+        ),
+        (events("data: hello\n\n"), true, "no JSON"),
+        (events(""), true, "before its end"),
+        (
+            events("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"),
+            true,
+            "before its end",
+        ),
+        (
+            events("data: {\"error\":{\"message\":\"overloaded\"}}\n\n"),
+            true,
+            "the server says: overloaded",
+        ),
+        (
+            events(&format!("data: {}", "x".repeat(2 << 20))),
+            true,
+            "too long",
+        ),
+        (Answer::Garbage, false, "cannot be used"),
+    ] {
+        let server = Server::start(&[answer]);
+        let model = Model {
+            stream,
+            ..model(Provider::OpenAiChat, &server.url)
+        };
+        let error = fails(&model, Code::ModelAnswer);
+        assert!(error.message.contains(word), "{word}: {error}");
+        assert_eq!(server.asked().len(), 1, "{error}");
+    }
+}
+
+#[test]
+fn an_answer_without_end_does_not_fill_the_memory() {
+    let server = Server::start(&[Answer::Endless]);
+    let error = fails(&model(Provider::OpenAiChat, &server.url), Code::ModelAnswer);
+    assert!(error.message.contains("larger than"), "{error}");
+}
+
+#[test]
+fn an_answer_that_breaks_off_after_text_was_seen_is_not_asked_for_again() {
+    let server = Server::start(&[Answer::Cut(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n".to_string(),
+    )]);
+    let model = Model {
+        stream: true,
+        ..model(Provider::OpenAiChat, &server.url)
+    };
+    let (reply, seen) = ask(&model);
+    assert_eq!(reply.unwrap_err().code, Code::ModelUnreachable);
+    assert_eq!((seen, server.asked().len()), (vec!["Hel".to_string()], 1));
+}
+
+#[test]
+fn redirects_are_not_followed_so_a_key_goes_nowhere_else() {
+    let other = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
+    let location: &'static str = format!("Location: {}/x\r\n", other.url).leak();
+    for status in [301, 302, 303, 307, 308] {
+        let server = Server::start(&[Answer::Whole(status, location, String::new())]);
+        let error = fails(
+            &model(Provider::OpenAiChat, &server.url),
+            Code::ModelRefused,
+        );
+        assert!(error.message.contains("redirect"), "{error}");
+    }
+    assert!(other.asked().is_empty());
+}
+
+#[test]
+fn a_key_that_a_server_repeats_is_taken_out() {
+    for status in [200, 400, 401, 500] {
+        let server = Server::start(&[Answer::Echo(status)]);
+        let model = Model {
+            retries: 0,
+            ..model(Provider::OpenAiChat, &server.url)
+        };
+        let (reply, _) = ask(&model);
+        let error = reply.unwrap_err();
+        assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+        assert!(error.message.contains("[key]"), "{error}");
+    }
+    let server = Server::start(&[Answer::Whole(200, "", chat(&format!("it is {KEY}!")))]);
+    let (reply, seen) = ask(&model(Provider::OpenAiChat, &server.url));
+    assert_eq!(
+        (reply.unwrap().text.as_str(), seen[0].as_str()),
+        ("it is [key]!", "it is [key]!")
+    );
+}
+
+#[test]
+fn a_program_that_is_missing_is_named_with_what_mends_it() {
+    let model = model(Provider::OpenAiChat, "http://127.0.0.1:9");
+    let client = Client::new(&model, None, PathBuf::from("/nowhere/cleo-net"));
+    let error = client
+        .ask(&Request::once("m", "", "Hi"), &mut |_| {})
+        .unwrap_err();
+    assert_eq!(
+        (error.code, error.fix.as_deref()),
+        (Code::ProgramMissing, Some("cargo install --path ."))
+    );
+}
+
+/// Not a test of its own: it is run as a process that somebody interrupts. See below.
+#[test]
+#[ignore = "it is run by the test below"]
+fn a_process_that_waits_for_a_model() {
+    let Ok(url) = std::env::var("TEST_URL") else {
+        return;
+    };
+    let error = ask(&model(Provider::OpenAiChat, &url)).0.unwrap_err();
+    assert_eq!(error.code, Code::Terminated, "{error}");
+    assert!(
+        error
+            .message
+            .contains("terminated while cleo waited for an answer"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_cleo_that_is_asked_to_end_ends_its_question_and_leaves_nobody_behind() {
+    let server = Server::start(&[Answer::Hang]);
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "models::a_process_that_waits_for_a_model",
+        ])
+        .env("TEST_URL", &server.url)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while server.asked().is_empty() {
+        std::thread::yield_now();
+    }
+    let pid = nix::unistd::Pid::from_raw(process.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::SIGTERM).unwrap();
+    server.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(process.wait().unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    assert!(!String::from_utf8_lossy(&said).contains(KEY));
+}
+
+#[test]
+fn the_network_program_ends_when_cleo_is_gone() {
+    use std::io::Write;
+    let server = Server::start(&[Answer::Hang]);
+    let call = json!({"method": "POST", "url": server.url, "headers": [], "body": "{}",
+        "connectTimeoutMs": 60_000, "timeoutMs": 60_000, "maxBytes": 1_000});
+    let mut net = Command::new(NET)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = net.stdin.take().unwrap();
+    writeln!(input, "{call}").unwrap();
+    while server.asked().is_empty() {
+        std::thread::yield_now();
+    }
+    drop(input);
+    server.left.recv_timeout(Duration::from_secs(20)).unwrap();
+    net.wait().unwrap();
+}
+
+#[test]
+fn the_network_program_says_what_is_wrong_with_a_request_without_repeating_it() {
+    for line in [
+        "",
+        "{}",
+        "sk-secret",
+        r#"{"method":"POST","url":"nonsense sk-secret","headers":[],"body":null,"connectTimeoutMs":1,"timeoutMs":1,"maxBytes":1}"#,
+    ] {
+        let mut command = assert_cmd::Command::new(NET);
+        let output = command
+            .env_clear()
+            .write_stdin(format!("{line}\n"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            !said.contains("sk-secret") && output.stderr.is_empty(),
+            "{said}"
+        );
+        // Its standard input is closed: it may be gone before it says anything.
+        assert!(said.is_empty() || said.contains("fault"), "{said}");
+    }
+}
