@@ -73,17 +73,17 @@ impl Run {
     }
 }
 
-/// Tokens that a model used.
+/// Tokens that a model used; none where its server did not count.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Read.
-    pub input_tokens: u64,
+    pub input_tokens: Option<u64>,
     /// Written.
-    pub output_tokens: u64,
+    pub output_tokens: Option<u64>,
     /// Both.
-    pub total_tokens: u64,
+    pub total_tokens: Option<u64>,
 }
 
 /// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.

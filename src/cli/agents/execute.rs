@@ -11,6 +11,7 @@ use crate::cli::route;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
+use crate::llm::Model;
 use crate::ops::executions::{Answerers, Executor, Options, Request, execute_many, failure};
 use crate::ops::runs::Shown;
 use crate::route::{FINALIZE, Query};
@@ -73,7 +74,9 @@ fn executor(face: &Face<'_>) -> Result<Executor> {
     let options = Options {
         by,
         min_margin,
-        answerers: Answerers::default(),
+        answerers: Answerers {
+            model: Model::from(face.settings)?,
+        },
     };
     Executor::open(&face.surroundings()?, options)
 }

@@ -38,14 +38,12 @@ pub(super) fn status_tone(status: RunStatus) -> Tone {
 /// Says what answered, and what that took, as far as it is known.
 pub(super) fn how(run: &Run) -> String {
     let time = run.execution_time_ms.map(|time| format!("{time} ms"));
-    let tokens = run
-        .usage
-        .map(|usage| format!("{} tokens", usage.total_tokens));
+    let tokens = run.usage.and_then(|usage| usage.total_tokens);
     let parts = [
         run.answered_by.map(|by| by.to_string()),
         run.model.clone(),
         time,
-        tokens,
+        tokens.map(|tokens| format!("{tokens} tokens")),
         run.cost.map(|cost| format!("${cost:.6}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -7,7 +7,7 @@ use super::record::{Progress, Record};
 use super::{Begun, Executor};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ops::runs::{Shown, steps};
 use crate::run::{Action, AnsweredBy, Event, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -20,15 +20,22 @@ enum Ending {
     AskedBack(String),
     /// Nobody answered.
     Failed,
+    /// cleo was asked to end.
+    GivenUp(Error),
 }
 
 impl Executor {
     /// Has an execution that has begun answered, and keeps how it ended.
     pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(&Event)) -> Result<Shown> {
         let told = begun.record.events.len();
-        let ending = self.ending(&mut begun)?;
+        let ending = match self.ending(&mut begun) {
+            Err(error) if is_end(&error) => Ending::GivenUp(error),
+            ending => ending?,
+        };
         let told = tell_from(&begun.record, told, tell);
-        self.close(&mut begun, ending)?;
+        if let Some(error) = self.close(&mut begun, ending)? {
+            return Err(error);
+        }
         tell_from(&begun.record, told, tell);
         let record = begun.record;
         Ok(Shown {
@@ -48,6 +55,7 @@ impl Executor {
         }
         match self.ask(begun, &begun.agent, &begun.record.run.input) {
             Ok(answer) => Ok(Ending::Answered(answer)),
+            Err(error) if is_end(&error) => Err(error),
             Err(error) => {
                 self.note_failure(begun, &error)?;
                 self.synthesized(begun, Some(&error))
@@ -58,15 +66,17 @@ impl Executor {
     fn ask(&self, begun: &Begun, agent: &Agent, message: &str) -> Result<Answer> {
         let question = Question {
             agent,
+            run: &begun.record.run,
             message,
             history: &begun.history,
         };
-        self.options.answerers.ask(&question)
+        let answerers = &self.options.answerers;
+        answerers.ask(&question, &self.workspace, &self.clock)
     }
 
     /// Has the supervisor answer in the place of an agent that none fits, or that failed.
     fn synthesized(&mut self, begun: &mut Begun, failed: Option<&Error>) -> Result<Ending> {
-        if !self.options.answerers.has_model() {
+        if self.options.answerers.model.is_none() {
             return Ok(match failed {
                 Some(_) => Ending::Failed,
                 None => Ending::Answered(offline("No agent fits the message.")),
@@ -82,6 +92,7 @@ impl Executor {
         };
         match self.ask(begun, &begun.supervisor, &message) {
             Ok(answer) => Ok(Ending::Answered(answer)),
+            Err(error) if is_end(&error) => Err(error),
             Err(error) => {
                 let what = format!("finalizer_llm_failed: {}", error.message);
                 let before = begun.record.run.error.take();
@@ -108,8 +119,10 @@ impl Executor {
         transaction.commit()
     }
 
-    fn close(&mut self, begun: &mut Begun, ending: Ending) -> Result<()> {
+    /// Keeps how it ended; returns the error of an end that somebody asked for.
+    fn close(&mut self, begun: &mut Begun, ending: Ending) -> Result<Option<Error>> {
         let mut transaction = self.agency.write()?;
+        let mut given_up = None;
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {
             Ending::Answered(answer) => {
@@ -129,7 +142,16 @@ impl Executor {
                 let text = format!("Nobody could answer this message; see: cleo runs show {id}");
                 (text, Speaker::System)
             }
+            Ending::GivenUp(error) => {
+                let run = &mut begun.record.run;
+                run.status = RunStatus::Cancelled;
+                run.error = Some(error.message.clone());
+                given_up = Some(error);
+                let text = "The execution was ended before an answer came.";
+                (text.to_string(), Speaker::System)
+            }
         };
+        let failed = failed || given_up.is_some();
         let passes = begun.record.run.agent.is_some() && !failed;
         let sender = match passes {
             true => begun.agent.id.clone(),
@@ -156,7 +178,8 @@ impl Executor {
         }
         let ended = json!({"status": record.run.status});
         record.event(&mut *transaction, "execution_end", ended)?;
-        transaction.commit()
+        transaction.commit()?;
+        Ok(given_up)
     }
 }
 
@@ -176,11 +199,16 @@ fn last_steps(
     }
     let how = match (agent, record.run.status) {
         (Some(_), _) => "Passing the answer on unchanged",
-        (None, RunStatus::Failed) => "Nobody answered",
+        (None, RunStatus::Failed | RunStatus::Cancelled) => "Nobody answered",
         (None, _) => "Answering in the place of an agent",
     };
     record.step(transaction, by(SUPERVISOR, 95), how, json!({}))?;
     record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
+}
+
+/// Says whether somebody asked cleo to end.
+fn is_end(error: &Error) -> bool {
+    matches!(error.code, Code::Interrupted | Code::Terminated)
 }
 
 /// Tells the events from one on; returns how many were told in all.

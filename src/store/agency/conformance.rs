@@ -175,9 +175,9 @@ fn finished(id: &str, agent: &str, time: u64) -> Run {
         answered_by: Some(AnsweredBy::Model),
         model: Some("m".into()),
         usage: Some(Usage {
-            input_tokens: 1,
-            output_tokens: 2,
-            total_tokens: 3,
+            input_tokens: Some(1),
+            output_tokens: None,
+            total_tokens: Some(3),
         }),
         cost: Some(0.25),
         execution_time_ms: Some(time),
