@@ -33,8 +33,8 @@ pub(in crate::cli) struct Arguments {
     message: Option<String>,
 
     /// Ask this agent; one that cannot be asked is told, and the router chooses
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    #[arg(long = "agent", value_name = "ID")]
+    requested_agent: Option<String>,
 
     /// The conversation that it belongs to
     #[arg(long, value_name = "ID")]
@@ -55,7 +55,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return many(face, &arguments);
     };
     let request = Request {
-        query: Query::new(message, arguments.agent)
+        query: Query::new(message, arguments.requested_agent)
             .map_err(|error| error.fix("cleo agents execute --help"))?,
         conversation: arguments.conversation,
     };
@@ -99,7 +99,7 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let executor = executor(face)?;
     let name = face.name;
     let defaults = (
-        arguments.agent.as_deref(),
+        arguments.requested_agent.as_deref(),
         arguments.conversation.as_deref(),
     );
     let mut lines = face.output.stream();

@@ -18,8 +18,8 @@ Examples:
   cleo conversations create                              each message is routed on its own")]
 pub(in crate::cli) struct Arguments {
     /// The agent to talk to; without one, each message is routed
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    #[arg(long = "agent", value_name = "ID")]
+    requested_agent: Option<String>,
 
     /// What it is about, at most 200 characters
     #[arg(long, value_name = "TEXT")]
@@ -27,7 +27,10 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (agent, title) = (arguments.agent.as_deref(), arguments.title.as_deref());
+    let (agent, title) = (
+        arguments.requested_agent.as_deref(),
+        arguments.title.as_deref(),
+    );
     let kept = conversations::create(&face.surroundings()?, agent, title)?;
     face.reply(&kept, &[], |screen| {
         screen.say(Tone::Good, "Began ");

@@ -12,8 +12,8 @@ pub(super) struct Fields {
     description: Option<String>,
 
     /// The agent that it is assigned to
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
+    #[arg(long = "agent", value_name = "ID")]
+    assigned_agent: Option<String>,
 
     /// low, medium, high or urgent
     #[arg(long, short, value_name = "PRIORITY")]
@@ -44,7 +44,7 @@ impl Fields {
             description: self.description,
             status,
             priority: self.priority,
-            assigned_to: self.agent,
+            assigned_to: self.assigned_agent,
             due_date: self.due,
             estimated_hours: self.estimate,
             tags: self.tags,
