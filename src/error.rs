@@ -75,6 +75,10 @@ codes! {
         "Look it up with `cleo find WORDS` or `cleo list`.";
     AgentNotFound = "E_AGENT_NOT_FOUND", 4, "No agent has this id.",
         "Look it up with `cleo agents list`.";
+    RunNotFound = "E_RUN_NOT_FOUND", 4, "No run has this id.",
+        "Look it up with `cleo runs list`.";
+    ConversationNotFound = "E_CONVERSATION_NOT_FOUND", 4, "No conversation has this id.",
+        "Look it up with `cleo conversations list`.";
     SkillNotFound = "E_SKILL_NOT_FOUND", 4, "No skill has this name.",
         "Look it up with `cleo skills list`.";
     EntryNotFound = "E_ENTRY_NOT_FOUND", 4, "No manifest entry has this id.",
@@ -211,6 +215,8 @@ codes! {
         "Have the agent write it; `cleo verify output TASK` checks again.";
     Exists = "E_EXISTS", 101, "Something with this id is there already; nothing was changed.",
         "Use another id, or go on: the thing is there.";
+    AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
+        "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
     ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
         "Try again later; `cleo config list` shows which server it is.";
     ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",

@@ -1,10 +1,13 @@
 //! Names of things: task ids and digests.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
+
+use crate::clock::Clock;
 
 /// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +66,28 @@ pub fn list(ids: &[TaskId]) -> String {
         .map(TaskId::to_string)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// Makes an id such as `exec_1769418000000_k3v9x0q2m1`: a word, the moment in milliseconds, and
+/// something random. Under a fixed clock it is `number` that tells ids apart, so that runs can be
+/// repeated.
+pub fn minted(word: &str, clock: &Clock, number: u64) -> String {
+    let last = match clock {
+        Clock::System => random(),
+        Clock::Fixed(_) => number.to_string(),
+    };
+    format!("{word}_{}_{last}", clock.now().timestamp_millis())
+}
+
+/// Returns ten random letters and digits. The machine's randomness is behind the keys of maps.
+pub fn random() -> String {
+    let mut number = RandomState::new().hash_one(std::process::id());
+    let digits = (0..10).map(|_| {
+        let digit = u32::try_from(number % 36).unwrap_or(0);
+        number /= 36;
+        char::from_digit(digit, 36).unwrap_or('0')
+    });
+    digits.collect()
 }
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod protocol;
 pub mod reply;
 pub mod route;
+pub mod run;
 pub mod runner;
 pub mod score;
 pub mod session;

@@ -5,9 +5,6 @@
 pub mod builtin;
 pub mod draft;
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::score::normalize;
@@ -145,11 +142,12 @@ pub fn runtime_moment(id: &str) -> Option<u64> {
     plain.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
+/// Declares a closed set of words.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident, $noun:literal: $($(#[$meaning:meta])* $variant:ident = $word:literal,)+) => {
         $(#[$about])*
         #[cfg_attr(test, derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum $name { $($(#[$meaning])* $variant,)+ }
 
@@ -163,30 +161,32 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.pad(self.word())
             }
         }
 
-        impl FromStr for $name {
+        impl std::str::FromStr for $name {
             type Err = String;
 
-            fn from_str(text: &str) -> Result<$name, String> {
+            fn from_str(text: &str) -> std::result::Result<$name, String> {
                 let wanted = text.trim().to_ascii_lowercase();
                 let found = $name::ALL.iter().find(|one| one.word() == wanted);
                 found.copied().ok_or_else(|| {
                     let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
-                    format!("`{text}` is no {} of an agent; use {}", $noun, all.join(", "))
+                    format!("`{text}` is no {}; use {}", $noun, all.join(", "))
                 })
             }
         }
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// Where an agent comes from and how it is reached.
-    Kind, "kind":
+    Kind, "kind of an agent":
     /// One of the four that are always there.
     Builtin = "builtin",
     /// Registered while cleo runs, and removed again.
@@ -201,7 +201,7 @@ words! {
 
 words! {
     /// What an agent does among the others.
-    Role, "role":
+    Role, "role of an agent":
     /// Coordinates; never routed to.
     Supervisor = "supervisor",
     /// Answers messages of its field.
@@ -212,7 +212,7 @@ words! {
 
 words! {
     /// Whether messages reach an agent.
-    AgentStatus, "status":
+    AgentStatus, "status of an agent":
     /// They do.
     Active = "active",
     /// Not for now.

@@ -170,6 +170,8 @@ fn kind(argument: &Arg) -> Option<Kind> {
         "label" | "labels" | "remove_labels" => Some(Kind::Label),
         "phase" => Some(Kind::Phase),
         "skill" | "template" => Some(Kind::Skill),
+        "run" => Some(Kind::Run),
+        "conversation" => Some(Kind::Conversation),
         "assigned_agent" | "requested_agent" => Some(Kind::Agent),
         "agent" if argument.is_positional() => Some(Kind::Agent),
         _ => None,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use super::show::{priority_tone, status_tone};
+use crate::clock;
 use crate::config::LIST_LIMIT;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -50,6 +51,18 @@ pub(super) struct Arguments {
     /// Only tasks assigned to this agent
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
+
+    /// Only tasks of this feature
+    #[arg(long, value_name = "NAME")]
+    feature: Option<String>,
+
+    /// Only tasks that are due before this date or time
+    #[arg(long, value_name = "DATE", value_parser = parse_due)]
+    due_before: Option<String>,
+
+    /// Only tasks that are due at this date or time, or later
+    #[arg(long, value_name = "DATE", value_parser = parse_due)]
+    due_after: Option<String>,
 
     /// Only tasks that somebody has claimed
     #[arg(long)]
@@ -97,6 +110,12 @@ impl ArchiveOptions {
             _ => Archived::Hidden,
         }
     }
+}
+
+/// Reads a date or time; a bare date is its midnight.
+pub(super) fn parse_due(text: &str) -> std::result::Result<String, String> {
+    clock::parse_moment(text)
+        .ok_or_else(|| format!("`{text}` is no date like 2026-12-31 or RFC 3339 time"))
 }
 
 #[derive(Serialize)]
@@ -180,6 +199,9 @@ impl Arguments {
             priorities: self.priority,
             phase: self.phase,
             agent: self.agent,
+            feature: self.feature,
+            due_before: self.due_before,
+            due_after: self.due_after,
             claimed: self.claimed,
             holder: self.holder,
             archived: self.archive.shown(),

@@ -19,6 +19,7 @@ mod claim;
 mod complete;
 mod completions;
 mod config;
+mod conversations;
 mod delete;
 mod demo;
 mod deps;
@@ -41,6 +42,7 @@ mod release;
 mod reopen;
 mod research;
 mod route;
+mod runs;
 mod schema;
 mod session;
 mod show;
@@ -141,6 +143,12 @@ enum Command {
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
     Agents(Later<agents::Command>),
+    /// Manage conversations with agents
+    #[command(subcommand)]
+    Conversations(Later<conversations::Command>),
+    /// Look at what agents carried out
+    #[command(subcommand)]
+    Runs(Later<runs::Command>),
     /// Choose the agent for a message, or for many, with every reason
     Route(Later<route::Arguments>),
     /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
@@ -257,6 +265,8 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Conversations(Later(command)) => conversations::dispatch(face, command),
+        Command::Runs(Later(command)) => runs::dispatch(face, command),
         Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
         Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),

@@ -58,6 +58,19 @@ impl Stream<'_> {
         self.broken.is_none()
     }
 
+    /// Adds an answer that failed and says with what result; false when nobody can read it any more.
+    pub(super) fn send_with<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: &T,
+        error: &Error,
+    ) -> bool {
+        self.failed = self.failed.or(Some(error.code));
+        let written = self.write(&Envelope::new(command, Some(result), Some(error), &[]));
+        self.broken = written.err();
+        self.broken.is_none()
+    }
+
     /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
     fn write<T: Serialize>(&mut self, envelope: &Envelope<'_, T>) -> io::Result<Ended> {
         if self.is_for_terminal || self.view.selects() {

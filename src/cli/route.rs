@@ -89,18 +89,27 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
 }
 
 fn options(arguments: &Arguments, settings: &Settings, explain: bool) -> Options {
-    let is_set = settings.text(ROUTING_MATCH).as_deref() == Some("substring");
-    let set = settings.number(ROUTING_MIN_MARGIN);
-    let set = set.and_then(|set| u32::try_from(set).ok());
+    let (by, min_margin) = set(settings);
     Options {
         agents: arguments.agents.clone(),
-        by: match arguments.substring || is_set {
+        by: match arguments.substring {
             true => Match::Substring,
-            false => Match::Token,
+            false => by,
         },
-        min_margin: arguments.min_margin.or(set).unwrap_or_default(),
+        min_margin: arguments.min_margin.unwrap_or(min_margin),
         explain: explain.then_some(arguments.limit),
     }
+}
+
+/// Reads from the settings when a word counts, and below which lead it is asked back.
+pub(super) fn set(settings: &Settings) -> (Match, u32) {
+    let by = match settings.text(ROUTING_MATCH).as_deref() {
+        Some("substring") => Match::Substring,
+        _ => Match::Token,
+    };
+    let margin = settings.number(ROUTING_MIN_MARGIN);
+    let margin = margin.and_then(|margin| u32::try_from(margin).ok());
+    (by, margin.unwrap_or_default())
 }
 
 fn render(screen: &mut Screen, decision: &Decision<'_>, explain: bool) {

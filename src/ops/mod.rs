@@ -1,13 +1,16 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
+pub mod agent_tasks;
 pub mod agents;
 pub mod chat;
 pub mod claims;
 pub mod complete;
 pub mod compliance;
 pub mod config;
+pub mod conversations;
 pub mod demo;
 pub mod doctor;
+pub mod executions;
 pub mod gates;
 pub mod init;
 pub mod log;
@@ -17,6 +20,7 @@ pub mod phases;
 pub mod plans;
 pub mod research;
 pub mod route;
+pub mod runs;
 pub mod sessions;
 pub mod skills;
 pub mod spawn;

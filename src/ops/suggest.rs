@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Context, Surroundings, agents, skills};
+use super::{Context, Surroundings, agents, conversations, runs, skills};
 use crate::error::{Result, quote};
+use crate::store::agency::{ConversationFilter, RunFilter};
 
 /// Most suggestions for a word. More than a screen of them helps nobody.
 const LIMIT: u32 = 50;
@@ -30,6 +31,10 @@ pub enum Kind {
     Skill,
     /// An agent.
     Agent,
+    /// One of the last runs.
+    Run,
+    /// One of the last conversations.
+    Conversation,
 }
 
 /// Suggests words that begin with `start`. Only words that a shell takes as they are.
@@ -39,6 +44,8 @@ pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Ve
         Kind::Label | Kind::Phase => words(&mut Context::open(surroundings)?, kind, start)?,
         Kind::Skill => named(&surroundings, start)?,
         Kind::Agent => agents(&surroundings)?,
+        Kind::Run => runs(&surroundings)?,
+        Kind::Conversation => conversations(&surroundings)?,
     };
     found.retain(|found| found.word.starts_with(start) && quote(&found.word) == found.word);
     Ok(found)
@@ -117,6 +124,33 @@ fn agents(surroundings: &Surroundings) -> Result<Vec<Suggestion>> {
     let suggestions = agents.map(|agent| Suggestion {
         word: agent.id,
         meaning: agent.description,
+    });
+    Ok(suggestions.collect())
+}
+
+fn runs(surroundings: &Surroundings) -> Result<Vec<Suggestion>> {
+    let last = RunFilter {
+        limit: LIMIT,
+        ..RunFilter::default()
+    };
+    let runs = runs::list(surroundings, &last)?.runs.into_iter();
+    let suggestions = runs.map(|run| Suggestion {
+        word: run.id,
+        meaning: run.input,
+    });
+    Ok(suggestions.collect())
+}
+
+fn conversations(surroundings: &Surroundings) -> Result<Vec<Suggestion>> {
+    let last = ConversationFilter {
+        limit: LIMIT,
+        ..ConversationFilter::default()
+    };
+    let found = conversations::list(surroundings, &last)?;
+    let found = found.conversations.into_iter();
+    let suggestions = found.map(|one| Suggestion {
+        word: one.id,
+        meaning: one.title.unwrap_or(one.agent),
     });
     Ok(suggestions.collect())
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::id::TaskId;
 use crate::task::drawing::Shape;
-use crate::task::graph::{Node, TaskGraph};
+use crate::task::graph::{Missing, Node, TaskGraph};
 use crate::task::{Priority, Status};
 
 pub use decompose::{Decomposed, Found, Source, decompose};
@@ -141,9 +141,16 @@ impl Plan {
                 is_epic: false,
                 open_children: 0,
                 depends: known.iter().map(|id| number(places[id.as_str()])).collect(),
-                missing: missing.into_iter().cloned().collect(),
+                missing: missing.into_iter().map(|need| unknown(need)).collect(),
             }
         };
         self.steps.iter().enumerate().map(node).collect()
+    }
+}
+
+fn unknown(need: &str) -> Missing {
+    Missing {
+        name: need.to_string(),
+        circular: false,
     }
 }

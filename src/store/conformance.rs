@@ -4,7 +4,7 @@ mod work;
 
 use super::{
     Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
-    Transaction, Verification,
+    TaskTally, Transaction, Verification,
 };
 use crate::claim::{Claim, Lease};
 use crate::gate::Gates;
@@ -40,6 +40,7 @@ pub(super) const RULES: &[Rule] = &[
     edges_are_read_from_both_ends,
     a_delete_takes_its_edges_along,
     filters_combine_and_count,
+    due_tasks_are_found_and_tallied,
     words_are_found,
     words_are_found_by_who_writes_them,
     nodes_go_to_any_depth,
@@ -185,6 +186,73 @@ fn a_delete_takes_its_edges_along(store: &mut dyn Store) {
             .total,
         1
     );
+}
+
+fn due_tasks_are_found_and_tallied(store: &mut dyn Store) {
+    let mut tasks: Vec<Task> = (1..=5).map(|id| task(id, "x")).collect();
+    for (at, day) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
+        tasks[at].due = Some(format!("2026-01-0{day}T00:00:00.000Z"));
+        tasks[at].assigned_agent = Some("a".into());
+    }
+    tasks[1].feature = Some("login".into());
+    tasks[1].priority = Priority::Critical;
+    tasks[3].status = Status::Done;
+    put(store, &tasks);
+    let transaction = store.read().unwrap();
+    let moment = |day: u8| Some(format!("2026-01-0{day}T00:00:00.000Z"));
+    let found = |filter: Filter| -> Vec<u32> {
+        let page = transaction.list(&filter).unwrap();
+        page.tasks.iter().map(|task| task.id.0).collect()
+    };
+    let all = Filter::default;
+    assert_eq!(
+        found(Filter {
+            due_before: moment(2),
+            ..all()
+        }),
+        [1, 4]
+    );
+    assert_eq!(
+        found(Filter {
+            due_after: moment(2),
+            ..all()
+        }),
+        [2, 3]
+    );
+    let agent = Some("a".to_string());
+    let both = Filter {
+        due_before: moment(3),
+        due_after: moment(2),
+        agent: agent.clone(),
+        ..all()
+    };
+    assert_eq!(found(both), [2]);
+    assert_eq!(
+        found(Filter {
+            feature: Some("login".into()),
+            ..all()
+        }),
+        [2]
+    );
+    let tally = |filter: Filter| -> Vec<_> {
+        let tallies = transaction.tally(&filter, &moment(3).unwrap()).unwrap();
+        let counts = |one: TaskTally| (one.status, one.priority, one.tasks, one.overdue);
+        tallies.into_iter().map(counts).collect()
+    };
+    let (open, done) = (Status::Pending, Status::Done);
+    let (high, medium) = (Priority::Critical, Priority::Medium);
+    let expected = [
+        (open, high, 1, 1),
+        (open, medium, 3, 1),
+        (done, medium, 1, 0),
+    ];
+    assert_eq!(tally(all()), expected);
+    let expected = [
+        (open, high, 1, 1),
+        (open, medium, 2, 1),
+        (done, medium, 1, 0),
+    ];
+    assert_eq!(tally(Filter { agent, ..all() }), expected);
 }
 
 fn filters_combine_and_count(store: &mut dyn Store) {

@@ -12,8 +12,8 @@ use std::ops::RangeInclusive;
 use super::{
     Archived, Change, Claims, Counts, Filter, Graph, Link, Links, Log, Operation, OperationFilter,
     Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, Recorded, Removed, SpawnRecord,
-    Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, Tasks, Transaction, Verification,
-    Verifications, dangling, log, missing, origin,
+    Spawns, Stamp, Store, Suggestions, SyncBases, TaskGates, TaskTally, Tasks, Transaction,
+    Verification, Verifications, dangling, log, missing, origin,
 };
 use crate::claim::Claim;
 use crate::error::Result;
@@ -446,6 +446,11 @@ fn passes(filter: &Filter, task: &Task) -> bool {
             .is_none_or(|parent| task.parent == Some(parent))
         && (filter.phase.is_none() || filter.phase == task.phase)
         && (filter.agent.is_none() || filter.agent == task.assigned_agent)
+        && (filter.feature.is_none() || filter.feature == task.feature)
+        && (filter.due_before.as_ref())
+            .is_none_or(|moment| task.due.as_ref().is_some_and(|due| due < moment))
+        && (filter.due_after.as_ref())
+            .is_none_or(|moment| task.due.as_ref().is_some_and(|due| due >= moment))
         && filter.labels.iter().all(has_label)
         && is_shown(filter.archived, task)
         && filter.closed_before.as_ref().is_none_or(|moment| {
@@ -474,6 +479,23 @@ impl Overview for MemoryTransaction<'_> {
             *counts.entry(node.status).or_default() += 1;
         }
         Ok(counts)
+    }
+
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {
+        let mut tallies: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+        for task in self.list(filter)?.tasks {
+            let counts = tallies.entry((task.status, task.priority)).or_default();
+            let is_late = task.due.as_deref().is_some_and(|due| due < now);
+            counts.0 += 1;
+            counts.1 += u64::from(is_late && !task.is_closed());
+        }
+        let tally = |((status, priority), (tasks, overdue))| TaskTally {
+            status,
+            priority,
+            tasks,
+            overdue,
+        };
+        Ok(tallies.into_iter().map(tally).collect())
     }
 
     fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {

@@ -28,7 +28,7 @@ use crate::task::{Priority, Status, Task, TaskType};
 
 pub use claims::Claims;
 pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
-pub use overview::{Counts, Overview};
+pub use overview::{Counts, Overview, TaskTally};
 pub use phases::Phases;
 pub use sessions::Sessions;
 pub use verifications::{Verification, Verifications};
@@ -387,6 +387,12 @@ pub struct Filter {
     pub phase: Option<String>,
     /// Assigned to this agent.
     pub agent: Option<String>,
+    /// Of this feature.
+    pub feature: Option<String>,
+    /// Due before this moment, RFC 3339 in UTC.
+    pub due_before: Option<String>,
+    /// Due at this moment or later, RFC 3339 in UTC.
+    pub due_after: Option<String>,
     /// Claimed by somebody, also when the lease is over.
     pub claimed: bool,
     /// Claimed by this holder.

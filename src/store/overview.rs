@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Filter;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::task::Status;
+use crate::task::{Priority, Status};
 
 /// How many tasks stand where.
 pub type Counts = BTreeMap<Status, u64>;
@@ -18,9 +19,26 @@ pub trait Overview {
     /// that no task has is left out.
     fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
 
+    /// Counts the tasks that pass a filter, by status and priority in the order of these, and those
+    /// of them that are open and were due before `now`.
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>>;
+
     /// Reads the tasks of a status below `root`, or of all, the last changed first.
     fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
 
     /// Reads the epics that are neither done nor cancelled, by id, and how many there are.
     fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
+}
+
+/// Tasks of one sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskTally {
+    /// Where they stand.
+    pub status: Status,
+    /// How urgent they are.
+    pub priority: Priority,
+    /// How many there are.
+    pub tasks: u64,
+    /// How many of them are late.
+    pub overdue: u64,
 }

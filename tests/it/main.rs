@@ -7,6 +7,7 @@
 
 mod world;
 
+mod agent_tasks;
 mod agents;
 mod archive;
 mod attempts;
@@ -23,6 +24,7 @@ mod dispatch;
 mod dispatch_titles;
 mod doctor;
 mod evidence;
+mod executions;
 mod feed;
 mod gates;
 mod graph;

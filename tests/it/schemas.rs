@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::world::{TestWorkspace, document};
 
 /// Command lines in an order in which they make sense, with something on standard input for some.
+/// `@run` and `@conversation` are the last that were told.
 const LINES: &[(&str, &str)] = &[
     ("init --agents all --dry-run", ""),
     ("add 'one more' --label auth --due 2026-02-01", ""),
@@ -165,6 +166,23 @@ const LINES: &[(&str, &str)] = &[
     ("agents list --status active", ""),
     ("agents show toby-technical", ""),
     ("agents update lore-keeper --status paused", ""),
+    ("agents execute 'creative design'", ""),
+    ("agents metrics", ""),
+    (
+        "agents tasks create 'Lay out the blog' --agent ami-creative",
+        "",
+    ),
+    ("agents tasks update T2 --priority urgent", ""),
+    ("agents tasks list", ""),
+    ("agents tasks stats", ""),
+    ("conversations create --title Orcs", ""),
+    ("conversations list", ""),
+    ("runs list", ""),
+    ("runs show @run", ""),
+    ("conversations show @conversation", ""),
+    ("agents execute hello --conversation @conversation", ""),
+    ("conversations messages @conversation", ""),
+    ("conversations archive @conversation", ""),
     ("agents cleanup", ""),
     ("plan 'search the web' --output plan.yaml", ""),
     ("plan 'search the web' --dot", ""),
@@ -229,12 +247,21 @@ fn schema(command: &str) -> Value {
 fn every_reply_is_as_its_schema_says_and_every_schema_has_a_reply() {
     let workspace = TestWorkspace::planned();
     let mut answered = BTreeSet::new();
+    let mut told = Value::Null;
     for (line, input) in LINES {
         let mut words = shlex::split(line).unwrap();
+        for word in words.iter_mut().filter(|word| word.starts_with('@')) {
+            *word = told[&word[1..]].as_str().unwrap().to_string();
+        }
         words.push("--json".to_string());
         let reply = workspace.finish(workspace.command(&words), input);
         let reply = document(&reply);
         let command = reply["command"].as_str().unwrap();
+        for thing in ["run", "conversation"] {
+            if let Some(id) = reply["result"][thing]["id"].as_str() {
+                told[thing] = id.into();
+            }
+        }
         let validator = jsonschema::validator_for(&schema(command)).unwrap();
         let faults: Vec<String> = validator
             .iter_errors(&reply)

@@ -1,12 +1,15 @@
 //! `cleo agents …`
 
 mod cleanup;
+pub(in crate::cli) mod execute;
 mod fields;
 mod import;
 mod list;
+mod metrics;
 mod register;
 mod remove;
 mod show;
+mod tasks;
 mod update;
 
 use std::process::ExitCode;
@@ -27,6 +30,11 @@ pub(super) enum Command {
     Remove(remove::Arguments),
     Cleanup(cleanup::Arguments),
     Import(import::Arguments),
+    Execute(execute::Arguments),
+    Metrics(metrics::Arguments),
+    /// Manage tasks as agents see them: assigned, due, todo to done
+    #[command(subcommand)]
+    Tasks(tasks::Command),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
@@ -38,6 +46,9 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Remove(arguments) => face.run("agents.remove", arguments, remove::run),
         Command::Cleanup(arguments) => face.run("agents.cleanup", arguments, cleanup::run),
         Command::Import(arguments) => face.run("agents.import", arguments, import::run),
+        Command::Execute(arguments) => face.run("agents.execute", arguments, execute::run),
+        Command::Metrics(arguments) => face.run("agents.metrics", arguments, metrics::run),
+        Command::Tasks(command) => tasks::dispatch(face, command),
     }
 }
 

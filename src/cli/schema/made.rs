@@ -10,13 +10,13 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
+use crate::cli::conversations as conversations_cli;
 use crate::cli::orchestrator::brief;
 use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
 use crate::dispatch::Decision;
-use crate::ops::agents;
 use crate::ops::claims::Claimed;
 use crate::ops::compliance::{Compliance, History};
 use crate::ops::demo::Demo;
@@ -26,21 +26,32 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
+use crate::ops::{agent_tasks, agents, conversations, executions, runs};
 use crate::ops::{
     config, doctor, manifest, orchestrator, phases, plans, research, sessions, skills,
 };
 use crate::ops::{tasks, transfer, verify};
+use crate::run::Event;
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
     vec![
         one::<tasks::Added>("add").or::<tasks::AddedMany>(),
         one::<agents::Cleaned>("agents.cleanup"),
+        one::<runs::Shown>("agents.execute")
+            .or::<Event>()
+            .or::<executions::Finished>()
+            .or::<executions::Summary>(),
         one::<agents::Imported>("agents.import"),
         one::<agents::Listed>("agents.list"),
+        one::<agents::Metrics>("agents.metrics"),
         one::<agents::Registered>("agents.register"),
         one::<agents::Removed>("agents.remove"),
         one::<agents::Shown>("agents.show"),
+        one::<agent_tasks::Kept>("agents.tasks.create"),
+        one::<agent_tasks::Listed>("agents.tasks.list"),
+        one::<agent_tasks::Counted>("agents.tasks.stats"),
+        one::<agent_tasks::Kept>("agents.tasks.update"),
         one::<agents::Shown>("agents.update"),
         one::<tasks::Archival>("archive"),
         one::<tasks::Moved>("cancel"),
@@ -52,6 +63,11 @@ fn replies() -> Vec<Reply> {
         one::<config::Listed>("config.list"),
         one::<config::Changed>("config.set"),
         one::<config::Changed>("config.unset"),
+        one::<conversations::Kept>("conversations.archive"),
+        one::<conversations::Kept>("conversations.create"),
+        one::<conversations::Listed>("conversations.list"),
+        one::<conversations_cli::messages::Messages>("conversations.messages"),
+        one::<conversations::Shown>("conversations.show"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
         one::<tasks::Dependencies>("deps")
@@ -108,6 +124,8 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Listed>("research.list"),
         one::<research::Shown>("research.show"),
         one::<crate::ops::route::Routed<'static>>("route"),
+        one::<runs::Listed>("runs.list"),
+        one::<runs::Shown>("runs.show"),
         one::<schema::Listed>("schema"),
         one::<sessions::Kept>("session.end"),
         one::<sessions::Sessions>("session.list"),

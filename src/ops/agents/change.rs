@@ -171,7 +171,10 @@ pub fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
 }
 
 /// Removes the agents that a sweep takes and returns their ids.
-pub(super) fn swept(transaction: &mut dyn AgencyTransaction, sweep: Sweep) -> Result<Vec<String>> {
+pub(in crate::ops) fn swept(
+    transaction: &mut dyn AgencyTransaction,
+    sweep: Sweep,
+) -> Result<Vec<String>> {
     let agents = transaction.agents()?;
     let gone = agents
         .into_iter()

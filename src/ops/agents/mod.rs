@@ -4,7 +4,10 @@
 mod change;
 mod files;
 mod lookup;
+mod metrics;
 mod register;
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -14,8 +17,10 @@ use crate::error::{Code, Error, Result, nearest};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
+pub(in crate::ops) use change::swept;
 pub use change::{Cleaned, Removed, Sweep, cleanup, remove, update};
 pub use lookup::{Listed, Lookup, list};
+pub use metrics::{Dashboard, Measured, Metrics, metrics};
 pub use register::{Imported, Registered, import, register};
 
 /// An agent after a command, or as it is shown.
@@ -80,16 +85,23 @@ pub fn known(surroundings: &Surroundings) -> Result<Known> {
 
 /// Finds all agents of a workspace.
 pub fn known_in(workspace: &Workspace) -> Result<Known> {
-    let stored = match SqliteAgency::open(&workspace.agency())? {
-        Some(mut agency) => agency.read()?.agents()?,
-        None => Vec::new(),
-    };
-    Ok(joined(stored, files::read(workspace)))
+    match SqliteAgency::open(&workspace.agency())? {
+        Some(mut agency) => known_to(&*agency.read()?, workspace),
+        None => Ok(joined(Vec::new(), files::read(workspace))),
+    }
 }
 
 /// Finds all agents as a transaction sees them.
-fn known_to(transaction: &dyn AgencyTransaction, workspace: &Workspace) -> Result<Known> {
-    Ok(joined(transaction.agents()?, files::read(workspace)))
+pub(in crate::ops) fn known_to(
+    transaction: &dyn AgencyTransaction,
+    workspace: &Workspace,
+) -> Result<Known> {
+    let mut known = joined(transaction.agents()?, files::read(workspace));
+    let uses: HashMap<_, _> = transaction.agent_uses()?.into_iter().collect();
+    for agent in &mut known.agents {
+        agent.last_used_at = uses.get(&agent.id).cloned().or(agent.last_used_at.take());
+    }
+    Ok(known)
 }
 
 fn joined(stored: Vec<Agent>, files: files::Files) -> Known {

@@ -79,10 +79,19 @@ pub enum ListField {
 
 /// Changes a task.
 pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
+    change(context, id, patch, true)
+}
+
+/// Returns a task as a change would leave it, and changes nothing.
+pub(in crate::ops) fn rehearse(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
+    change(context, id, patch, false)
+}
+
+fn change(context: &mut Context, id: TaskId, patch: Patch, keep: bool) -> Result<Task> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::of(context, id, None);
-    context.write(|transaction| {
+    context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         if patch.status.is_some_and(|status| status != task.status) {
             check_holder(transaction, &task, &caller, false, "release")?;
@@ -101,7 +110,7 @@ pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &patch.require_gates)?;
-        Ok(task)
+        Ok((task, keep))
     })
 }
 

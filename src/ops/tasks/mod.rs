@@ -12,8 +12,8 @@ mod read;
 pub use add::{Added, AddedMany, TOLD_MAX, add, add_batch};
 pub use archive::{Archival, Selection, archive, unarchive};
 pub use batch::read_batch;
-pub(super) use change::height;
 pub use change::{ListField, Patch, update};
+pub(super) use change::{height, rehearse};
 pub use delete::{Deleted, delete};
 pub(super) use graph::choose;
 pub use graph::{

@@ -1,7 +1,11 @@
 //! What every store of agents must do. `suite!` runs all of it against one backend.
 
-use super::Agency;
+use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
+use crate::run::{
+    AnsweredBy, Conversation, ConversationStatus, Detail, Message, RoutedBy, Run, RunKind,
+    RunStatus, Speaker, Usage,
+};
 
 mod chat;
 
@@ -39,6 +43,13 @@ pub(in crate::store) const RULES: &[Rule] = &[
     chat::a_component_goes_with_what_guards_it,
     chat::answers_are_those_to_questions_of_the_type,
     chat::a_chat_is_remembered_under_its_conversation,
+    uses_of_agents_are_kept,
+    a_run_is_read_as_it_was_written,
+    runs_come_newest_first_and_filters_count,
+    tallies_follow_every_change_of_a_run,
+    events_grow_and_are_read_from_any_cursor,
+    the_last_messages_come_in_the_order_in_which_they_were_said,
+    conversations_come_by_what_was_said_last,
 ];
 
 fn put(agency: &mut dyn Agency, agents: &[&Agent]) {
@@ -117,4 +128,258 @@ fn runtime_agents_are_counted(agency: &mut dyn Agency) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
     put(agency, &[&full(), &plain]);
     assert_eq!(agency.read().unwrap().runtime_agents().unwrap(), 1);
+}
+
+fn uses_of_agents_are_kept(agency: &mut dyn Agency) {
+    let mut transaction = agency.write().unwrap();
+    transaction
+        .use_agent("b", "2026-01-26T09:00:00.000Z")
+        .unwrap();
+    transaction
+        .use_agent("a", "2026-01-26T09:00:01.000Z")
+        .unwrap();
+    transaction
+        .use_agent("b", "2026-01-26T09:00:02.000Z")
+        .unwrap();
+    let uses = transaction.agent_uses().unwrap();
+    let uses: Vec<_> = uses.iter().map(|(id, at)| (&id[..], &at[17..])).collect();
+    assert_eq!(uses, [("a", "01.000Z"), ("b", "02.000Z")]);
+}
+
+fn run(id: &str, agent: Option<&str>, status: RunStatus) -> Run {
+    Run {
+        id: id.into(),
+        kind: RunKind::Execution,
+        status,
+        user: "u".into(),
+        agent: agent.map(str::to_string),
+        requested_agent: None,
+        supervisor: "s".into(),
+        input: "i".into(),
+        output: None,
+        routed_by: RoutedBy::Rule,
+        routing_reason: "r".into(),
+        routing_score: 0,
+        answered_by: None,
+        model: None,
+        usage: None,
+        cost: None,
+        execution_time_ms: None,
+        error: None,
+        conversation: None,
+        started_at: "2026-01-26T09:00:00.000Z".into(),
+        completed_at: None,
+        owner: "o".into(),
+    }
+}
+
+fn finished(id: &str, agent: &str, time: u64) -> Run {
+    Run {
+        kind: RunKind::Query,
+        requested_agent: Some("a".into()),
+        output: Some("o".into()),
+        routed_by: RoutedBy::Requested,
+        routing_score: 9,
+        answered_by: Some(AnsweredBy::Model),
+        model: Some("m".into()),
+        usage: Some(Usage {
+            input_tokens: Some(1),
+            output_tokens: None,
+            total_tokens: Some(3),
+        }),
+        cost: Some(0.25),
+        execution_time_ms: Some(time),
+        error: Some("e".into()),
+        conversation: Some("c".into()),
+        started_at: "2026-01-26T09:00:01.000Z".into(),
+        completed_at: Some("2026-01-26T09:00:02.000Z".into()),
+        ..run(id, Some(agent), RunStatus::Completed)
+    }
+}
+
+fn put_runs(agency: &mut dyn Agency, runs: &[Run]) {
+    let mut transaction = agency.write().unwrap();
+    for run in runs {
+        transaction.put_run(run).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+fn a_run_is_read_as_it_was_written(agency: &mut dyn Agency) {
+    let (plain, full) = (run("1", None, RunStatus::Pending), finished("2", "a", 7));
+    put_runs(agency, &[plain.clone(), full.clone()]);
+    let transaction = agency.read().unwrap();
+    assert_eq!(transaction.run("1").unwrap(), Some(plain.clone()));
+    assert_eq!(transaction.run("2").unwrap(), Some(full));
+    assert_eq!(transaction.run("3").unwrap(), None);
+    assert_eq!(transaction.owners().unwrap(), ["o"]);
+    assert_eq!(transaction.unfinished("o").unwrap(), [plain]);
+    assert_eq!(transaction.unfinished("other").unwrap(), []);
+}
+
+fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
+    let open = run("2", Some("b"), RunStatus::Running);
+    put_runs(
+        agency,
+        &[finished("1", "a", 1), open, finished("3", "a", 1)],
+    );
+    put_runs(agency, &[run("2", Some("b"), RunStatus::Failed)]);
+    let transaction = agency.read().unwrap();
+    let all = RunFilter {
+        limit: 9,
+        ..RunFilter::default()
+    };
+    let found = |filter: RunFilter| {
+        let page = transaction.runs(&filter).unwrap();
+        let ids: Vec<_> = page.runs.into_iter().map(|run| run.id).collect();
+        (ids.join(" "), page.total)
+    };
+    assert_eq!(found(all.clone()), ("3 2 1".into(), 3));
+    let one = RunFilter {
+        limit: 1,
+        ..all.clone()
+    };
+    assert_eq!(found(one), ("3".into(), 3));
+    let agent = RunFilter {
+        agent: Some("a".into()),
+        ..all.clone()
+    };
+    assert_eq!(found(agent), ("3 1".into(), 2));
+    let status = RunFilter {
+        status: Some(RunStatus::Failed),
+        ..all.clone()
+    };
+    assert_eq!(found(status), ("2".into(), 1));
+    let kind = RunFilter {
+        kind: Some(RunKind::Plan),
+        ..all.clone()
+    };
+    assert_eq!(found(kind), ("".into(), 0));
+    let user = RunFilter {
+        user: Some("other".into()),
+        ..all
+    };
+    assert_eq!(found(user), ("".into(), 0));
+}
+
+fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
+    put_runs(
+        agency,
+        &[run("1", None, RunStatus::Running), finished("2", "a", 7)],
+    );
+    put_runs(agency, &[finished("3", "a", 2), finished("2", "a", 9)]);
+    let of = |agent: Option<&str>, status, runs, timed, time_ms, last: &str| Tally {
+        user: "u".into(),
+        agent: agent.map(str::to_string),
+        kind: if agent.is_some() {
+            RunKind::Query
+        } else {
+            RunKind::Execution
+        },
+        status,
+        runs,
+        timed,
+        time_ms,
+        last_started: format!("2026-01-26T09:00:{last}.000Z"),
+    };
+    let open = of(None, RunStatus::Running, 1, 0, 0, "00");
+    let done = of(Some("a"), RunStatus::Completed, 2, 2, 11, "01");
+    assert_eq!(agency.read().unwrap().tallies().unwrap(), [open, done]);
+    put_runs(agency, &[run("1", None, RunStatus::Failed)]);
+    let tallies = agency.read().unwrap().tallies().unwrap();
+    let statuses: Vec<_> = tallies.iter().map(|tally| tally.status).collect();
+    assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
+}
+
+fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Agency) {
+    let mut transaction = agency.write().unwrap();
+    assert_eq!(transaction.last_event().unwrap(), 0);
+    let detail: Detail = serde_json::from_str(r#"{"a":[1,"ä"]}"#).unwrap();
+    for (at, run) in ["x", "y", "x"].into_iter().enumerate() {
+        let cursor = transaction.add_event(run, "t", "k", &detail).unwrap();
+        assert_eq!(cursor, at as u64 + 1);
+    }
+    let cursors = |run, since, limit| -> Vec<u64> {
+        let events = transaction.events(run, since, limit).unwrap();
+        assert!(
+            events
+                .iter()
+                .all(|event| event.detail == detail && event.kind == "k")
+        );
+        events.iter().map(|event| event.cursor).collect()
+    };
+    assert_eq!(cursors(None, 0, 9), [1, 2, 3]);
+    assert_eq!(cursors(None, 1, 1), [2]);
+    assert_eq!(cursors(Some("x"), 1, 9), [3]);
+    assert_eq!(transaction.last_event().unwrap(), 3);
+}
+
+fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Message {
+    Message {
+        id: format!("m{number}"),
+        conversation: conversation.map(str::to_string),
+        run: run.map(str::to_string),
+        speaker: Speaker::Agent,
+        content: format!("text {number}"),
+        metadata: Detail::from_iter([("sender".to_string(), "a".into())]),
+        created_at: "2026-01-26T09:00:00.000Z".into(),
+    }
+}
+
+fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn Agency) {
+    let mut transaction = agency.write().unwrap();
+    let said = [
+        message(1, Some("c"), None),
+        message(2, Some("c"), Some("r")),
+        message(3, None, Some("r")),
+        message(4, Some("c"), Some("q")),
+    ];
+    for one in &said {
+        transaction.add_message(one).unwrap();
+    }
+    let latest = [said[1].clone(), said[3].clone()];
+    assert_eq!(transaction.messages("c", 2).unwrap(), latest);
+    assert_eq!(transaction.messages("none", 2).unwrap(), []);
+    assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
+}
+
+fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
+    let conversation = |id: &str, user: &str, second| Conversation {
+        id: id.into(),
+        user: user.into(),
+        agent: "a".into(),
+        title: Some("t".into()),
+        status: ConversationStatus::Active,
+        created_at: "2026-01-26T09:00:00.000Z".into(),
+        updated_at: "2026-01-26T09:00:00.000Z".into(),
+        last_message_at: format!("2026-01-26T09:00:0{second}.000Z"),
+    };
+    let mut transaction = agency.write().unwrap();
+    for one in [
+        conversation("1", "u", 1),
+        conversation("2", "v", 2),
+        conversation("3", "u", 2),
+    ] {
+        transaction.put_conversation(&one).unwrap();
+    }
+    let filter = |user: Option<&str>, status, limit| ConversationFilter {
+        user: user.map(str::to_string),
+        agent: Some("a".into()),
+        status,
+        limit,
+    };
+    let ids = |filter: ConversationFilter| {
+        let page = transaction.conversations(&filter).unwrap();
+        let ids: Vec<_> = page.conversations.into_iter().map(|one| one.id).collect();
+        (ids.join(" "), page.total)
+    };
+    assert_eq!(ids(filter(None, None, 2)), ("3 2".into(), 3));
+    let active = Some(ConversationStatus::Active);
+    assert_eq!(ids(filter(Some("u"), active, 9)), ("3 1".into(), 2));
+    let archived = Some(ConversationStatus::Archived);
+    assert_eq!(ids(filter(None, archived, 9)), ("".into(), 0));
+    let changed = conversation("1", "u", 3);
+    transaction.put_conversation(&changed).unwrap();
+    assert_eq!(transaction.conversation("1").unwrap(), Some(changed));
+    assert_eq!(transaction.conversation("4").unwrap(), None);
 }

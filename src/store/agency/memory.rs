@@ -3,9 +3,15 @@
 
 mod chat;
 
-use super::{Agency, AgencyTransaction, Agents};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Agency, AgencyTransaction, Agents, ConversationFilter, ConversationPage, Conversations,
+    RunFilter, RunPage, Runs, Tally,
+};
 use crate::agent::Agent;
 use crate::error::Result;
+use crate::run::{Conversation, Detail, Event, Message, Run};
 
 /// A store of agents in memory.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +24,11 @@ pub struct MemoryAgency {
 struct State {
     agents: Vec<Agent>,
     chat: chat::ChatState,
+    runs: Vec<Run>,
+    events: Vec<Event>,
+    uses: BTreeMap<String, String>,
+    conversations: Vec<Conversation>,
+    messages: Vec<Message>,
 }
 
 /// A transaction works on a copy, which a commit puts in the place of the state.
@@ -75,6 +86,156 @@ impl Agents for MemoryTransaction<'_> {
         let before = self.state.agents.len();
         self.state.agents.retain(|agent| agent.id != id);
         Ok(self.state.agents.len() < before)
+    }
+}
+
+impl Runs for MemoryTransaction<'_> {
+    fn put_run(&mut self, run: &Run) -> Result<()> {
+        let runs = &mut self.state.runs;
+        match runs.iter_mut().find(|there| there.id == run.id) {
+            Some(there) => *there = run.clone(),
+            None => runs.push(run.clone()),
+        }
+        Ok(())
+    }
+
+    fn run(&self, id: &str) -> Result<Option<Run>> {
+        Ok(self.state.runs.iter().find(|run| run.id == id).cloned())
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
+        let fits = |run: &&Run| filter.takes(&tally(run));
+        let runs: Vec<Run> = self.state.runs.iter().rev().filter(fits).cloned().collect();
+        Ok(RunPage {
+            total: runs.len() as u64,
+            runs: runs.into_iter().take(filter.limit as usize).collect(),
+        })
+    }
+
+    fn owners(&self) -> Result<Vec<String>> {
+        let open = self.state.runs.iter().filter(|run| !run.is_over());
+        let owners: BTreeSet<_> = open.map(|run| run.owner.clone()).collect();
+        Ok(owners.into_iter().collect())
+    }
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
+        let open = self.state.runs.iter().filter(|run| !run.is_over());
+        Ok(open.filter(|run| run.owner == owner).cloned().collect())
+    }
+
+    fn tallies(&self) -> Result<Vec<Tally>> {
+        let mut tallies: BTreeMap<_, Tally> = BTreeMap::new();
+        for one in self.state.runs.iter().map(tally) {
+            let key = (one.user.clone(), one.agent.clone());
+            let key = (key, one.kind.word(), one.status.word());
+            match tallies.get_mut(&key) {
+                Some(there) => {
+                    there.runs += 1;
+                    there.timed += one.timed;
+                    there.time_ms += one.time_ms;
+                    there.last_started = one.last_started.max(there.last_started.clone());
+                }
+                None => drop(tallies.insert(key, one)),
+            }
+        }
+        Ok(tallies.into_values().collect())
+    }
+
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
+        let cursor = self.state.events.len() as u64 + 1;
+        self.state.events.push(Event {
+            cursor,
+            run: run.to_string(),
+            at: at.to_string(),
+            kind: kind.to_string(),
+            detail: detail.clone(),
+        });
+        Ok(cursor)
+    }
+
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
+        let fits = |event: &&Event| event.cursor > since && run.is_none_or(|run| run == event.run);
+        let events = self.state.events.iter().filter(fits);
+        Ok(events.take(limit as usize).cloned().collect())
+    }
+
+    fn last_event(&self) -> Result<u64> {
+        Ok(self.state.events.last().map_or(0, |event| event.cursor))
+    }
+
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
+        self.state.uses.insert(agent.to_string(), at.to_string());
+        Ok(())
+    }
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>> {
+        Ok(self.state.uses.clone().into_iter().collect())
+    }
+}
+
+fn tally(run: &Run) -> Tally {
+    Tally {
+        user: run.user.clone(),
+        agent: run.agent.clone(),
+        kind: run.kind,
+        status: run.status,
+        runs: 1,
+        timed: u64::from(run.execution_time_ms.is_some()),
+        time_ms: run.execution_time_ms.unwrap_or(0),
+        last_started: run.started_at.clone(),
+    }
+}
+
+impl Conversations for MemoryTransaction<'_> {
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()> {
+        let conversations = &mut self.state.conversations;
+        let there = conversations
+            .iter_mut()
+            .find(|one| one.id == conversation.id);
+        match there {
+            Some(there) => *there = conversation.clone(),
+            None => conversations.push(conversation.clone()),
+        }
+        Ok(())
+    }
+
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
+        let found = self.state.conversations.iter().find(|one| one.id == id);
+        Ok(found.cloned())
+    }
+
+    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage> {
+        let fits = |one: &&Conversation| {
+            (filter.user.as_ref()).is_none_or(|user| *user == one.user)
+                && (filter.agent.as_ref()).is_none_or(|agent| *agent == one.agent)
+                && filter.status.is_none_or(|status| status == one.status)
+        };
+        let newest_first = self.state.conversations.iter().rev();
+        let mut found: Vec<_> = newest_first.filter(fits).cloned().collect();
+        found.sort_by(|a, b| b.last_message_at.cmp(&a.last_message_at));
+        Ok(ConversationPage {
+            total: found.len() as u64,
+            conversations: found.into_iter().take(filter.limit as usize).collect(),
+        })
+    }
+
+    fn add_message(&mut self, message: &Message) -> Result<()> {
+        self.state.messages.push(message.clone());
+        Ok(())
+    }
+
+    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>> {
+        let said = self.state.messages.iter();
+        let said = said.filter(|one| one.conversation.as_deref() == Some(conversation));
+        let said: Vec<_> = said.cloned().collect();
+        let older = said.len().saturating_sub(limit as usize);
+        Ok(said.into_iter().skip(older).collect())
+    }
+
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
+        let said = self.state.messages.iter();
+        let said = said.filter(|one| one.run.as_deref() == Some(run));
+        Ok(said.cloned().collect())
     }
 }
 

@@ -5,12 +5,16 @@ mod agents;
 mod chat;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
+mod conversations;
 pub mod memory;
+mod runs;
 
 use crate::error::Result;
 
 pub use agents::Agents;
 pub use chat::{Chats, Components};
+pub use conversations::{ConversationFilter, ConversationPage, Conversations};
+pub use runs::{RunFilter, RunPage, Runs, Tally};
 
 /// A store of agents that can begin transactions.
 pub trait Agency {
@@ -23,7 +27,7 @@ pub trait Agency {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait AgencyTransaction: Agents + Chats + Components {
+pub trait AgencyTransaction: Agents + Runs + Conversations + Chats + Components {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

@@ -121,6 +121,8 @@ CREATE TABLE phases (
     completed_at TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX tasks_by_agent ON tasks (assigned_agent) WHERE assigned_agent IS NOT NULL;
+CREATE INDEX tasks_by_due ON tasks (due) WHERE due IS NOT NULL;
 CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
 -- One row for each transaction that changed something, and what it changed. No row is ever deleted,

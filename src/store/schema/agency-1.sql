@@ -35,6 +35,123 @@ CREATE TABLE agents (
 
 CREATE INDEX agents_runtime ON agents (position) WHERE is_runtime = 1;
 
+-- When each agent last answered. Apart from `agents`, in which built-in ones and files have no row.
+CREATE TABLE agent_uses (
+    agent TEXT PRIMARY KEY,
+    last_used_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What agents carry out. `owner` names the file that the process holds locked as its sign of life.
+CREATE TABLE runs (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL CHECK (kind IN ('execution', 'query', 'plan', 'epic')),
+    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
+    user_id TEXT NOT NULL,
+    agent TEXT,
+    requested_agent TEXT,
+    supervisor TEXT NOT NULL,
+    input TEXT NOT NULL,
+    output TEXT,
+    routed_by TEXT NOT NULL,
+    routing_reason TEXT NOT NULL,
+    routing_score INTEGER NOT NULL,
+    answered_by TEXT,
+    model TEXT,
+    usage TEXT,
+    cost REAL,
+    execution_time_ms INTEGER,
+    error TEXT,
+    conversation TEXT,
+    started_at TEXT NOT NULL,
+    completed_at TEXT,
+    owner TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX runs_by_user ON runs (user_id, position);
+CREATE INDEX runs_by_agent ON runs (agent, position);
+CREATE INDEX runs_by_status ON runs (status, position);
+CREATE INDEX runs_by_kind ON runs (kind, position);
+CREATE INDEX runs_open ON runs (owner, position) WHERE status IN ('pending', 'running');
+
+-- How many runs there are of each sort, how long they took and when the last began, so that neither
+-- lists nor metrics read all runs.
+CREATE TABLE run_tallies (
+    user_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    timed INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    last_started TEXT NOT NULL,
+    PRIMARY KEY (user_id, agent, kind, status)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER tally_insert AFTER INSERT ON runs BEGIN
+    INSERT INTO run_tallies VALUES (new.user_id, ifnull(new.agent, ''), new.kind, new.status, 1,
+        new.execution_time_ms IS NOT NULL, ifnull(new.execution_time_ms, 0), new.started_at)
+    ON CONFLICT DO UPDATE SET runs = runs + 1, timed = timed + excluded.timed,
+        time_ms = time_ms + excluded.time_ms,
+        last_started = max(last_started, excluded.last_started);
+END;
+
+CREATE TRIGGER tally_update
+AFTER UPDATE OF user_id, agent, kind, status, execution_time_ms ON runs BEGIN
+    UPDATE run_tallies SET runs = runs - 1, timed = timed - (old.execution_time_ms IS NOT NULL),
+        time_ms = time_ms - ifnull(old.execution_time_ms, 0)
+    WHERE user_id = old.user_id AND agent = ifnull(old.agent, '') AND kind = old.kind
+        AND status = old.status;
+    INSERT INTO run_tallies VALUES (new.user_id, ifnull(new.agent, ''), new.kind, new.status, 1,
+        new.execution_time_ms IS NOT NULL, ifnull(new.execution_time_ms, 0), new.started_at)
+    ON CONFLICT DO UPDATE SET runs = runs + 1, timed = timed + excluded.timed,
+        time_ms = time_ms + excluded.time_ms,
+        last_started = max(last_started, excluded.last_started);
+END;
+
+-- What happened in runs, in order: steps, delegations, messages, failures.
+CREATE TABLE events (
+    cursor INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    detail TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX events_by_run ON events (run, cursor);
+
+CREATE TABLE conversations (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    title TEXT,
+    status TEXT NOT NULL CHECK (status IN ('active', 'archived')),
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    last_message_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX conversations_by_time ON conversations (last_message_at, position);
+CREATE INDEX conversations_by_user ON conversations (user_id, last_message_at, position);
+CREATE INDEX conversations_by_agent ON conversations (agent, last_message_at, position);
+
+-- What was said: in a conversation, in a run, or in both.
+CREATE TABLE messages (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    conversation TEXT,
+    run TEXT,
+    type TEXT NOT NULL CHECK (type IN ('user', 'agent', 'system')),
+    content TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX messages_by_conversation ON messages (conversation, position)
+    WHERE conversation IS NOT NULL;
+CREATE INDEX messages_by_run ON messages (run, position) WHERE run IS NOT NULL;
+
 -- What the chat works on. Every key begins with the client, so that nothing is found under another's.
 -- What SQL never searches is kept as one JSON record, whose keys are the columns of the specification.
 CREATE TABLE clients (

@@ -6,10 +6,10 @@ use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
 use super::SqliteTransaction;
-use super::tasks::{COLUMNS, read_task};
+use super::tasks::{COLUMNS, read_task, word};
 use crate::error::Result;
 use crate::score::normalize;
-use crate::store::{Archived, Filter, Page};
+use crate::store::{Archived, Filter, Page, TaskTally};
 use crate::task::Status;
 
 /// Conditions of a query with their values.
@@ -37,9 +37,18 @@ impl Conditions {
         for (column, value) in [
             ("t.phase", &filter.phase),
             ("t.assigned_agent", &filter.agent),
+            ("t.feature", &filter.feature),
         ] {
             if let Some(value) = value {
                 conditions.add(&format!("{column} = ?"), Value::from(value.clone()));
+            }
+        }
+        for (condition, moment) in [
+            ("t.due < ?", &filter.due_before),
+            ("t.due >= ?", &filter.due_after),
+        ] {
+            if let Some(moment) = moment {
+                conditions.add(condition, Value::from(moment.clone()));
             }
         }
         if filter.claimed {
@@ -67,6 +76,9 @@ impl Conditions {
     fn archived(&mut self, filter: &Filter) {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
+            || filter.agent.is_some()
+            || filter.due_before.is_some()
+            || filter.due_after.is_some()
             || filter.statuses.len() > 1
             || !filter.labels.is_empty();
         let column = match is_narrow {
@@ -120,6 +132,30 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
         _ => count(transaction, filter, &conditions)?,
     };
     Ok(Page { tasks, total })
+}
+
+/// Counts what fits by status and priority, and what of it is late.
+pub(super) fn tally(
+    transaction: &SqliteTransaction<'_>,
+    filter: &Filter,
+    now: &str,
+) -> Result<Vec<TaskTally>> {
+    let conditions = Conditions::of(filter);
+    let sql = format!(
+        "SELECT t.status, t.priority, count(*), ifnull(sum(t.due < ? AND t.status NOT IN
+             ('done', 'cancelled')), 0) FROM tasks t WHERE {} GROUP BY t.status, t.priority",
+        conditions.sql()
+    );
+    let now = Value::from(now.to_string());
+    let values = std::iter::once(&now).chain(&conditions.values);
+    transaction.all(&sql, params_from_iter(values), |row| {
+        Ok(TaskTally {
+            status: word(row, 0)?,
+            priority: word(row, 1)?,
+            tasks: row.get::<_, i64>(2)?.unsigned_abs(),
+            overdue: row.get::<_, i64>(3)?.unsigned_abs(),
+        })
+    })
 }
 
 /// Counts what fits. Without conditions, and by status alone, the counters know it: all that is

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::Row;
 
-use super::SqliteTransaction;
 use super::tasks::{read_id, word};
+use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Counts, Overview, Tasks};
+use crate::store::{Counts, Filter, Overview, TaskTally, Tasks};
 use crate::task::Status;
 
 /// From how many ids on all ids between the first and the last are read in one go.
@@ -64,6 +64,12 @@ impl Overview for SqliteTransaction<'_> {
             }
         };
         Ok(rows?.into_iter().collect())
+    }
+
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {
+        let mut tallies = list::tally(self, filter, now)?;
+        tallies.sort_by_key(|tally| (tally.status, tally.priority));
+        Ok(tallies)
     }
 
     fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {

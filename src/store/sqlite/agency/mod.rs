@@ -2,6 +2,8 @@
 
 mod agents;
 mod chat;
+mod conversations;
+mod runs;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,139 @@
+//! `cleo agents execute`
+
+use std::io::{BufReader, stdin};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::cli::Face;
+use crate::cli::arguments::Format;
+use crate::cli::route;
+use crate::cli::runs::{how, status_tone};
+use crate::cli::screen::{Screen, Tone};
+use crate::error::{Code, Error, Result};
+use crate::llm::Model;
+use crate::ops::executions::{Answerers, Executor, Options, Request, execute_many, failure};
+use crate::ops::runs::Shown;
+use crate::route::{FINALIZE, Query};
+
+/// Have a message answered by the agent that fits it, and keep the record
+#[derive(Args)]
+#[command(after_help = "\
+Without a configured model the answer says that there is none; it is never made up.
+
+Examples:
+  cleo agents execute 'Explain the Second War in Warcraft history.'
+  cleo agents execute 'Help me design a layout' --agent peter-logical
+  cleo agents execute 'And the third?' --conversation conv_1769418000000_1
+  cleo agents execute --format ndjson 'Solve 2x + 5 = 15'      each step as it comes, the run last
+  cleo agents execute --stdin --jobs 4 < messages.txt")]
+pub(in crate::cli) struct Arguments {
+    /// The message
+    #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
+    message: Option<String>,
+
+    /// Ask this agent; one that cannot be asked is told, and the router chooses
+    #[arg(long = "agent", value_name = "ID")]
+    requested_agent: Option<String>,
+
+    /// The conversation that it belongs to
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+
+    /// Read messages from standard input, one a line: text, or an object with `input` and perhaps
+    /// `agentId` and `conversation`
+    #[arg(long)]
+    stdin: bool,
+
+    /// How many messages of standard input are worked on at a time
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "stdin", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let Some(message) = arguments.message else {
+        return many(face, &arguments);
+    };
+    let request = Request {
+        query: Query::new(message, arguments.requested_agent)
+            .map_err(|error| error.fix("cleo agents execute --help"))?,
+        conversation: arguments.conversation,
+    };
+    let mut executor = executor(face)?;
+    if face.output.format() == Format::Ndjson {
+        return stream(face, &mut executor, &request);
+    }
+    let shown = executor.execute(&request, &mut |_| {})?;
+    face.outcome(&shown, failure(&shown.run), &[], |screen| {
+        render(screen, &shown)
+    })
+}
+
+fn executor(face: &Face<'_>) -> Result<Executor> {
+    let (by, min_margin) = route::set(face.settings);
+    let options = Options {
+        by,
+        min_margin,
+        answerers: Answerers {
+            model: Model::from(face.settings)?,
+        },
+    };
+    Executor::open(&face.surroundings()?, options)
+}
+
+/// Answers with each event as it comes, and the run last.
+fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -> Result<ExitCode> {
+    let name = face.name;
+    let mut lines = face.output.stream();
+    let shown = executor.execute(request, &mut |event| {
+        lines.send(name, &Ok(event));
+        lines.flush();
+    })?;
+    let error = face.with_fix(failure(&shown.run));
+    lines.finish(name, &shown, error.as_ref(), &[]);
+    Ok(face.output.end(lines))
+}
+
+/// Answers with a line for each run as it ends; the last line sums up.
+fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
+    let executor = executor(face)?;
+    let name = face.name;
+    let defaults = (
+        arguments.requested_agent.as_deref(),
+        arguments.conversation.as_deref(),
+    );
+    let mut lines = face.output.stream();
+    let input = BufReader::new(stdin());
+    let jobs = usize::from(arguments.jobs);
+    let summary = execute_many(&executor, input, jobs, defaults, &mut |done| {
+        let failed = done.as_ref().ok().and_then(|done| failure(&done.run));
+        let is_read = match (done, failed) {
+            (Ok(done), Some(error)) => lines.send_with(name, &done, &error),
+            (done, _) => lines.send(name, &done),
+        };
+        lines.flush();
+        is_read
+    })?;
+    let error = (summary.failed > 0).then(|| {
+        let message = format!("{} of {} were not answered", summary.failed, summary.total);
+        Error::new(Code::StepsFailed, message).fix("cleo runs list --status failed")
+    });
+    lines.finish(name, &summary, error.as_ref(), &[]);
+    Ok(face.output.end(lines))
+}
+
+fn render(screen: &mut Screen, shown: &Shown) {
+    let run = &shown.run;
+    let agent = run.agent.as_deref().unwrap_or(FINALIZE);
+    screen
+        .say(Tone::Dim, format!("{} → ", run.supervisor))
+        .say(Tone::Accent, agent)
+        .line(Tone::Plain, format!("  {}", run.routing_reason));
+    screen.line(Tone::Plain, "");
+    screen.verbatim(run.output.as_deref().unwrap_or_default());
+    screen.line(Tone::Plain, "");
+    screen.line(Tone::Plain, "");
+    screen
+        .say(status_tone(run.status), run.status)
+        .line(Tone::Dim, format!("  {}  {}", run.id, how(run)));
+}

@@ -1,0 +1,71 @@
+//! `cleo runs show`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{how, status_tone};
+use crate::cli::Face;
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::error::Result;
+use crate::ops::runs::{self, Shown};
+use crate::run::Step;
+
+/// Show a run with its steps, its messages and everything that happened
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo runs show exec_1769418000000_1
+  cleo runs show exec_1769418000000_1 --jq '.result.events[] | [.at, .kind]'")]
+pub(in crate::cli) struct Arguments {
+    /// Its id
+    run: String,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let shown = runs::show(&face.surroundings()?, &arguments.run, None)?;
+    face.reply(&shown, &[], |screen| render(screen, &shown))
+}
+
+fn render(screen: &mut Screen, shown: &Shown) {
+    let run = &shown.run;
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
+    screen
+        .say(status_tone(run.status), run.status)
+        .line(Tone::Plain, format!("  {}", run.kind));
+    screen
+        .field("agent", text(&run.agent))
+        .field("asked for", text(&run.requested_agent))
+        .field(
+            "routed by",
+            format!("{}: {}", run.routed_by, run.routing_reason),
+        )
+        .field("answered by", how(run))
+        .field("user", &run.user)
+        .field("conversation", text(&run.conversation))
+        .field("started", &run.started_at)
+        .field("ended", text(&run.completed_at))
+        .field("failed", text(&run.error));
+    screen.line(Tone::Plain, "");
+    screen.table(
+        &["", "AGENT", "ACTION", "STEP"],
+        shown.steps.iter().map(row).collect(),
+    );
+    for message in &shown.messages {
+        let sender = message
+            .metadata
+            .get("sender")
+            .and_then(|sender| sender.as_str());
+        screen.section(sender.unwrap_or(message.speaker.word()), &message.content);
+    }
+}
+
+fn row(step: &Step) -> Vec<Cell> {
+    vec![
+        (Tone::Dim, format!("{} %", step.progress)),
+        (Tone::Plain, step.agent.clone()),
+        (Tone::Accent, step.action.to_string()),
+        (Tone::Plain, step.content.clone()),
+    ]
+}

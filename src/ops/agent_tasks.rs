@@ -1,0 +1,325 @@
+//! The tasks of cleo as the multi-agent specification sees them: with its words for status and
+//! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
+//! rules; a task that was spawned must verify before it is done.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::complete::complete;
+use super::tasks::{self, Patch};
+use super::{Context, agents, require};
+use crate::error::{Code, Error, Result, nearest};
+use crate::id::TaskId;
+use crate::store::Filter;
+use crate::task::draft::Draft;
+use crate::task::{Priority, Status, Task};
+
+/// Longest title, in characters.
+pub const TITLE_MAX: usize = 200;
+/// The words of the specification for a status.
+pub const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
+/// The words of the specification for a priority.
+pub const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
+
+/// A task in the words of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentTask {
+    /// Id of the task.
+    pub id: TaskId,
+    /// What is to be done, in one line.
+    pub title: String,
+    /// Full text.
+    pub description: String,
+    /// todo, doing, review, done, paused or cancelled. A blocked task is paused.
+    pub status: &'static str,
+    /// low, medium, high or urgent.
+    pub priority: &'static str,
+    /// The agent that it is assigned to.
+    pub assigned_to: Option<String>,
+    /// When it is due, RFC 3339 in UTC, like all times.
+    pub due_date: Option<String>,
+    /// Estimated hours.
+    pub estimated_hours: Option<f64>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Feature that it belongs to.
+    pub feature: Option<String>,
+    /// Created.
+    pub created_at: String,
+    /// Last changed.
+    pub updated_at: String,
+    /// First moved to doing.
+    pub started_at: Option<String>,
+    /// Done.
+    pub completed_at: Option<String>,
+}
+
+impl From<Task> for AgentTask {
+    fn from(task: Task) -> AgentTask {
+        AgentTask {
+            id: task.id,
+            title: task.title,
+            description: task.description,
+            status: status_word(task.status),
+            priority: priority_word(task.priority),
+            assigned_to: task.assigned_agent,
+            due_date: task.due,
+            estimated_hours: task.estimate,
+            tags: task.labels,
+            feature: task.feature,
+            created_at: task.created_at,
+            updated_at: task.updated_at,
+            started_at: task.started_at,
+            completed_at: task.completed_at,
+        }
+    }
+}
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "todo",
+        Status::Active => "doing",
+        Status::Review => "review",
+        Status::Done => "done",
+        Status::Blocked | Status::Paused => "paused",
+        Status::Cancelled => "cancelled",
+    }
+}
+
+fn priority_word(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Low => "low",
+        Priority::Medium => "medium",
+        Priority::High => "high",
+        Priority::Critical => "urgent",
+    }
+}
+
+/// Reads a status in the words of the specification, or in others that mean the same.
+pub fn status(word: &str) -> Result<Status> {
+    let status = word.parse().ok();
+    let status = status.filter(|status| *status != Status::Blocked);
+    status.ok_or_else(|| unknown("status", word, &STATUSES))
+}
+
+/// Reads a priority in the words of the specification, or in others that mean the same.
+pub fn priority(word: &str) -> Result<Priority> {
+    let priority = word.parse().ok();
+    priority.ok_or_else(|| unknown("priority", word, &PRIORITIES))
+}
+
+fn unknown(what: &str, word: &str, words: &[&'static str]) -> Error {
+    let message = format!("`{word}` is no {what}; use one of {}", words.join(", "));
+    let right = nearest(word, words.iter().copied()).unwrap_or(words[1]);
+    Error::new(Code::InputInvalid, message).instead(word, right)
+}
+
+/// A task, or a change to one; what is left out stays as it is.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the fields are those of AgentTask")]
+pub struct Change {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub status: Option<String>,
+    pub priority: Option<String>,
+    pub assigned_to: Option<String>,
+    pub due_date: Option<String>,
+    pub estimated_hours: Option<f64>,
+    pub tags: Vec<String>,
+    pub feature: Option<String>,
+}
+
+/// A task after a command.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Kept {
+    /// The task.
+    pub task: AgentTask,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The tasks, by id.
+    pub tasks: Vec<AgentTask>,
+    /// How many there are without the limit.
+    pub total: u64,
+}
+
+/// How the tasks stand.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Counted {
+    /// The numbers.
+    pub stats: Stats,
+}
+
+/// Numbers of tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// All that are not archived.
+    pub total: u64,
+    /// By status; every status is there.
+    pub by_status: BTreeMap<&'static str, u64>,
+    /// By priority; every priority is there.
+    pub by_priority: BTreeMap<&'static str, u64>,
+    /// Open and due before now.
+    pub overdue: u64,
+    /// Share that is done, from 0 to 1.
+    pub completion_rate: f64,
+}
+
+/// Adds a task.
+pub fn create(context: &mut Context, change: Change) -> Result<Kept> {
+    let title = change.title.unwrap_or_default();
+    check_title(&title)?;
+    let warnings = unknown_agent(context, change.assigned_to.as_deref())?;
+    let draft = Draft {
+        title,
+        description: change.description.unwrap_or_default(),
+        priority: change.priority.as_deref().map(priority).transpose()?,
+        assigned_agent: change.assigned_to,
+        due: change.due_date,
+        estimate: change.estimated_hours,
+        labels: change.tags,
+        feature: change.feature,
+        ..Draft::default()
+    };
+    let added = tasks::add(context, vec![draft])?.into_iter().next();
+    let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
+    Ok(Kept {
+        task: added.task.into(),
+        warnings,
+    })
+}
+
+/// Changes a task and moves it, or neither.
+pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept> {
+    change.title.as_deref().map(check_title).transpose()?;
+    let mut warnings = unknown_agent(context, change.assigned_to.as_deref())?;
+    let status = change.status.as_deref().map(status).transpose()?;
+    let patch = Patch {
+        title: change.title,
+        description: change.description,
+        priority: change.priority.as_deref().map(priority).transpose()?,
+        assigned_agent: change.assigned_to,
+        due: change.due_date,
+        estimate: change.estimated_hours,
+        add_labels: change.tags,
+        feature: change.feature,
+        ..Patch::default()
+    };
+    if status.is_none() && patch.is_empty() {
+        let message = format!("nothing to change in {id}: no field was given");
+        return Err(Error::new(Code::Usage, message).fix("cleo agents tasks update --help"));
+    }
+    // A move has rules of its own and may be refused, so the fields are tried before it.
+    let mut task = tasks::rehearse(context, id, patch.clone())?;
+    if let Some(status) = status {
+        (task, warnings) = moved(context, id, status, warnings)?;
+    }
+    if !patch.is_empty() {
+        task = tasks::update(context, id, patch)?;
+    }
+    Ok(Kept {
+        task: task.into(),
+        warnings,
+    })
+}
+
+/// Moves a task by the command whose move it is.
+fn moved(
+    context: &mut Context,
+    id: TaskId,
+    status: Status,
+    mut warnings: Vec<String>,
+) -> Result<(Task, Vec<String>)> {
+    let task = context.read(|tasks| require(tasks, id))?;
+    let moved = match status {
+        _ if task.status == status => return Ok((task, warnings)),
+        Status::Done => complete(context, id, None, false)?,
+        Status::Cancelled => tasks::cancel(context, id, None, false)?,
+        _ => {
+            if task.is_closed() {
+                tasks::reopen(context, id)?;
+            }
+            let patch = Patch {
+                status: Some(status),
+                ..Patch::default()
+            };
+            return Ok((tasks::update(context, id, patch)?, warnings));
+        }
+    };
+    warnings.extend(moved.warnings);
+    Ok((moved.task, warnings))
+}
+
+/// Lists tasks; among the statuses of a filter, paused means blocked too.
+pub fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
+    if filter.statuses.contains(&Status::Paused) {
+        filter.statuses.push(Status::Blocked);
+    }
+    let listed = tasks::list(context, &filter)?;
+    Ok(Listed {
+        tasks: listed.tasks.into_iter().map(AgentTask::from).collect(),
+        total: listed.total,
+    })
+}
+
+/// Counts the tasks of an agent, or all.
+pub fn stats(context: &mut Context, agent: Option<String>) -> Result<Counted> {
+    let now = context.now();
+    let filter = Filter {
+        agent,
+        ..Filter::default()
+    };
+    let tallies = context.read(|tasks| tasks.tally(&filter, &now))?;
+    let mut stats = Stats {
+        by_status: STATUSES.iter().map(|word| (*word, 0)).collect(),
+        by_priority: PRIORITIES.iter().map(|word| (*word, 0)).collect(),
+        ..Stats::default()
+    };
+    for tally in tallies {
+        stats.total += tally.tasks;
+        stats.overdue += tally.overdue;
+        *stats
+            .by_status
+            .entry(status_word(tally.status))
+            .or_default() += tally.tasks;
+        let urgency = priority_word(tally.priority);
+        *stats.by_priority.entry(urgency).or_default() += tally.tasks;
+    }
+    let done = stats.by_status.get("done").copied().unwrap_or(0);
+    stats.completion_rate = done as f64 / stats.total.max(1) as f64;
+    Ok(Counted { stats })
+}
+
+fn check_title(title: &str) -> Result<()> {
+    let length = title.trim().chars().count();
+    if length <= TITLE_MAX {
+        return Ok(());
+    }
+    let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
+    let short: String = title.chars().filter(|c| !c.is_control()).take(60).collect();
+    Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()))
+}
+
+/// Warns of an agent that nobody knows: a task can be given to somebody who is still to come.
+fn unknown_agent(context: &Context, agent: Option<&str>) -> Result<Vec<String>> {
+    let Some(id) = agent else {
+        return Ok(Vec::new());
+    };
+    let known = agents::known_in(&context.workspace)?;
+    let is_known = known.agents.iter().any(|agent| agent.id == id);
+    let warning = format!("there is no agent `{id}` yet; see: cleo agents list");
+    Ok((!is_known).then_some(warning).into_iter().collect())
+}

@@ -1,0 +1,189 @@
+//! What executions say of agents: how often, how long, how well.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::known_in;
+use crate::agent::{Agent, AgentStatus, Role};
+use crate::error::Result;
+use crate::ops::Surroundings;
+use crate::ops::runs::settled;
+use crate::route::FINALIZE;
+use crate::run::{RunKind, RunStatus};
+use crate::store::agency::{Agency, Tally};
+
+/// Most agents among the most used.
+const MOST_USED: usize = 5;
+
+/// The numbers of executions.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Metrics {
+    /// All together.
+    pub dashboard: Dashboard,
+    /// Each active agent; the one that was used last comes first.
+    pub agents: Vec<Measured>,
+}
+
+/// The numbers of all agents together.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dashboard {
+    /// How many agents are active.
+    pub active_agents: usize,
+    /// How many executions were answered.
+    pub completed_executions: u64,
+    /// How long an execution takes; none before the first has ended.
+    pub average_response_time_ms: Option<f64>,
+    /// The agents with the most executions, most first.
+    pub most_used_agents: Vec<Used>,
+    /// Where executions went, `finalize` where no agent fits, most first.
+    pub routing_patterns: Vec<Pattern>,
+}
+
+/// How often an agent was used.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Used {
+    /// The agent.
+    pub agent_id: String,
+    /// How many executions it had.
+    pub count: u64,
+}
+
+/// How often executions went somewhere.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Pattern {
+    /// Where, and how often.
+    #[serde(flatten)]
+    pub used: Used,
+    /// Which part of all that is, from 0 to 1.
+    pub share: f64,
+}
+
+/// The numbers of an agent.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measured {
+    /// The agent.
+    pub agent_id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it is good at.
+    pub description: String,
+    /// What it does among the others.
+    pub role: Role,
+    /// Whether messages reach it: they do.
+    pub status: AgentStatus,
+    /// How many executions it had, also such as are under way.
+    pub execution_count: u64,
+    /// How long one takes; none before the first has ended.
+    pub average_execution_time_ms: Option<f64>,
+    /// Share of those that ended which were answered, from 0 to 1; none before the first has ended.
+    pub success_rate: Option<f64>,
+    /// When its last execution began, RFC 3339 in UTC.
+    pub last_used_at: Option<String>,
+}
+
+/// Sums of tallies.
+#[derive(Default)]
+struct Sum {
+    runs: u64,
+    timed: u64,
+    time_ms: u64,
+    completed: u64,
+    failed: u64,
+    last: Option<String>,
+}
+
+impl Sum {
+    fn add(&mut self, tally: &Tally) {
+        self.runs += tally.runs;
+        self.timed += tally.timed;
+        self.time_ms += tally.time_ms;
+        match tally.status {
+            RunStatus::Completed => self.completed += tally.runs,
+            RunStatus::Failed => self.failed += tally.runs,
+            _ => {}
+        }
+        self.last = self.last.take().max(Some(tally.last_started.clone()));
+    }
+
+    fn average(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.time_ms as f64 / self.timed as f64)
+    }
+
+    fn success_rate(&self) -> Option<f64> {
+        let ended = self.completed + self.failed;
+        (ended > 0).then(|| self.completed as f64 / ended as f64)
+    }
+}
+
+/// Measures the executions of a user, or of all.
+pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
+    let workspace = surroundings.workspace()?;
+    let tallies = match settled(&workspace, &surroundings.clock)? {
+        Some(mut agency) => agency.read()?.tallies()?,
+        None => Vec::new(),
+    };
+    let agents = known_in(&workspace)?.agents;
+    let of_user = |tally: &Tally| user.is_none_or(|user| user == tally.user);
+    let tallies = tallies.into_iter();
+    let tallies = tallies.filter(|tally| tally.kind == RunKind::Execution && of_user(tally));
+    Ok(measured(&agents, tallies))
+}
+
+fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
+    let mut all = Sum::default();
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    for tally in tallies {
+        all.add(&tally);
+        let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
+        sums.entry(agent).or_default().add(&tally);
+    }
+    let used = sums.iter().map(|(id, sum)| Used {
+        agent_id: id.clone(),
+        count: sum.runs,
+    });
+    let mut used: Vec<Used> = used.collect();
+    used.sort_by_key(|used| Reverse(used.count));
+    let active = agents.iter();
+    let active = active.filter(|agent| agent.status == AgentStatus::Active);
+    let mut agents: Vec<_> = active.map(|agent| of(agent, sums.get(&agent.id))).collect();
+    agents.sort_by_key(|agent| Reverse(agent.last_used_at.clone()));
+    let share = |used: Used| Pattern {
+        share: used.count as f64 / all.runs.max(1) as f64,
+        used,
+    };
+    let real = used.iter().filter(|used| used.agent_id != FINALIZE);
+    Metrics {
+        dashboard: Dashboard {
+            active_agents: agents.len(),
+            completed_executions: all.completed,
+            average_response_time_ms: all.average(),
+            most_used_agents: real.take(MOST_USED).cloned().collect(),
+            routing_patterns: used.into_iter().map(share).collect(),
+        },
+        agents,
+    }
+}
+
+fn of(agent: &Agent, sum: Option<&Sum>) -> Measured {
+    Measured {
+        agent_id: agent.id.clone(),
+        name: agent.name.clone(),
+        description: agent.description.clone(),
+        role: agent.role,
+        status: agent.status,
+        execution_count: sum.map_or(0, |sum| sum.runs),
+        average_execution_time_ms: sum.and_then(Sum::average),
+        success_rate: sum.and_then(Sum::success_rate),
+        last_used_at: sum.and_then(|sum| sum.last.clone()),
+    }
+}

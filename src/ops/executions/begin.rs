@@ -1,0 +1,231 @@
+//! The beginning of an execution: the router chooses, and the record says why.
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::record::{Progress, Record};
+use super::{Begun, Executor, Options, Request};
+use crate::agent::{Agent, SUPERVISOR};
+use crate::error::Result;
+use crate::id;
+use crate::ops::agents::{Sweep, known_to, swept};
+use crate::ops::conversations::require_open;
+use crate::route::{self, Decided, Index, Profile};
+use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, RunStatus, Speaker};
+use crate::store::agency::{Agency, AgencyTransaction};
+
+/// Most messages of a conversation that an agent is given.
+const HISTORY_MESSAGES: u32 = 20;
+/// Most bytes of a conversation that an agent is given.
+const HISTORY_BYTES: usize = 32_000;
+/// Most characters of a message in the event that tells where it goes.
+const QUERY_SHOWN: usize = 500;
+
+/// What the router says, on its own.
+struct Routing {
+    agent: Option<String>,
+    by: RoutedBy,
+    score: u32,
+    reason: String,
+    question: Option<String>,
+    candidates: usize,
+    to: String,
+}
+
+impl Executor {
+    /// Begins an execution: removes agents of the moment whose time is over, chooses an agent, and
+    /// keeps the record of it.
+    pub fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
+        let since = Instant::now();
+        let millis = self.clock.now().timestamp_millis().unsigned_abs();
+        let mut transaction = self.agency.write()?;
+        swept(&mut *transaction, Sweep::Automatic(millis))?;
+        let known = known_to(&*transaction, &self.workspace)?;
+        let conversation = match request.conversation.as_deref() {
+            Some(id) => Some(require_open(&*transaction, id, Some(&self.user))?),
+            None => None,
+        };
+        let talks_to = conversation.as_ref().map(|one| one.agent.as_str());
+        let asked_for = request.query.agent.as_deref();
+        let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
+        let routing = routed(&self.options, &known.agents, request, asked_for);
+        let history = match &conversation {
+            Some(one) => history(transaction.messages(&one.id, HISTORY_MESSAGES)?),
+            None => Vec::new(),
+        };
+        let number = transaction.last_event()? + 1;
+        let run = Run {
+            id: id::minted("exec", &self.clock, number),
+            kind: RunKind::Execution,
+            status: RunStatus::Running,
+            user: self.user.clone(),
+            agent: routing.agent.clone(),
+            requested_agent: asked_for.map(|id| id.chars().take(QUERY_SHOWN).collect()),
+            supervisor: SUPERVISOR.to_string(),
+            input: request.query.text.to_string(),
+            output: None,
+            routed_by: routing.by,
+            routing_reason: routing.reason.clone(),
+            routing_score: routing.score,
+            answered_by: None,
+            model: None,
+            usage: None,
+            cost: None,
+            execution_time_ms: None,
+            error: None,
+            conversation: conversation.as_ref().map(|one| one.id.clone()),
+            started_at: self.clock.timestamp(),
+            completed_at: None,
+            owner: self.alive.name.clone(),
+        };
+        transaction.put_run(&run)?;
+        let mut record = Record::new(run, self.clock);
+        first_steps(&mut record, &mut *transaction, &routing)?;
+        if let Some(mut conversation) = conversation {
+            let now = self.clock.timestamp();
+            (conversation.updated_at, conversation.last_message_at) = (now.clone(), now);
+            transaction.put_conversation(&conversation)?;
+        }
+        let supervisor = known.require(SUPERVISOR)?.clone();
+        let agent = match &routing.agent {
+            Some(id) => known.require(id)?.clone(),
+            None => supervisor.clone(),
+        };
+        transaction.commit()?;
+        Ok(Begun {
+            record,
+            agent,
+            supervisor,
+            history,
+            question: routing.question,
+            since,
+        })
+    }
+}
+
+fn routed(
+    options: &Options,
+    agents: &[Agent],
+    request: &Request<'_>,
+    agent: Option<&str>,
+) -> Routing {
+    let index = Index::of(agents.iter().map(Profile::from));
+    let decision = index.route(&route::Request {
+        message: &request.query.message,
+        agent,
+        by: options.by,
+        min_margin: options.min_margin,
+        explain: None,
+    });
+    Routing {
+        agent: decision.is_agent().then(|| decision.agent.to_string()),
+        by: match decision.decided {
+            Decided::Requested => RoutedBy::Requested,
+            _ => RoutedBy::Rule,
+        },
+        score: decision.score,
+        candidates: index.candidates(),
+        to: decision.agent.to_string(),
+        reason: decision.reason,
+        question: decision.question,
+    }
+}
+
+/// Notes what the supervisor does until an agent is asked.
+fn first_steps(
+    record: &mut Record,
+    transaction: &mut dyn AgencyTransaction,
+    routing: &Routing,
+) -> Result<()> {
+    let by = |agent, action, percent| Progress {
+        agent,
+        action,
+        percent,
+    };
+    let input = record.run.input.clone();
+    let asked_for = record.run.requested_agent.clone();
+    let asked_for = asked_for.as_deref().unwrap_or(SUPERVISOR);
+    record.event(
+        transaction,
+        "execution_start",
+        json!({"agentId": asked_for}),
+    )?;
+    let metadata = json!({"sender": record.run.user, "requested_agent_id": asked_for});
+    record.say(transaction, Speaker::User, &input, metadata, true)?;
+    let analyzing = by(SUPERVISOR, Action::Analyzing, 10);
+    record.step(transaction, analyzing, "Looking at the message", json!({}))?;
+    let scoring = format!("Scoring {} candidate agents", routing.candidates);
+    let looking = by(SUPERVISOR, Action::Routing, 30);
+    record.step(transaction, looking, &scoring, json!({}))?;
+    let chosen = json!({"agent": routing.to, "score": routing.score});
+    let found = by(SUPERVISOR, Action::Routing, 40);
+    record.step(transaction, found, &routing.reason, chosen)?;
+    let query: String = input.chars().take(QUERY_SHOWN).collect();
+    let delegation = json!({
+        "from": SUPERVISOR, "to": routing.to, "reason": routing.reason, "query": query,
+        "timestamp": record.run.started_at,
+    });
+    record.event(transaction, DELEGATION, delegation)?;
+    let Some(agent) = &routing.agent else {
+        return Ok(());
+    };
+    let to = json!({"delegatedTo": agent, "reason": routing.reason});
+    let handing = by(SUPERVISOR, Action::Delegating, 55);
+    record.step(
+        transaction,
+        handing,
+        &format!("Handing the message to {agent}"),
+        to,
+    )?;
+    let analyzing = by(agent, Action::Analyzing, 70);
+    record.step(transaction, analyzing, "Working on the message", json!({}))
+}
+
+/// Keeps the end of a conversation that an agent can be given. What nobody answered is left out.
+fn history(mut messages: Vec<Message>) -> Vec<Message> {
+    messages.retain(|one| {
+        one.speaker != Speaker::System && one.metadata.get("answeredBy") != Some(&"offline".into())
+    });
+    let mut bytes = 0;
+    let fits = |one: &&Message| {
+        bytes += one.content.len();
+        bytes <= HISTORY_BYTES
+    };
+    let kept = messages.iter().rev().take_while(fits).count();
+    messages.split_off(messages.len() - kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Detail;
+
+    fn said(content: &str, speaker: Speaker, by: Option<&str>) -> Message {
+        let by = by.map(|by| ("answeredBy".to_string(), by.into()));
+        Message {
+            id: String::new(),
+            conversation: None,
+            run: None,
+            speaker,
+            content: content.to_string(),
+            metadata: Detail::from_iter(by),
+            created_at: String::new(),
+        }
+    }
+
+    #[test]
+    fn an_agent_is_given_the_end_of_a_conversation_without_what_is_no_answer() {
+        let large = "x".repeat(HISTORY_BYTES - 3);
+        let kept = history(vec![
+            said("a", Speaker::User, None),
+            said(&large, Speaker::Agent, Some("model")),
+            said("[offline]", Speaker::Agent, Some("offline")),
+            said("b", Speaker::User, None),
+            said("failed", Speaker::System, None),
+            said("cc", Speaker::Agent, Some("worker")),
+        ]);
+        let kept: Vec<_> = kept.iter().map(|one| one.content.as_str()).collect();
+        assert_eq!(kept, [&large, "b", "cc"]);
+    }
+}

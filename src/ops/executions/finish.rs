@@ -1,0 +1,229 @@
+//! The end of an execution: the agent answers, or the supervisor in its place, or nobody.
+
+use serde_json::json;
+
+use super::answer::{Answer, Question, offline};
+use super::record::{Progress, Record};
+use super::{Begun, Executor};
+use crate::agent::{Agent, SUPERVISOR};
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::ops::runs::{Shown, steps};
+use crate::run::{Action, AnsweredBy, Event, RunStatus, Speaker};
+use crate::store::agency::{Agency, AgencyTransaction};
+
+/// How an execution ends.
+enum Ending {
+    /// Somebody answered, or it is said that nobody can.
+    Answered(Answer),
+    /// The router asks back.
+    AskedBack(String),
+    /// Nobody answered.
+    Failed,
+    /// cleo was asked to end.
+    GivenUp(Error),
+}
+
+impl Executor {
+    /// Has an execution that has begun answered, and keeps how it ended.
+    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(&Event)) -> Result<Shown> {
+        let told = begun.record.events.len();
+        let ending = match self.ending(&mut begun) {
+            Err(error) if is_end(&error) => Ending::GivenUp(error),
+            ending => ending?,
+        };
+        let told = tell_from(&begun.record, told, tell);
+        if let Some(error) = self.close(&mut begun, ending)? {
+            return Err(error);
+        }
+        tell_from(&begun.record, told, tell);
+        let record = begun.record;
+        Ok(Shown {
+            steps: steps(&record.events),
+            messages: record.messages,
+            run: record.run,
+            events: None,
+        })
+    }
+
+    fn ending(&mut self, begun: &mut Begun) -> Result<Ending> {
+        if let Some(question) = begun.question.take() {
+            return Ok(Ending::AskedBack(question));
+        }
+        if begun.record.run.agent.is_none() {
+            return self.synthesized(begun, None);
+        }
+        match self.ask(begun, &begun.agent, &begun.record.run.input) {
+            Ok(answer) => Ok(Ending::Answered(answer)),
+            Err(error) if is_end(&error) => Err(error),
+            Err(error) => {
+                self.note_failure(begun, &error)?;
+                self.synthesized(begun, Some(&error))
+            }
+        }
+    }
+
+    fn ask(&self, begun: &Begun, agent: &Agent, message: &str) -> Result<Answer> {
+        let question = Question {
+            agent,
+            run: &begun.record.run,
+            message,
+            history: &begun.history,
+        };
+        let answerers = &self.options.answerers;
+        answerers.ask(&question, &self.workspace, &self.clock)
+    }
+
+    /// Has the supervisor answer in the place of an agent that none fits, or that failed.
+    fn synthesized(&mut self, begun: &mut Begun, failed: Option<&Error>) -> Result<Ending> {
+        if self.options.answerers.model.is_none() {
+            return Ok(match failed {
+                Some(_) => Ending::Failed,
+                None => Ending::Answered(offline("No agent fits the message.")),
+            });
+        }
+        let input = &begun.record.run.input;
+        let message = match failed {
+            Some(_) => format!(
+                "{input}\n\n(The agent {} could not be reached. Answer yourself, and say so.)",
+                begun.agent.id
+            ),
+            None => input.clone(),
+        };
+        match self.ask(begun, &begun.supervisor, &message) {
+            Ok(answer) => Ok(Ending::Answered(answer)),
+            Err(error) if is_end(&error) => Err(error),
+            Err(error) => {
+                let what = format!("finalizer_llm_failed: {}", error.message);
+                let before = begun.record.run.error.take();
+                let all = before.into_iter().chain([what]).collect::<Vec<_>>();
+                begun.record.run.error = Some(all.join("; "));
+                Ok(Ending::Failed)
+            }
+        }
+    }
+
+    /// Notes that the agent failed, before anything else is tried.
+    fn note_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
+        let (agent, record) = (&begun.agent.id, &mut begun.record);
+        let text = format!("{agent} could not answer: {}", error.shown());
+        record.run.error = Some(format!("agent_invoke_failed: {text}"));
+        let mut transaction = self.agency.write()?;
+        transaction.put_run(&record.run)?;
+        let metadata = json!({
+            "sender": agent, "error": "agent_invoke_failed", "code": error.code.name(),
+        });
+        record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
+        let fields = json!({"agent": agent, "error": "agent_invoke_failed"});
+        record.event(&mut *transaction, "error", fields)?;
+        transaction.commit()
+    }
+
+    /// Keeps how it ended; returns the error of an end that somebody asked for.
+    fn close(&mut self, begun: &mut Begun, ending: Ending) -> Result<Option<Error>> {
+        let mut transaction = self.agency.write()?;
+        let mut given_up = None;
+        let failed = begun.record.run.error.is_some();
+        let (text, speaker) = match ending {
+            Ending::Answered(answer) => {
+                let run = &mut begun.record.run;
+                run.status = RunStatus::Completed;
+                run.answered_by = Some(answer.by);
+                (run.model, run.usage, run.cost) = (answer.model, answer.usage, answer.cost);
+                (answer.text, Speaker::Agent)
+            }
+            Ending::AskedBack(question) => {
+                begun.record.run.status = RunStatus::Completed;
+                (question, Speaker::Agent)
+            }
+            Ending::Failed => {
+                begun.record.run.status = RunStatus::Failed;
+                let id = &begun.record.run.id;
+                let text = format!("Nobody could answer this message; see: cleo runs show {id}");
+                (text, Speaker::System)
+            }
+            Ending::GivenUp(error) => {
+                let run = &mut begun.record.run;
+                run.status = RunStatus::Cancelled;
+                run.error = Some(error.message.clone());
+                given_up = Some(error);
+                let text = "The execution was ended before an answer came.";
+                (text.to_string(), Speaker::System)
+            }
+        };
+        let failed = failed || given_up.is_some();
+        let passes = begun.record.run.agent.is_some() && !failed;
+        let sender = match passes {
+            true => begun.agent.id.clone(),
+            false => SUPERVISOR.to_string(),
+        };
+        let by = begun.record.run.answered_by.map(AnsweredBy::word);
+        let metadata = json!({"sender": sender, "answeredBy": by});
+        let record = &mut begun.record;
+        record.say(&mut *transaction, speaker, &text, metadata, true)?;
+        last_steps(record, &mut *transaction, passes.then_some(sender.as_str()))?;
+        let now = self.clock.timestamp();
+        record.run.output = Some(text);
+        record.run.completed_at = Some(now.clone());
+        record.run.execution_time_ms = Some(elapsed(&self.clock, begun.since));
+        transaction.put_run(&record.run)?;
+        if let Some(agent) = record.run.agent.as_deref().filter(|_| !failed) {
+            transaction.use_agent(agent, &now)?;
+        }
+        let conversation = record.run.conversation.as_deref();
+        let conversation = conversation.map(|id| transaction.conversation(id));
+        if let Some(mut conversation) = conversation.transpose()?.flatten() {
+            (conversation.updated_at, conversation.last_message_at) = (now.clone(), now);
+            transaction.put_conversation(&conversation)?;
+        }
+        let ended = json!({"status": record.run.status});
+        record.event(&mut *transaction, "execution_end", ended)?;
+        transaction.commit()?;
+        Ok(given_up)
+    }
+}
+
+/// Notes the steps after the answer; `agent` is the one whose answer is passed on.
+fn last_steps(
+    record: &mut Record,
+    transaction: &mut dyn AgencyTransaction,
+    agent: Option<&str>,
+) -> Result<()> {
+    let by = |agent, percent| Progress {
+        agent,
+        action: Action::Completing,
+        percent,
+    };
+    if let Some(agent) = agent {
+        record.step(transaction, by(agent, 80), "Answered", json!({}))?;
+    }
+    let how = match (agent, record.run.status) {
+        (Some(_), _) => "Passing the answer on unchanged",
+        (None, RunStatus::Failed | RunStatus::Cancelled) => "Nobody answered",
+        (None, _) => "Answering in the place of an agent",
+    };
+    record.step(transaction, by(SUPERVISOR, 95), how, json!({}))?;
+    record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
+}
+
+/// Says whether somebody asked cleo to end.
+fn is_end(error: &Error) -> bool {
+    matches!(error.code, Code::Interrupted | Code::Terminated)
+}
+
+/// Tells the events from one on; returns how many were told in all.
+fn tell_from(record: &Record, from: usize, tell: &mut dyn FnMut(&Event)) -> usize {
+    record.events[from..].iter().for_each(tell);
+    record.events.len()
+}
+
+/// Returns how long it took in milliseconds, rounded up; under a fixed clock always the same.
+fn elapsed(clock: &Clock, since: std::time::Instant) -> u64 {
+    match clock {
+        Clock::Fixed(_) => 1,
+        Clock::System => {
+            let micros = since.elapsed().as_micros().max(1);
+            u64::try_from(micros.div_ceil(1_000)).unwrap_or(u64::MAX)
+        }
+    }
+}

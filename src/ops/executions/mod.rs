@@ -1,0 +1,123 @@
+//! Executions: a message, the agent that the router finds for it, and its answer. Rules: multi-agent
+//! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
+//! process leaves a record that says how far it came.
+
+mod answer;
+mod begin;
+mod finish;
+mod many;
+mod record;
+mod request;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Surroundings;
+use super::runs::Shown;
+use super::runs::alive::{self, Alive};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::route::Match;
+use crate::run::{Event, Message, Run, RunStatus};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+pub use answer::Answerers;
+pub use many::{Finished, Summary, execute_many};
+use record::Record;
+pub use request::Request;
+
+/// How messages are routed and answered.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// When a word counts for an agent.
+    pub by: Match,
+    /// Lead in points below which it is asked which agent is meant; 0 never asks.
+    pub min_margin: u32,
+    /// Who can answer.
+    pub answerers: Answerers,
+}
+
+/// Carries out executions, one after the other. Others of the same process work side by side.
+pub struct Executor {
+    clock: Clock,
+    user: String,
+    workspace: Workspace,
+    options: Options,
+    agency: SqliteAgency,
+    alive: Arc<Alive>,
+}
+
+/// An execution that has begun: its agent is chosen, and everything so far is kept.
+pub struct Begun {
+    record: Record,
+    /// Who answers: the agent that was chosen, else the supervisor.
+    agent: Agent,
+    supervisor: Agent,
+    history: Vec<Message>,
+    /// What the router asks back instead of choosing an agent.
+    question: Option<String>,
+    since: Instant,
+}
+
+impl Begun {
+    /// Returns the run as it stands.
+    pub fn run(&self) -> &Run {
+        &self.record.run
+    }
+
+    /// Returns what happened so far.
+    pub fn events(&self) -> &[Event] {
+        &self.record.events
+    }
+}
+
+impl Executor {
+    /// Gets ready. Runs that dead processes have left are marked.
+    pub fn open(surroundings: &Surroundings, options: Options) -> Result<Executor> {
+        let workspace = surroundings.workspace()?;
+        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
+        Ok(Executor {
+            clock: surroundings.clock,
+            user: surroundings.actor.clone(),
+            alive: Arc::new(Alive::begin(&workspace)?),
+            workspace,
+            options,
+            agency,
+        })
+    }
+
+    /// Makes another one for a thread beside this one.
+    pub fn another(&self) -> Result<Executor> {
+        Ok(Executor {
+            clock: self.clock,
+            user: self.user.clone(),
+            alive: Arc::clone(&self.alive),
+            agency: SqliteAgency::open_or_create(&self.workspace.agency())?,
+            workspace: self.workspace.clone(),
+            options: self.options.clone(),
+        })
+    }
+
+    /// Carries out an execution, and tells what happens once it is kept.
+    pub fn execute(
+        &mut self,
+        request: &Request<'_>,
+        tell: &mut dyn FnMut(&Event),
+    ) -> Result<Shown> {
+        let begun = self.begin(request)?;
+        begun.events().iter().for_each(&mut *tell);
+        self.finish(begun, tell)
+    }
+}
+
+/// The error of a run that nobody answered.
+pub fn failure(run: &Run) -> Option<Error> {
+    if run.status != RunStatus::Failed {
+        return None;
+    }
+    let what = run.error.as_deref().unwrap_or("nobody answered");
+    let error = Error::new(Code::AgentFailed, what);
+    Some(error.fix(format!("cleo runs show {}", run.id)))
+}

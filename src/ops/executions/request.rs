@@ -1,0 +1,40 @@
+//! What is asked of agents.
+
+use serde::Deserialize;
+
+use crate::error::{Code, Error, Result};
+use crate::route::Query;
+
+/// A message, with the agent that is asked for and the conversation that it belongs to.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The message.
+    pub query: Query<'a>,
+    /// The conversation, if any.
+    pub conversation: Option<String>,
+}
+
+/// What an object says beside what the router reads.
+#[derive(Deserialize)]
+struct Place {
+    #[serde(alias = "conversationId", alias = "conversation_id")]
+    conversation: Option<String>,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a line: the message itself, or a JSON object as [`Query::line`] does, which may name a
+    /// `conversation` too.
+    pub fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
+        let query = Query::line(bytes)?;
+        let is_object = bytes.trim_ascii_start().starts_with(b"{");
+        let place = is_object.then(|| serde_json::from_slice::<Place>(bytes));
+        let place = place.transpose().map_err(|_| {
+            let message = "the conversation must be named by its id";
+            Error::new(Code::InputInvalid, message).fix("cleo conversations list")
+        })?;
+        Ok(Request {
+            query,
+            conversation: place.and_then(|place| place.conversation),
+        })
+    }
+}

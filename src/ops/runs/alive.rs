@@ -1,0 +1,103 @@
+//! Signs of life: a file that a process keeps locked while it carries out runs. The lock ends with the
+//! process, however that ends, so what a dead process left behind is known without a clock, a number
+//! that another process may have got since, or a message that has to be sent in time.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::file::unwritable;
+use crate::id;
+use crate::run::{Detail, Run, RunStatus};
+use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// What a run says whose process is dead.
+const INTERRUPTED: &str = "interrupted: the process that carried it out has ended";
+
+/// The sign of life of this process, from now until it is dropped.
+pub(in crate::ops) struct Alive {
+    /// Its name, which is noted in each run.
+    pub(in crate::ops) name: String,
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Alive {
+    /// Begins to give a sign of life.
+    pub(in crate::ops) fn begin(workspace: &Workspace) -> Result<Alive> {
+        let name = id::random();
+        let path = place(workspace, &name);
+        let begin = || {
+            fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            let file = File::create_new(&path)?;
+            file.lock().map(|()| file)
+        };
+        let lock = begin().map_err(|cause| unwritable(&path, cause))?;
+        Ok(Alive {
+            name,
+            path,
+            _lock: lock,
+        })
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        // One that stays is no sign of life, because nobody holds it locked.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn place(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.root.join(format!(".cleo/runs/{name}.alive"))
+}
+
+/// Says whether a process lives. When that cannot be told, it does.
+fn lives(workspace: &Workspace, name: &str) -> bool {
+    let path = place(workspace, name);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(cause) => return cause.kind() != ErrorKind::NotFound,
+    };
+    if file.try_lock().is_err() {
+        return true;
+    }
+    let _ = fs::remove_file(&path);
+    false
+}
+
+/// Marks the runs that dead processes have left as failed.
+pub(in crate::ops) fn settle(
+    agency: &mut SqliteAgency,
+    workspace: &Workspace,
+    clock: &Clock,
+) -> Result<()> {
+    let owners = agency.read()?.owners()?;
+    let dead = owners.iter().filter(|owner| !lives(workspace, owner));
+    let dead: Vec<_> = dead.collect();
+    if dead.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = agency.write()?;
+    for owner in dead {
+        for run in transaction.unfinished(owner)? {
+            interrupt(&mut *transaction, run, clock)?;
+        }
+    }
+    transaction.commit()
+}
+
+fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Clock) -> Result<()> {
+    let now = clock.timestamp();
+    run.status = RunStatus::Failed;
+    run.error = Some(INTERRUPTED.to_string());
+    run.completed_at = Some(now.clone());
+    transaction.put_run(&run)?;
+    let detail = Detail::from_iter([("error".to_string(), INTERRUPTED.into())]);
+    transaction.add_event(&run.id, &now, "error", &detail)?;
+    Ok(())
+}

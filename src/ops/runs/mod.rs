@@ -1,0 +1,102 @@
+//! What agents carried out: listed, and each with everything that happened in it.
+
+pub(in crate::ops) mod alive;
+
+use serde::Serialize;
+
+use super::Surroundings;
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::run::{Event, Message, Run, STEP, Step};
+use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// Most events of a run that are shown.
+const EVENTS_MAX: u32 = 10_000;
+
+/// Runs.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The runs, newest first.
+    pub runs: Vec<Run>,
+    /// How many there are without the limit.
+    pub total: u64,
+}
+
+/// A run with what happened in it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    /// The run.
+    pub run: Run,
+    /// How far it came, in order.
+    pub steps: Vec<Step>,
+    /// What was said in it, in order.
+    pub messages: Vec<Message>,
+    /// Everything that happened, in order; left out where it was told already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<Event>>,
+}
+
+/// Lists runs. Those of dead processes are marked first.
+pub fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Listed> {
+    let workspace = surroundings.workspace()?;
+    let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
+        return Ok(Listed {
+            runs: Vec::new(),
+            total: 0,
+        });
+    };
+    let page = agency.read()?.runs(filter)?;
+    Ok(Listed {
+        runs: page.runs,
+        total: page.total,
+    })
+}
+
+/// Shows a run of a user, or of anybody.
+pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
+    let workspace = surroundings.workspace()?;
+    let agency = settled(&workspace, &surroundings.clock)?;
+    let mut agency = agency.ok_or_else(|| no_run(id))?;
+    let transaction = agency.read()?;
+    let run = transaction.run(id)?;
+    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
+    whole(&*transaction, run.ok_or_else(|| no_run(id))?)
+}
+
+/// Reads what belongs to a run.
+fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
+    let events = transaction.events(Some(&run.id), 0, EVENTS_MAX)?;
+    Ok(Shown {
+        steps: steps(&events),
+        messages: transaction.run_messages(&run.id)?,
+        events: Some(events),
+        run,
+    })
+}
+
+/// Reads the steps among events.
+pub(in crate::ops) fn steps(events: &[Event]) -> Vec<Step> {
+    let steps = events.iter().filter(|event| event.kind == STEP);
+    let steps = steps.map(|event| serde_json::from_value(event.detail.clone().into()));
+    steps.filter_map(std::result::Result::ok).collect()
+}
+
+/// Opens the store if there is one, with the runs of dead processes marked.
+pub(in crate::ops) fn settled(
+    workspace: &Workspace,
+    clock: &Clock,
+) -> Result<Option<SqliteAgency>> {
+    let mut agency = SqliteAgency::open(&workspace.agency())?;
+    if let Some(agency) = &mut agency {
+        alive::settle(agency, workspace, clock)?;
+    }
+    Ok(agency)
+}
+
+fn no_run(id: &str) -> Error {
+    Error::new(Code::RunNotFound, format!("there is no run `{id}`")).fix("cleo runs list")
+}

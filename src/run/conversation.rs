@@ -1,0 +1,107 @@
+//! Conversations with an agent, and what is said in them and in runs.
+
+use serde::Serialize;
+
+use super::Detail;
+use crate::agent::words;
+use crate::error::{Code, Error, Result, steers};
+
+/// Longest title, in characters.
+pub const TITLE_MAX: usize = 200;
+
+/// A conversation with an agent.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// `conv_<ms>_<random>`.
+    pub id: String,
+    /// Whose it is.
+    pub user: String,
+    /// With whom; the supervisor has each message routed.
+    pub agent: String,
+    /// What it is about, at most 200 characters.
+    pub title: Option<String>,
+    /// Whether it goes on.
+    pub status: ConversationStatus,
+    /// When it was begun, RFC 3339 in UTC.
+    pub created_at: String,
+    /// When it was last changed, also by a message.
+    pub updated_at: String,
+    /// When something was last said; at first when it was begun.
+    pub last_message_at: String,
+}
+
+/// Something that was said, in a conversation, in a run, or in both.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// `msg_<run>_<n>`.
+    pub id: String,
+    /// The conversation that shows it.
+    pub conversation: Option<String>,
+    /// The run in which it was said.
+    pub run: Option<String>,
+    /// Who says it.
+    #[serde(rename = "type")]
+    pub speaker: Speaker,
+    /// The text.
+    pub content: String,
+    /// Its sender, and what failed.
+    pub metadata: Detail,
+    /// When it was said, RFC 3339 in UTC.
+    pub created_at: String,
+}
+
+words! {
+    /// Who says something.
+    Speaker, "type of message":
+    /// A person or program that asks.
+    User = "user",
+    /// An agent.
+    Agent = "agent",
+    /// cleo itself.
+    System = "system",
+}
+
+words! {
+    /// Whether a conversation goes on.
+    ConversationStatus, "status of a conversation":
+    /// It does.
+    Active = "active",
+    /// It is kept for reading.
+    Archived = "archived",
+}
+
+/// Checks a title and trims it; an empty one is none.
+pub fn check_title(title: &str) -> Result<Option<String>> {
+    let title = title.trim();
+    let length = title.chars().count();
+    if length > TITLE_MAX {
+        let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
+        let short: String = title.chars().filter(|c| !steers(*c)).take(60).collect();
+        return Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()));
+    }
+    if title.contains(steers) {
+        let clean: String = title.chars().filter(|c| !steers(*c)).collect();
+        let message = "the title holds characters that cannot be seen";
+        return Err(Error::new(Code::TextControl, message).instead(title, clean));
+    }
+    Ok(Some(title.to_string()).filter(|title| !title.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_visible_line_of_bounded_length() {
+        assert_eq!(check_title(" Lore ").unwrap().as_deref(), Some("Lore"));
+        assert_eq!(check_title(" ").unwrap(), None);
+        assert!(check_title(&"ä".repeat(200)).is_ok());
+        let long = check_title(&"x".repeat(201)).unwrap_err();
+        assert_eq!(long.code, Code::TextTooLong);
+        assert_eq!(check_title("a\u{1b}b").unwrap_err().code, Code::TextControl);
+    }
+}

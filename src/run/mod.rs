@@ -1,0 +1,193 @@
+//! Runs: what agents carry out. One record and one stream of events for all of them, a routed
+//! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
+//! and 1.9. Pure.
+
+pub mod conversation;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::agent::words;
+
+pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
+
+/// Free fields beside those that all have.
+pub type Detail = Map<String, Value>;
+
+/// One thing that agents carry out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// `exec_<ms>_<random>`.
+    pub id: String,
+    /// What is carried out.
+    pub kind: RunKind,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// Whose it is.
+    pub user: String,
+    /// The agent that works on it; none when no agent fits.
+    pub agent: Option<String>,
+    /// The agent that was asked for.
+    pub requested_agent: Option<String>,
+    /// Who coordinates it.
+    pub supervisor: String,
+    /// The message.
+    pub input: String,
+    /// The answer.
+    pub output: Option<String>,
+    /// Who chose the agent.
+    pub routed_by: RoutedBy,
+    /// Why this agent.
+    pub routing_reason: String,
+    /// The score of the agent, or the best score when no agent fits.
+    pub routing_score: u32,
+    /// What the answer comes from.
+    pub answered_by: Option<AnsweredBy>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens that the model says it used; none when it says nothing.
+    pub usage: Option<Usage>,
+    /// What the model says it cost, in US dollars; none when it says nothing.
+    pub cost: Option<f64>,
+    /// How long it took, in milliseconds, rounded up.
+    pub execution_time_ms: Option<u64>,
+    /// What failed.
+    pub error: Option<String>,
+    /// The conversation that it belongs to.
+    pub conversation: Option<String>,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// When it ended.
+    pub completed_at: Option<String>,
+    /// The process that carries it out, by the name of its sign of life.
+    #[serde(skip)]
+    pub owner: String,
+}
+
+impl Run {
+    /// Says whether it is over.
+    pub fn is_over(&self) -> bool {
+        !matches!(self.status, RunStatus::Pending | RunStatus::Running)
+    }
+}
+
+/// Tokens that a model used; none where its server did not count.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Read.
+    pub input_tokens: Option<u64>,
+    /// Written.
+    pub output_tokens: Option<u64>,
+    /// Both.
+    pub total_tokens: Option<u64>,
+}
+
+/// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Its number among all events.
+    pub cursor: u64,
+    /// The run.
+    pub run: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// What happened, such as `execution_start`, [`STEP`] or [`DELEGATION`].
+    pub kind: String,
+    /// What belongs to it.
+    pub detail: Detail,
+}
+
+/// The event of a step; its detail is a [`Step`].
+pub const STEP: &str = "execution_step";
+/// The event of a message that was handed to an agent: from, to, reason, query and timestamp.
+pub const DELEGATION: &str = "agent-delegation";
+
+/// How far a run has come, as an agent tells it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// `step_<run>_<n>`.
+    pub id: String,
+    /// When, RFC 3339 in UTC.
+    pub timestamp: String,
+    /// Whose step it is.
+    pub agent: String,
+    /// What it does.
+    pub action: Action,
+    /// What it does, in words.
+    pub content: String,
+    /// How much of the run is done, in percent.
+    pub progress: u8,
+    /// What belongs to it.
+    pub metadata: Detail,
+}
+
+words! {
+    /// What a run carries out.
+    RunKind, "kind of run":
+    /// A message, by one agent.
+    Execution = "execution",
+    /// A query, by workers.
+    Query = "query",
+    /// A plan.
+    Plan = "plan",
+    /// An epic.
+    Epic = "epic",
+}
+
+words! {
+    /// Where a run stands.
+    RunStatus, "status of a run":
+    /// It has not begun.
+    Pending = "pending",
+    /// Under way.
+    Running = "running",
+    /// Somebody or something answered.
+    Completed = "completed",
+    /// Nobody answered, or its process ended before it did.
+    Failed = "failed",
+    /// It was given up.
+    Cancelled = "cancelled",
+}
+
+words! {
+    /// Who chose the agent of a run.
+    RoutedBy, "way of routing":
+    /// The rule of the router.
+    Rule = "rule",
+    /// Whoever asked for it.
+    Requested = "requested",
+}
+
+words! {
+    /// What an answer comes from.
+    AnsweredBy, "source of an answer":
+    /// A model.
+    Model = "model",
+    /// A worker.
+    Worker = "worker",
+    /// Nothing: no model is configured, and the answer says so.
+    Offline = "offline",
+}
+
+words! {
+    /// What an agent does in a step.
+    Action, "action of a step":
+    /// It looks at the message.
+    Analyzing = "analyzing",
+    /// It thinks.
+    Thinking = "thinking",
+    /// It answers.
+    Responding = "responding",
+    /// It hands the message on.
+    Delegating = "delegating",
+    /// It is done.
+    Completing = "completing",
+    /// It looks for an agent.
+    Routing = "routing",
+}

@@ -1,0 +1,45 @@
+use crate::error::Result;
+use crate::run::{Conversation, ConversationStatus, Message};
+
+/// Conversations, and what was said in them and in runs.
+pub trait Conversations {
+    /// Writes a conversation, new or changed, whole.
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
+
+    /// Reads a conversation.
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
+
+    /// Lists conversations, those in which something was said last first.
+    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
+
+    /// Adds a message.
+    fn add_message(&mut self, message: &Message) -> Result<()>;
+
+    /// Reads the last `limit` messages of a conversation, in the order in which they were said.
+    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
+
+    /// Reads the messages of a run, in the order in which they were said.
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
+}
+
+/// Which conversations to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default)]
+pub struct ConversationFilter {
+    /// Of this user.
+    pub user: Option<String>,
+    /// With this agent.
+    pub agent: Option<String>,
+    /// With this status.
+    pub status: Option<ConversationStatus>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// Conversations, and how many there are without the limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConversationPage {
+    /// The conversations.
+    pub conversations: Vec<Conversation>,
+    /// How many fit in all.
+    pub total: u64,
+}

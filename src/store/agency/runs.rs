@@ -1,0 +1,93 @@
+use crate::error::Result;
+use crate::run::{Detail, Event, Run, RunKind, RunStatus};
+
+/// What agents carried out, and what happened in it.
+pub trait Runs {
+    /// Writes a run, new or changed, whole. A changed one keeps its place.
+    fn put_run(&mut self, run: &Run) -> Result<()>;
+
+    /// Reads a run.
+    fn run(&self, id: &str) -> Result<Option<Run>>;
+
+    /// Lists runs, those that were written first last.
+    fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
+
+    /// Names the owners of runs that are not over.
+    fn owners(&self) -> Result<Vec<String>>;
+
+    /// Reads the runs of an owner that are not over, oldest first.
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+
+    /// Counts runs by user, agent, kind and status, in this order.
+    fn tallies(&self) -> Result<Vec<Tally>>;
+
+    /// Adds an event and returns its cursor.
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
+
+    /// Reads the events after a cursor, of one run or of all, at most `limit`.
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
+
+    /// Returns the cursor of the last event; 0 when there is none.
+    fn last_event(&self) -> Result<u64>;
+
+    /// Notes when an agent answered.
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
+
+    /// Reads when each agent last answered, by id.
+    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
+}
+
+/// Which runs to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    /// Of this user.
+    pub user: Option<String>,
+    /// By this agent.
+    pub agent: Option<String>,
+    /// With this status.
+    pub status: Option<RunStatus>,
+    /// Of this kind.
+    pub kind: Option<RunKind>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl RunFilter {
+    /// Says whether runs of a tally are among those that are looked for.
+    pub fn takes(&self, tally: &Tally) -> bool {
+        (self.user.as_ref()).is_none_or(|user| *user == tally.user)
+            && (self.agent.as_ref()).is_none_or(|agent| tally.agent.as_ref() == Some(agent))
+            && self.status.is_none_or(|status| status == tally.status)
+            && self.kind.is_none_or(|kind| kind == tally.kind)
+    }
+}
+
+/// Runs, and how many there are without the limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunPage {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// How many fit in all.
+    pub total: u64,
+}
+
+/// Runs of one sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Whose they are.
+    pub user: String,
+    /// The agent that worked on them.
+    pub agent: Option<String>,
+    /// What they are.
+    pub kind: RunKind,
+    /// Where they stand.
+    pub status: RunStatus,
+    /// How many there are.
+    pub runs: u64,
+    /// How many of them say how long they took.
+    pub timed: u64,
+    /// How long these took together, in milliseconds.
+    pub time_ms: u64,
+    /// When the last of them began.
+    pub last_started: String,
+}

@@ -1,0 +1,128 @@
+//! SQL of conversations and messages.
+
+use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
+
+use super::SqliteAgencyTransaction;
+use crate::error::Result;
+use crate::run::{Conversation, Message};
+use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
+use crate::store::sqlite::tasks::{from_json, word};
+
+const COLUMNS: &str = "id, user_id, agent, title, status, created_at, updated_at, last_message_at";
+const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
+
+const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+    ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, agent = excluded.agent,
+        title = excluded.title, status = excluded.status, created_at = excluded.created_at,
+        updated_at = excluded.updated_at, last_message_at = excluded.last_message_at";
+
+impl Conversations for SqliteAgencyTransaction<'_> {
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()> {
+        let one = conversation;
+        self.run(
+            PUT,
+            (
+                &one.id,
+                &one.user,
+                &one.agent,
+                &one.title,
+                one.status.word(),
+                &one.created_at,
+                &one.updated_at,
+                &one.last_message_at,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
+        let sql = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1");
+        self.first(&sql, [id], read)
+    }
+
+    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage> {
+        let (condition, mut values) = conditions(filter);
+        let sql = format!("SELECT count(*) FROM conversations WHERE {condition}");
+        let total = self.first(&sql, params_from_iter(&values), |row| row.get::<_, i64>(0))?;
+        values.push(Value::from(filter.limit));
+        let sql = format!(
+            "SELECT {COLUMNS} FROM conversations WHERE {condition}
+             ORDER BY last_message_at DESC, position DESC LIMIT ?"
+        );
+        Ok(ConversationPage {
+            conversations: self.all(&sql, params_from_iter(values), read)?,
+            total: total.unwrap_or(0).unsigned_abs(),
+        })
+    }
+
+    fn add_message(&mut self, message: &Message) -> Result<()> {
+        let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let metadata = serde_json::json!(message.metadata).to_string();
+        self.run(
+            sql,
+            (
+                &message.id,
+                &message.conversation,
+                &message.run,
+                message.speaker.word(),
+                &message.content,
+                metadata,
+                &message.created_at,
+            ),
+        )?;
+        Ok(())
+    }
+
+    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>> {
+        let sql = format!(
+            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1 ORDER BY position DESC LIMIT ?2"
+        );
+        let mut said = self.all(&sql, (conversation, limit), read_message)?;
+        said.reverse();
+        Ok(said)
+    }
+
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
+        let sql = format!("SELECT {MESSAGE} FROM messages WHERE run = ?1 ORDER BY position");
+        self.all(&sql, [run], read_message)
+    }
+}
+
+fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
+    let mut parts = vec!["1"];
+    let mut values = Vec::new();
+    let mut add = |part: &'static str, value: Option<String>| {
+        parts.extend(value.is_some().then_some(part));
+        values.extend(value.map(Value::from));
+    };
+    add("user_id = ?", filter.user.clone());
+    add("agent = ?", filter.agent.clone());
+    add("status = ?", filter.status.map(|one| one.word().into()));
+    (parts.join(" AND "), values)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    Ok(Conversation {
+        id: row.get(0)?,
+        user: row.get(1)?,
+        agent: row.get(2)?,
+        title: row.get(3)?,
+        status: word(row, 4)?,
+        created_at: row.get(5)?,
+        updated_at: row.get(6)?,
+        last_message_at: row.get(7)?,
+    })
+}
+
+fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    Ok(Message {
+        id: row.get(0)?,
+        conversation: row.get(1)?,
+        run: row.get(2)?,
+        speaker: word(row, 3)?,
+        content: row.get(4)?,
+        metadata: from_json(row, 5)?,
+        created_at: row.get(6)?,
+    })
+}

@@ -1,0 +1,201 @@
+//! SQL of runs and their events.
+
+use rusqlite::types::Value;
+use rusqlite::{Row, named_params, params_from_iter};
+
+use super::SqliteAgencyTransaction;
+use crate::error::Result;
+use crate::run::{Detail, Event, Run};
+use crate::store::agency::{RunFilter, RunPage, Runs, Tally};
+use crate::store::sqlite::tasks::{from_json, word};
+
+const COLUMNS: &str =
+    "id, kind, status, user_id, agent, requested_agent, supervisor, input, output,
+    routed_by, routing_reason, routing_score, answered_by, model, usage, cost, execution_time_ms,
+    error, conversation, started_at, completed_at, owner";
+
+const PUT: &str = "INSERT INTO runs VALUES (NULL, :id, :kind, :status, :user_id, :agent,
+        :requested_agent, :supervisor, :input, :output, :routed_by, :routing_reason, :routing_score,
+        :answered_by, :model, :usage, :cost, :execution_time_ms, :error, :conversation, :started_at,
+        :completed_at, :owner)
+    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
+        user_id = excluded.user_id, agent = excluded.agent,
+        requested_agent = excluded.requested_agent, supervisor = excluded.supervisor,
+        input = excluded.input, output = excluded.output, routed_by = excluded.routed_by,
+        routing_reason = excluded.routing_reason, routing_score = excluded.routing_score,
+        answered_by = excluded.answered_by, model = excluded.model, usage = excluded.usage,
+        cost = excluded.cost, execution_time_ms = excluded.execution_time_ms,
+        error = excluded.error, conversation = excluded.conversation,
+        started_at = excluded.started_at, completed_at = excluded.completed_at,
+        owner = excluded.owner";
+
+impl Runs for SqliteAgencyTransaction<'_> {
+    fn put_run(&mut self, run: &Run) -> Result<()> {
+        let usage = run.usage.map(|usage| serde_json::json!(usage).to_string());
+        self.run(
+            PUT,
+            named_params! {
+                ":id": run.id, ":kind": run.kind.word(), ":status": run.status.word(),
+                ":user_id": run.user, ":agent": run.agent,
+                ":requested_agent": run.requested_agent, ":supervisor": run.supervisor,
+                ":input": run.input, ":output": run.output, ":routed_by": run.routed_by.word(),
+                ":routing_reason": run.routing_reason, ":routing_score": run.routing_score,
+                ":answered_by": run.answered_by.map(|by| by.word()), ":model": run.model,
+                ":usage": usage, ":cost": run.cost,
+                ":execution_time_ms": run.execution_time_ms.map(signed), ":error": run.error,
+                ":conversation": run.conversation, ":started_at": run.started_at,
+                ":completed_at": run.completed_at, ":owner": run.owner,
+            },
+        )?;
+        Ok(())
+    }
+
+    fn run(&self, id: &str) -> Result<Option<Run>> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE id = ?1");
+        self.first(&sql, [id], read)
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
+        let (condition, mut values) = conditions(filter);
+        values.push(Value::from(filter.limit));
+        let sql =
+            format!("SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ?");
+        let runs = self.all(&sql, params_from_iter(values), read)?;
+        let tallies = self.tallies()?;
+        let fitting = tallies.iter().filter(|tally| filter.takes(tally));
+        Ok(RunPage {
+            runs,
+            total: fitting.map(|tally| tally.runs).sum(),
+        })
+    }
+
+    fn owners(&self) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
+            ORDER BY owner";
+        self.all(sql, (), |row| row.get(0))
+    }
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') AND owner = ?1
+             ORDER BY position"
+        );
+        self.all(&sql, [owner], read)
+    }
+
+    fn tallies(&self) -> Result<Vec<Tally>> {
+        let sql = "SELECT user_id, nullif(agent, ''), kind, status, runs, timed, time_ms,
+            last_started FROM run_tallies WHERE runs > 0 ORDER BY user_id, agent, kind, status";
+        self.all(sql, (), |row| {
+            Ok(Tally {
+                user: row.get(0)?,
+                agent: row.get(1)?,
+                kind: word(row, 2)?,
+                status: word(row, 3)?,
+                runs: unsigned(row, 4)?,
+                timed: unsigned(row, 5)?,
+                time_ms: unsigned(row, 6)?,
+                last_started: row.get(7)?,
+            })
+        })
+    }
+
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
+        let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
+        let detail = serde_json::json!(detail).to_string();
+        self.run(sql, (run, at, kind, detail))?;
+        Ok(self.connection.last_insert_rowid().unsigned_abs())
+    }
+
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
+        let one = if run.is_some() {
+            "run = ?3"
+        } else {
+            "?3 IS NULL"
+        };
+        let sql = format!(
+            "SELECT cursor, run, at, kind, detail FROM events WHERE {one} AND cursor > ?1
+             ORDER BY cursor LIMIT ?2"
+        );
+        self.all(&sql, (signed(since), limit, run), |row| {
+            Ok(Event {
+                cursor: unsigned(row, 0)?,
+                run: row.get(1)?,
+                at: row.get(2)?,
+                kind: row.get(3)?,
+                detail: from_json(row, 4)?,
+            })
+        })
+    }
+
+    fn last_event(&self) -> Result<u64> {
+        let last = self.first("SELECT max(cursor) FROM events", (), |row| {
+            row.get::<_, Option<i64>>(0)
+        })?;
+        Ok(last.flatten().map_or(0, i64::unsigned_abs))
+    }
+
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
+        let sql = "INSERT INTO agent_uses VALUES (?1, ?2)
+            ON CONFLICT DO UPDATE SET last_used_at = excluded.last_used_at";
+        self.run(sql, [agent, at])?;
+        Ok(())
+    }
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT agent, last_used_at FROM agent_uses ORDER BY agent";
+        self.all(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+}
+
+fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
+    let mut parts = vec!["1"];
+    let mut values = Vec::new();
+    let mut add = |part: &'static str, value: Option<String>| {
+        parts.extend(value.is_some().then_some(part));
+        values.extend(value.map(Value::from));
+    };
+    add("user_id = ?", filter.user.clone());
+    add("agent = ?", filter.agent.clone());
+    add("status = ?", filter.status.map(|one| one.word().into()));
+    add("kind = ?", filter.kind.map(|one| one.word().into()));
+    (parts.join(" AND "), values)
+}
+
+/// Numbers of the database have a sign; ours stay far below its limit.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::unsigned_abs)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let time = row.get::<_, Option<i64>>(16)?;
+    let there = |column| row.get::<_, Option<String>>(column);
+    Ok(Run {
+        id: row.get(0)?,
+        kind: word(row, 1)?,
+        status: word(row, 2)?,
+        user: row.get(3)?,
+        agent: row.get(4)?,
+        requested_agent: row.get(5)?,
+        supervisor: row.get(6)?,
+        input: row.get(7)?,
+        output: row.get(8)?,
+        routed_by: word(row, 9)?,
+        routing_reason: row.get(10)?,
+        routing_score: row.get(11)?,
+        answered_by: there(12)?.map(|_| word(row, 12)).transpose()?,
+        model: row.get(13)?,
+        usage: there(14)?.map(|_| from_json(row, 14)).transpose()?,
+        cost: row.get(15)?,
+        execution_time_ms: time.map(i64::unsigned_abs),
+        error: row.get(17)?,
+        conversation: row.get(18)?,
+        started_at: row.get(19)?,
+        completed_at: row.get(20)?,
+        owner: row.get(21)?,
+    })
+}
