@@ -40,4 +40,4 @@ pub mod tree;
 pub mod worker;
 pub mod workspace;
 
-pub use cli::run;
+pub use cli::{run, run_whole};

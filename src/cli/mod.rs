@@ -1,6 +1,7 @@
 //! The command line. Each command has its file; this one has the list and the one `match`.
 
 mod arguments;
+mod beside;
 mod environment;
 mod fields;
 mod jq;
@@ -193,9 +194,24 @@ impl Command {
     }
 }
 
-/// Runs the command of this process and returns its exit code.
+/// Runs the command of this process and returns its exit code. Some commands are handed over to the
+/// program beside.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if tree::first_word(&arguments).is_some_and(beside::carries_out) {
+        // What went wrong with it is told when the command line has been read.
+        let _ = beside::hand_over(&arguments);
+    }
+    start::<false>(arguments)
+}
+
+/// Runs the command of this process, whatever it is, and returns its exit code.
+pub fn run_whole() -> ExitCode {
+    start::<true>(std::env::args_os().collect())
+}
+
+/// Runs a command. Without `WHOLE`, what only the commands stand on that are handed over is not linked.
+fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
     if let Some(code) = completions::answer(&arguments) {
         return code;
     }
@@ -222,7 +238,7 @@ pub fn run() -> ExitCode {
     };
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
-    let done = ready.and_then(|()| dispatch(&mut face, cli.command));
+    let done = ready.and_then(|()| dispatch::<WHOLE>(&mut face, cli.command));
     let name = face.name;
     match done {
         Ok(code) => code,
@@ -231,7 +247,7 @@ pub fn run() -> ExitCode {
 }
 
 /// The one place that knows which command is which.
-fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
         Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
@@ -264,15 +280,24 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
-        Command::Agents(Later(command)) => agents::dispatch(face, command),
-        Command::Conversations(Later(command)) => conversations::dispatch(face, command),
-        Command::Runs(Later(command)) => runs::dispatch(face, command),
-        Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
-        Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
-        Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),
-        Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
-        Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
-        Command::Sync(Later(arguments)) => face.run("sync", arguments, sync::run),
+        Command::Agents(Later(command)) if WHOLE => agents::dispatch(face, command),
+        Command::Conversations(Later(command)) if WHOLE => conversations::dispatch(face, command),
+        Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
+        Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
+        Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
+        Command::Chat(Later(arguments)) if WHOLE => chat::dispatch(face, arguments),
+        Command::Import(Later(arguments)) if WHOLE => face.run("import", arguments, import::run),
+        Command::Export(Later(arguments)) if WHOLE => face.run("export", arguments, export::run),
+        Command::Sync(Later(arguments)) if WHOLE => face.run("sync", arguments, sync::run),
+        Command::Agents(_)
+        | Command::Conversations(_)
+        | Command::Runs(_)
+        | Command::Route(_)
+        | Command::Plan(_)
+        | Command::Chat(_)
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Sync(_) => Err(beside::hand_over(face.arguments)),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

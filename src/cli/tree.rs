@@ -69,15 +69,20 @@ pub(super) fn whole() -> clap::Command {
 
 /// Returns the part of the tree that a command line is about, if that is plain from its beginning.
 pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
-    let is_flag = |word: &&str| FLAGS.contains(word) || is_option_with_value(word);
-    let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
-    let first = words.find(|word| !is_flag(word))?;
+    let first = first_word(arguments)?;
     if matches!(first, "--version" | "-V") {
         return Some(Root::command());
     }
     let all = commands(clap::Command::new("cleo"));
     let named = all.find_subcommand(first)?.clone();
     Some(Root::command().subcommand(named).subcommand_required(true))
+}
+
+/// Returns the first word that is no option; none when an option before it may take it for its value.
+pub(super) fn first_word(arguments: &[OsString]) -> Option<&str> {
+    let is_flag = |word: &&str| FLAGS.contains(word) || is_option_with_value(word);
+    let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
+    words.find(|word| !is_flag(word))
 }
 
 fn is_option_with_value(word: &str) -> bool {
