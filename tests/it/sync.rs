@@ -262,6 +262,25 @@ fn edges_that_close_a_circle_only_together_are_cut_and_listed() {
 }
 
 #[test]
+fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
+    let line =
+        "{\"id\":\"T4294967294\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
+    let workspace = TestWorkspace::new().with("tasks.jsonl", line);
+    let merged = sync(&workspace);
+    assert_eq!(merged["renumbered"][0]["to"], "T1", "{merged}");
+    for _ in 0..3 {
+        workspace.ok("add next");
+    }
+    assert_eq!(sync(&workspace)["total"], 4);
+    // One that says to be ours does not take us there either.
+    let moved = line.replace("\"title\"", "\"was\":\"T1\",\"title\"");
+    workspace.write("tasks.jsonl", moved);
+    sync(&workspace);
+    workspace.ok("add 'one more'");
+    workspace.ok("add 'and another'");
+}
+
+#[test]
 fn a_dry_run_changes_nothing_on_either_side() {
     let (one, _) = pair();
     one.ok("update T1 --title changed");

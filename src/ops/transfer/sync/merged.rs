@@ -16,6 +16,7 @@ use crate::store::Transaction;
 use crate::task::Task;
 use crate::transfer::formats::cleo::line;
 use crate::transfer::merge::{Conflict, Side, merge};
+use crate::transfer::plan::NUMBER_MAX;
 
 /// A merge, from the first look to the report.
 pub(super) struct Merge {
@@ -128,7 +129,7 @@ impl Merge {
             let stays = self.copy.rows.iter().any(|other| {
                 other.written == was && marks.get(&was).is_some_and(|marks| is_same(other, marks))
             });
-            if is_ours && is_free && !stays {
+            if is_ours && is_free && is_usable(&row.written) && !stays {
                 moves.insert(was, row.written);
             }
         }
@@ -161,7 +162,7 @@ impl Merge {
             .rows
             .iter()
             .map(|row| row.written)
-            .filter(|id| id.0 < u32::MAX)
+            .filter(is_usable)
             .max();
         if let Some(highest) = highest {
             transaction.reserve_id(highest)?;
@@ -181,6 +182,7 @@ impl Merge {
                 }
                 (Some(marks), _) => is_same(row, marks),
                 (None, Some(base)) => *row.created == *base.created_at,
+                (None, None) if !is_usable(&id) => false,
                 (None, None) => owners.get(&id).is_none_or(|owner| is_same(row, owner)),
             };
             if known {
@@ -400,6 +402,11 @@ impl Merge {
         }
         Ok(())
     }
+}
+
+/// Says whether a task may have an id that stands in a file. One far out would use up all others.
+fn is_usable(id: &TaskId) -> bool {
+    id.0 <= NUMBER_MAX
 }
 
 fn is_same(row: &Row, marks: &Marks) -> bool {
