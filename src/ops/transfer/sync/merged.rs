@@ -7,6 +7,7 @@ use serde_json::json;
 use super::ahead::Horizon;
 use super::copy::{Copy, Row, parse};
 use super::graph::mend;
+use super::keys;
 use super::relocate::{follow, refuse_claimed, relocate};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
@@ -336,13 +337,19 @@ impl Merge {
 
     /// Writes what changed, and what the file looks like now.
     fn write(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
-        self.settle_keys(transaction)?;
+        keys::settle(
+            transaction,
+            &mut self.changed,
+            &mut self.lines,
+            &mut self.conflicts,
+        )?;
         for (id, task) in &self.changed {
             if task.is_none() {
                 transaction.delete(*id)?;
             }
         }
         for task in self.changed.values().flatten() {
+            keys::free(transaction, task)?;
             transaction.put(task)?;
         }
         for id in transaction.base_ids(&self.name)? {
@@ -375,32 +382,6 @@ impl Merge {
             None => file.to_string(),
         };
         Some(common).filter(|common| common != line)
-    }
-
-    /// A key finds one task: the one here keeps it.
-    fn settle_keys(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        for (id, task) in &mut self.changed {
-            let Some((task, key)) = task.as_mut().and_then(|task| {
-                let key = task.key.clone()?;
-                Some((task, key))
-            }) else {
-                continue;
-            };
-            let holder = transaction.task_by_key(&key)?.filter(|holder| holder != id);
-            if holder.is_none() {
-                continue;
-            }
-            task.key = None;
-            self.lines.insert(*id, line(task));
-            self.conflicts.push(Conflict {
-                id: *id,
-                field: "key".to_string(),
-                here: json!(null),
-                file: json!(key),
-                taken: Side::Here,
-            });
-        }
-        Ok(())
     }
 }
 
