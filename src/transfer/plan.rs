@@ -18,7 +18,7 @@ use crate::task::Status;
 pub use complete::{Plan, Planned};
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
-const NUMBER_MAX: u32 = 99_999_999;
+pub const NUMBER_MAX: u32 = 99_999_999;
 /// No name.
 const NONE: u32 = u32::MAX;
 

@@ -68,6 +68,28 @@ fn what_could_be_either_of_two_words_is_left_to_the_help() {
 }
 
 #[test]
+fn an_option_that_wants_a_value_replaces_none_that_has_none() {
+    let workspace = TestWorkspace::planned();
+    for line in [
+        &["start", "T2", "--force"][..],
+        &["start", "--force"],
+        &["start", "T2", "--force", "--json"],
+    ] {
+        assert_eq!(fix_of(&workspace, line), "cleo start --help", "{line:?}");
+    }
+    check_all(&[
+        (
+            &["start", "T2", "--forma", "json"],
+            "cleo start T2 --format json",
+        ),
+        (
+            &["start", "T2", "--forma=json"],
+            "cleo start T2 --format=json",
+        ),
+    ]);
+}
+
+#[test]
 fn a_task_in_the_place_of_an_option_is_an_epic_and_a_wrong_one_is_left_out() {
     check_all(&[
         (

@@ -262,6 +262,73 @@ fn edges_that_close_a_circle_only_together_are_cut_and_listed() {
 }
 
 #[test]
+fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
+    let line =
+        "{\"id\":\"T4294967294\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
+    let workspace = TestWorkspace::new().with("tasks.jsonl", line);
+    let merged = sync(&workspace);
+    assert_eq!(merged["renumbered"][0]["to"], "T1", "{merged}");
+    for _ in 0..3 {
+        workspace.ok("add next");
+    }
+    assert_eq!(sync(&workspace)["total"], 4);
+    // One that says to be ours does not take us there either.
+    let moved = line.replace("\"title\"", "\"was\":\"T1\",\"title\"");
+    workspace.write("tasks.jsonl", moved);
+    sync(&workspace);
+    workspace.ok("add 'one more'");
+    workspace.ok("add 'and another'");
+}
+
+#[test]
+fn a_key_that_two_lines_have_stays_with_the_first() {
+    let line = |id: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"x\",\"key\":\"k\",\"createdAt\":\"2026-01-01T00:00:00Z\"}}\n"
+        )
+    };
+    let workspace = TestWorkspace::new().with("tasks.jsonl", line("T1") + &line("T2"));
+    let merged = sync(&workspace);
+    assert_eq!(merged["conflicts"][0]["field"], "key", "{merged}");
+    assert_eq!(task(&workspace, "T1")["key"], "k");
+    assert_eq!(task(&workspace, "T2")["key"], Value::Null);
+}
+
+#[test]
+fn a_key_goes_over_to_another_task_on_both_sides() {
+    let (one, other) = pair();
+    one.ok("add 'has it' --key k");
+    settle(&one, &other);
+    // The key goes from the third to the first.
+    let text = one.read("tasks.jsonl");
+    let moved = text.replace(",\"key\":\"k\"", "");
+    assert_ne!(text, moved);
+    let title = "\"title\":\"Build it\"";
+    let moved = moved.replace(title, &format!("{title},\"key\":\"k\""));
+    one.write("tasks.jsonl", moved);
+    let merged = sync(&one);
+    assert_eq!(
+        merged["conflicts"].as_array().map(Vec::len),
+        Some(0),
+        "{merged}"
+    );
+    assert_eq!(task(&one, "T1")["key"], "k");
+    assert_eq!(task(&one, "T3")["key"], Value::Null);
+}
+
+#[test]
+fn a_key_that_both_sides_gave_to_a_new_task_stays_with_one_of_them() {
+    let (one, other) = pair();
+    one.ok("add 'of one' --key k");
+    other.ok("add 'of the other' --key k");
+    settle(&one, &other);
+    for workspace in [&one, &other] {
+        let keys = ["T3", "T4"].map(|id| task(workspace, id)["key"].clone());
+        assert_eq!(keys, ["k".into(), Value::Null]);
+    }
+}
+
+#[test]
 fn a_dry_run_changes_nothing_on_either_side() {
     let (one, _) = pair();
     one.ok("update T1 --title changed");

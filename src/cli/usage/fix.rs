@@ -139,9 +139,23 @@ fn option(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     // All options begin with dashes, which says nothing about how near they are.
     let [bare, near] = [&wrong, &right].map(|name| name.trim_start_matches('-'));
     nearest(bare, [near])?;
+    if lacks_value(line, place, near) {
+        return None;
+    }
     rewritten(line, &[place], |word| {
         Some(format!("{right}{}", word.text()?.strip_prefix(&wrong)?))
     })
+}
+
+/// Says whether an option that takes a value would have none in the place of another word.
+fn lacks_value(line: &Line<'_>, place: usize, long: &str) -> bool {
+    let mut options = line.command.get_arguments();
+    let option = options.find(|option| option.get_long() == Some(long));
+    let is_given = |word: &Word<'_>| word.text().is_some_and(|text| text.contains('='));
+    let follows = |word: &Word<'_>| word.role == Role::Argument;
+    option.is_some_and(takes_value)
+        && !line.words.get(place).is_some_and(is_given)
+        && !line.words.get(place + 1).is_some_and(follows)
 }
 
 fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::ahead::Horizon;
 use super::copy::{Copy, Row, parse};
 use super::graph::mend;
+use super::keys;
 use super::relocate::{follow, refuse_claimed, relocate};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
@@ -16,6 +17,7 @@ use crate::store::Transaction;
 use crate::task::Task;
 use crate::transfer::formats::cleo::line;
 use crate::transfer::merge::{Conflict, Side, merge};
+use crate::transfer::plan::NUMBER_MAX;
 
 /// A merge, from the first look to the report.
 pub(super) struct Merge {
@@ -128,7 +130,7 @@ impl Merge {
             let stays = self.copy.rows.iter().any(|other| {
                 other.written == was && marks.get(&was).is_some_and(|marks| is_same(other, marks))
             });
-            if is_ours && is_free && !stays {
+            if is_ours && is_free && is_usable(&row.written) && !stays {
                 moves.insert(was, row.written);
             }
         }
@@ -161,7 +163,7 @@ impl Merge {
             .rows
             .iter()
             .map(|row| row.written)
-            .filter(|id| id.0 < u32::MAX)
+            .filter(is_usable)
             .max();
         if let Some(highest) = highest {
             transaction.reserve_id(highest)?;
@@ -181,6 +183,7 @@ impl Merge {
                 }
                 (Some(marks), _) => is_same(row, marks),
                 (None, Some(base)) => *row.created == *base.created_at,
+                (None, None) if !is_usable(&id) => false,
                 (None, None) => owners.get(&id).is_none_or(|owner| is_same(row, owner)),
             };
             if known {
@@ -334,13 +337,19 @@ impl Merge {
 
     /// Writes what changed, and what the file looks like now.
     fn write(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
-        self.settle_keys(transaction)?;
+        keys::settle(
+            transaction,
+            &mut self.changed,
+            &mut self.lines,
+            &mut self.conflicts,
+        )?;
         for (id, task) in &self.changed {
             if task.is_none() {
                 transaction.delete(*id)?;
             }
         }
         for task in self.changed.values().flatten() {
+            keys::free(transaction, task)?;
             transaction.put(task)?;
         }
         for id in transaction.base_ids(&self.name)? {
@@ -374,32 +383,11 @@ impl Merge {
         };
         Some(common).filter(|common| common != line)
     }
+}
 
-    /// A key finds one task: the one here keeps it.
-    fn settle_keys(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        for (id, task) in &mut self.changed {
-            let Some((task, key)) = task.as_mut().and_then(|task| {
-                let key = task.key.clone()?;
-                Some((task, key))
-            }) else {
-                continue;
-            };
-            let holder = transaction.task_by_key(&key)?.filter(|holder| holder != id);
-            if holder.is_none() {
-                continue;
-            }
-            task.key = None;
-            self.lines.insert(*id, line(task));
-            self.conflicts.push(Conflict {
-                id: *id,
-                field: "key".to_string(),
-                here: json!(null),
-                file: json!(key),
-                taken: Side::Here,
-            });
-        }
-        Ok(())
-    }
+/// Says whether a task may have an id that stands in a file. One far out would use up all others.
+fn is_usable(id: &TaskId) -> bool {
+    id.0 <= NUMBER_MAX
 }
 
 fn is_same(row: &Row, marks: &Marks) -> bool {

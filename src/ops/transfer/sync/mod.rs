@@ -5,6 +5,7 @@
 mod ahead;
 mod copy;
 mod graph;
+mod keys;
 mod merged;
 mod relocate;
 
