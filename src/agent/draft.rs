@@ -11,6 +11,9 @@ use crate::task::draft::{check_list, check_text};
 /// Longest name, in characters.
 pub const NAME_MAX: usize = 100;
 
+/// Longest account of what is wrong with a value, in characters.
+const FAULT_MAX: usize = 160;
+
 /// Fields of an agent; what is left out stays as it is, or is the default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,6 +113,22 @@ fn command<'de, D: Deserializer<'de>>(
 }
 
 impl Draft {
+    /// Reads a draft from a JSON object. A wrong value is refused with the name of its field, and is
+    /// quoted no further than a line.
+    pub fn from_value(value: Value) -> Result<Draft> {
+        serde_path_to_error::deserialize(value).map_err(|fault| {
+            let what: String = fault.inner().to_string();
+            let what = match what.char_indices().nth(FAULT_MAX) {
+                Some((end, _)) => format!("{}…", &what[..end]),
+                None => what,
+            };
+            invalid(match fault.path().iter().next() {
+                Some(_) => format!("{}: {what}", fault.path()),
+                None => what,
+            })
+        })
+    }
+
     /// Warns of fields that cleo does not use.
     pub fn warnings(&self) -> Vec<String> {
         let known = ["is_runtime", "isRuntime", "user_id", "userId"];
@@ -267,6 +286,14 @@ fn check_numbers(agent: &Agent) -> Result<()> {
         let right = if agent.temperature > 2.0 { "2" } else { "0" };
         return Err(invalid(message).instead(agent.temperature.to_string(), right));
     }
+    let rounded = (agent.temperature * 100.0).round() / 100.0;
+    if (agent.temperature - rounded).abs() > 1e-9 {
+        let message = format!(
+            "the temperature is {}; it has at most two decimals",
+            agent.temperature
+        );
+        return Err(invalid(message).instead(agent.temperature.to_string(), rounded.to_string()));
+    }
     if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
         let message = format!(
             "maxTokens is {}; it goes from 1 to 1000000",
@@ -322,6 +349,14 @@ fn check_address(field: &str, address: &str) -> Result<()> {
         .find_map(|scheme| address.strip_prefix(scheme));
     let host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
     let plain = |c: char| c.is_ascii_graphic();
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    if let Some((_, place)) = authority.and_then(|authority| authority.rsplit_once('@')) {
+        // The address is not repeated: it holds what should stay unknown.
+        return Err(invalid(format!(
+            "the {field} must not hold a name or a password: agents are kept as they are given; \
+             name {place} alone"
+        )));
+    }
     if host && address.len() <= 2_000 && address.chars().all(plain) {
         return Ok(());
     }
@@ -335,7 +370,7 @@ mod tests {
     use serde_json::json;
 
     fn applied(draft: Value) -> Result<Agent> {
-        let draft: Draft = serde_json::from_value(draft).map_err(|e| invalid(e.to_string()))?;
+        let draft = Draft::from_value(draft)?;
         let kind = draft.kind()?.unwrap_or(Kind::Persistent);
         let mut agent = Agent::new("a", kind, "");
         draft.apply(&mut agent)?;
@@ -401,11 +436,38 @@ mod tests {
             ),
             (json!({"name": "x", "command": "a 'b"}), "quote without end"),
             (json!({"name": "x", "model": ""}), "model must be"),
-            (json!({"name": 7}), "invalid type"),
+            (json!({"name": 7}), "name: invalid type"),
+            (
+                json!({"name": "x", "temperature": "hot"}),
+                "temperature: invalid type",
+            ),
+            (
+                json!({"name": "x", "temperature": 0.123}),
+                "at most two decimals",
+            ),
+            (
+                json!({"name": "x", "endpoint": "http://me:word@127.0.0.1:9/x"}),
+                "must not hold a name or a password",
+            ),
         ] {
             let error = applied(draft.clone()).unwrap_err();
             assert!(error.message.contains(word), "{draft}: {}", error.message);
         }
+    }
+
+    #[test]
+    fn what_is_wrong_is_quoted_within_a_line_and_passwords_are_not() {
+        for draft in [
+            json!("x".repeat(10_000)),
+            json!({"tags": "é".repeat(10_000), "name": ["x".repeat(10_000)]}),
+        ] {
+            let error = applied(draft).unwrap_err();
+            assert!(error.message.chars().count() < 200, "{}", error.message);
+        }
+        let error = applied(json!({"name": "x", "endpoint": "https://me:word@h/x"})).unwrap_err();
+        assert!(!error.message.contains("word@") && !error.message.contains("me:"));
+        let fine = json!({"name": "x", "endpoint": "http://127.0.0.1:9/a@b", "temperature": 0.29});
+        assert_eq!(applied(fine).unwrap().temperature, 0.29);
     }
 
     #[test]

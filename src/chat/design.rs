@@ -62,7 +62,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
             Saying::new(AGENT, shown(client, design, answers))
         });
     }
-    match wanted(request) {
+    match all_wanted(request) {
         Ok(updates) => seen(client, results, |design, answers| {
             offer(client, &updates, design, answers)
         }),
@@ -86,6 +86,33 @@ fn seen(client: &str, results: &[Value], say: impl FnOnce(&Value, &Value) -> Say
         [_] => call(Tool::GetQa),
         [design, answers, ..] => Step::Say(say(design, answers)),
     }
+}
+
+/// Finds the changes that are wanted, also where each has a value of its own: "button radius to full
+/// and card style to stroked".
+fn all_wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
+    let client = request.client.as_deref();
+    let parts = request
+        .message
+        .split(" and ")
+        .flat_map(|part| part.split(", "));
+    let parts: Vec<Request> = parts
+        .take(ELEMENTS.len() + 1)
+        .map(|part| Request::read(part, client))
+        .collect();
+    let is_whole = |part: &Request| {
+        let named = named(&part.head);
+        let has_option = |element: &&Element| option(element, &part.words).is_some();
+        !named.is_empty() && (part.value.is_some() || named.iter().any(|one| has_option(one)))
+    };
+    if !(2..=ELEMENTS.len()).contains(&parts.len()) || !parts.iter().all(is_whole) {
+        return wanted(request);
+    }
+    let mut updates = Map::new();
+    for part in &parts {
+        updates.extend(wanted(part)?);
+    }
+    Ok(updates)
 }
 
 /// Finds the changes that are wanted; else says what is missing or wrong.

@@ -14,6 +14,14 @@ const AGENT: ChatAgent = ChatAgent::Editor;
 
 /// Says what happens next.
 pub(super) fn next(request: &Request, results: &[Value]) -> Step {
+    if let (Some(first), false) = (&request.component, request.others.is_empty()) {
+        let others = request.others.join(", ");
+        let text = format!(
+            "I work on one component at a time, and you name {first}, {others}. Nothing was changed. \
+             Please say it again for each of them."
+        );
+        return Step::Say(Saying::new(AGENT, text));
+    }
     match operation(request, AGENT) {
         Ok(call) => proceed(call, request.component.as_deref(), results, ""),
         Err(saying) => Step::Say(*saying),

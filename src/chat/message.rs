@@ -10,8 +10,10 @@ use super::record::canonical;
 
 /// Stands between a request and an answer that completes it; no message holds it.
 pub(super) const SEAM: char = '\u{2}';
+/// Most components that are told apart in one message.
+const OTHERS_MAX: usize = 10;
 /// Stands for what is quoted.
-const HIDDEN: &str = "\u{1}";
+pub(super) const HIDDEN: &str = "\u{1}";
 
 /// "client 6", "my clientId is 6", "client_id=6", "client #6", … with the little words before it.
 static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -27,6 +29,11 @@ static COMPONENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:component|card|button|text|image|header|footer|banner|link)s?[\s_-]*(?:id)?[\s:=#_-]*(?:\b(?:is|number|no\.?|with\s+id)\b)?[\s:=#]*([0-9]+)\b",
     )
     .ok()
+});
+
+/// ", 102" or "and component 102" after a component.
+static NEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(?:components?\s*)?#?([0-9]+)\b").ok()
 });
 
 /// A message without the client that it names.
@@ -73,6 +80,31 @@ impl Message {
     pub(super) fn component(&self, limit: usize) -> Option<(Word, String)> {
         let found = COMPONENT.as_ref()?.captures(self.plain.get(..limit)?)?;
         Some((found.get(0)?.range(), canonical(found.get(1)?.as_str())))
+    }
+
+    /// Finds the components that are named by their numbers before `limit`, after the first.
+    pub(super) fn others(&self, limit: usize) -> Vec<String> {
+        let text = self.plain.get(..limit).unwrap_or_default();
+        let (Some(component), Some(next)) = (COMPONENT.as_ref(), NEXT.as_ref()) else {
+            return Vec::new();
+        };
+        let mut named: Vec<String> = Vec::new();
+        let mut put = |id: &str| {
+            let id = canonical(id);
+            if named.len() < OTHERS_MAX && !named.contains(&id) {
+                named.push(id);
+            }
+        };
+        for found in component.captures_iter(text) {
+            let mut rest = &text[found.get(0).map_or(0, |whole| whole.end())..];
+            put(&found[1]);
+            while let Some(found) = next.captures(rest) {
+                put(&found[1]);
+                rest = &rest[found[0].len()..];
+            }
+        }
+        named.drain(..named.len().min(1));
+        named
     }
 
     /// Finds the words outside of quotes.
@@ -226,6 +258,22 @@ mod tests {
             let message = Message::read(text);
             let found = message.component(message.plain.len()).map(|found| found.1);
             assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_components_are_found_before_the_value() {
+        for (text, expected) in [
+            ("delete component 101", &[] as &[&str]),
+            ("delete component 101 and 102", &["102"]),
+            ("delete components 101, 102, and 103", &["102", "103"]),
+            ("delete component 101 and component #102", &["102"]),
+            ("delete component 101 or button 101", &[]),
+            ("delete component 101 and 2 more words 7", &["2"]),
+            ("set 'component 5' of component 101", &[]),
+        ] {
+            let message = Message::read(text);
+            assert_eq!(message.others(message.plain.len()), expected, "{text}");
         }
     }
 

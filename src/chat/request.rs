@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::message::{Message, SEAM, Word, unquoted};
+use super::message::{HIDDEN, Message, SEAM, Word, unquoted};
 use super::vocabulary::{PHRASES, PROTECTED, STATUS, VERBS, Verb, component_type};
 
 /// Words between a field and its value.
@@ -12,6 +12,9 @@ const BECOMES: [&str; 4] = ["to", "into", "as", "is"];
 const WITH: [&str; 6] = ["with", "titled", "called", "named", "whose", "where"];
 /// Words that say nothing.
 const ARTICLES: [&str; 8] = ["a", "an", "the", "my", "its", "our", "new", "this"];
+
+/// Words in front of a verb that is not to be followed; `t` is the end of "don't".
+const NEGATIONS: [&str; 4] = ["not", "never", "dont", "t"];
 
 /// What a message asks for.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,8 @@ pub(super) struct Request {
     pub(super) client: Option<String>,
     /// The component that it names by number.
     pub(super) component: Option<String>,
+    /// Other components that it names by number.
+    pub(super) others: Vec<String>,
     /// What to do.
     pub(super) verb: Option<Verb>,
     /// Words in front of the value, and of answers.
@@ -53,6 +58,7 @@ impl Request {
             message: text.to_string(),
             client: message.client.clone().or(client.map(String::from)),
             component: reader.component.as_ref().map(|found| found.1.clone()),
+            others: message.others(reader.limit),
             verb: reader.verb,
             words: reader
                 .words
@@ -85,6 +91,8 @@ struct Reader<'a> {
     /// Index of the first word after the verb.
     from: usize,
     component: Option<(Word, String)>,
+    /// Where the words end that may name components.
+    limit: usize,
     /// Where the value begins, and where the words before it end.
     value: Option<(usize, usize)>,
     /// Index of the word after which a component is described.
@@ -101,6 +109,7 @@ impl<'a> Reader<'a> {
             verb: None,
             from: 0,
             component: None,
+            limit: 0,
             value: None,
             with: None,
             seams: message
@@ -142,9 +151,30 @@ impl<'a> Reader<'a> {
                 Verb::Create,
             ))
         };
-        if let Some((index, verb)) = found.or_else(new) {
-            (self.verb, self.from) = (Some(verb), index + 1);
-        }
+        let Some((index, verb)) = found.or_else(new).filter(|(at, _)| !self.is_value(*at)) else {
+            return;
+        };
+        let is_negated = index > 0 && NEGATIONS.contains(&self.at(index - 1));
+        // What is not to be done is only looked at.
+        let verb = if is_negated { Verb::Read } else { verb };
+        (self.verb, self.from) = (Some(verb), index + 1);
+    }
+
+    /// Says whether a word is part of a value: a field and the sign of its value stand before it, as
+    /// in "title to Delete me".
+    fn is_value(&self, verb: usize) -> bool {
+        let signs = |index: &usize| {
+            let end = self.words[*index].end;
+            let is_sign = self.message.plain[end..]
+                .trim_start()
+                .starts_with(['=', ':']);
+            is_sign || ["to", "into", "as"].contains(&self.at(*index))
+        };
+        let is_field = |index: usize| self.phrase(index).is_some() || self.raw_key(index).is_some();
+        let Some(field) = (0..verb).find(|index| is_field(*index)) else {
+            return false;
+        };
+        (field..verb).any(|index| signs(&index))
     }
 
     fn is_change(&self) -> bool {
@@ -161,7 +191,7 @@ impl<'a> Reader<'a> {
             .filter(|_| self.is_change());
         let becomes = later.find(|word| ["to", "into", "as"].contains(&self.word(word)));
         let limit = becomes.map_or(text.plain.len(), |word| word.start);
-        self.component = text.component(limit);
+        (self.component, self.limit) = (text.component(limit), limit);
         let inside = self
             .component
             .as_ref()
@@ -203,8 +233,12 @@ impl<'a> Reader<'a> {
             .get(from..self.seam(from))
             .unwrap_or_default();
         let text = text.trim().trim_end_matches([',', ';']).trim();
-        let is_quoted = self.message.plain[from..].trim_start().starts_with('\u{1}');
-        (!text.is_empty() || is_quoted).then(|| unquoted(text).to_string())
+        (!text.is_empty() || self.is_quoted(from)).then(|| unquoted(text).to_string())
+    }
+
+    fn is_quoted(&self, from: usize) -> bool {
+        let rest = self.message.plain[from..].trim_start();
+        rest.starts_with(HIDDEN)
     }
 
     /// Returns the last answer that completes the message.
@@ -308,9 +342,11 @@ impl<'a> Reader<'a> {
         let ends: Vec<usize> = ends.chain([self.message.plain.len()]).collect();
         let values = found.into_iter().zip(ends).map(|((key, _, from), end)| {
             let end = end.min(self.seam(from)).max(from);
-            (key, self.tidy(from..end))
+            (key, from, self.tidy(from..end))
         });
-        values.collect()
+        // Nothing is a value only when it is quoted.
+        let said = values.filter(|(_, from, value)| !value.is_empty() || self.is_quoted(*from));
+        said.map(|(key, _, value)| (key, value)).collect()
     }
 
     /// Takes the words off the end of a value that lead to the next field.
@@ -318,9 +354,12 @@ impl<'a> Reader<'a> {
         let mut end = place.end;
         loop {
             let text = self.message.plain[place.start..end].trim_end_matches([' ', ',', ';']);
-            let last = ["and", "the", "its"].iter().find(|word| {
+            let last = ["and", "the", "its", "with"].iter().find(|word| {
                 let rest = text.strip_suffix(**word);
-                rest.is_some_and(|rest| rest.ends_with(' ') && place.end < self.message.plain.len())
+                let is_lead = |rest: &str| **word != "with" || rest.trim_end().ends_with(HIDDEN);
+                rest.is_some_and(|rest| {
+                    rest.ends_with(' ') && is_lead(rest) && place.end < self.message.plain.len()
+                })
             });
             end = place.start + text.len();
             match last {
@@ -330,7 +369,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says whether a field stands apart from the value before it: `…, caption`, `… and the caption`.
+    /// Says whether a field stands apart from the value before it: `…, caption`, `… and the caption`,
+    /// `"…" with caption`.
     fn is_apart(&self, index: usize) -> bool {
         let start = self.words[index].start;
         let before = self.message.plain[..start].trim_end();
@@ -339,7 +379,8 @@ impl<'a> Reader<'a> {
             .find_map(|word| before.strip_suffix(word))
             .unwrap_or(before);
         let before = before.trim_end();
-        before.ends_with([',', ';', SEAM]) || before.ends_with(" and")
+        let quote = before.strip_suffix(" with").unwrap_or(before).trim_end();
+        before.ends_with([',', ';', SEAM]) || before.ends_with(" and") || quote.ends_with(HIDDEN)
     }
 
     /// Finds where the value of a field begins that ends before a word.
@@ -672,6 +713,28 @@ mod tests {
                 "update component 101 title\u{2} Welcome",
                 json!({"props.title": "Welcome"}),
             ),
+            (
+                "add a card titled \"Big news\" with url https://a.b",
+                json!({"props.title": "Big news", "link_props.url": "https://a.b"}),
+            ),
+            (
+                "update component 101 title to 'A' caption to 'B'",
+                json!({"props.title": "A", "props.caption": "B"}),
+            ),
+            (
+                "add a card titled Play with text",
+                json!({"props.title": "Play with text"}),
+            ),
+            (
+                "component 101 title to Delete me",
+                json!({"props.title": "Delete me"}),
+            ),
+            (
+                "component 101 title = Show more",
+                json!({"props.title": "Show more"}),
+            ),
+            ("update component 101 title to ", json!({})),
+            ("don't change component 101 title to X", json!({})),
             ("delete component 101", json!({})),
             ("show component 101 title to me", json!({})),
         ] {

@@ -81,7 +81,7 @@ impl Delta {
         let Some(finish) = self.finish else {
             return Err("it ended before its end".to_string());
         };
-        if self.text.is_empty() && finish != Finish::Refused {
+        if self.text.trim().is_empty() && finish != Finish::Refused {
             return Err("there is no text in it".to_string());
         }
         Ok(Reply {

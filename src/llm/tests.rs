@@ -303,6 +303,12 @@ fn an_answer_that_is_none_is_not_taken_for_one() {
             json!("x"),
             json!(null),
             json!({"choices": 1, "output": 1, "content": 1, "message": 1}),
+            // All formats at once, with nothing but blanks in them.
+            json!({"choices": [{"message": {"content": " \n"}, "finish_reason": "stop"}],
+                "output": [{"type": "message", "content": [{"type": "output_text", "text": " "}]}],
+                "status": "completed", "content": [{"type": "text", "text": " "}],
+                "stop_reason": "end_turn", "message": {"content": "\t"}, "done": true,
+                "done_reason": "stop"}),
         ] {
             assert!(
                 provider.whole(&body).finished("m").is_err(),

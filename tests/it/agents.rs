@@ -116,6 +116,12 @@ fn built_in_agents_are_changed_and_become_as_they_were_and_one_stays_as_it_is() 
         error["fix"],
         "cleo agents update toby-technical --status paused"
     );
+    let error = refused(
+        &workspace,
+        "agents remove cleo-supervisor",
+        "E_AGENT_INVALID",
+    );
+    assert_eq!(error["fix"], "cleo agents show cleo-supervisor");
     for line in [
         "agents update cleo-supervisor --status archived",
         "agents update cleo-supervisor --role specialist",
@@ -204,6 +210,22 @@ fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
 }
 
 #[test]
+fn a_link_out_of_the_workspace_is_no_agent_and_shows_nothing() {
+    let workspace = TestWorkspace::new().with(".cleo/agents/own.yaml", "name: Own\n");
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "root:x:0:0:hidden words\n").unwrap();
+    let link = workspace.root().join(".cleo/agents/linked.yaml");
+    std::os::unix::fs::symlink(&secret, link).unwrap();
+    let listed = workspace.json(&["agents", "list"]);
+    assert_eq!(ids(&workspace, "agents list")[4..], ["own"]);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("linked.yaml is left out"), "{warning}");
+    assert!(warning.contains("leads out of the workspace"), "{warning}");
+    assert!(!listed.to_string().contains("hidden words"), "{listed}");
+}
+
+#[test]
 fn a_file_is_imported_whole_or_not_at_all() {
     let workspace = TestWorkspace::new()
         .with("good.yaml", "- {id: a, name: A, prompt: p}\n- {id: w, name: W, type: cli, command: run --fast, max_tokens: 9}\n")
@@ -223,7 +245,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
         error["message"]
             .as_str()
             .unwrap()
-            .contains("`red` is no colour")
+            .contains("bad.json, agent 2: `red` is no colour")
     );
     let error = refused(&workspace, "agents import torn.json", "E_AGENT_INVALID");
     assert!(

@@ -538,6 +538,49 @@ fn b19_conversations_share_nothing_that_waits() {
 }
 
 #[test]
+fn several_changes_of_a_design_wait_for_one_yes() {
+    let workspace = seeded();
+    let turn = say(
+        &workspace,
+        "change button radius to full and card style to stroked for client 6",
+    );
+    has(
+        &turn,
+        &["the Button Radius to full", "the Card Style to stroked"],
+    );
+    say(&workspace, "yes");
+    assert_eq!(design(&workspace, "6")["button_design"]["radius"], "full");
+    assert_eq!(design(&workspace, "6")["card_design"]["style"], "stroked");
+    let turn = say(&workspace, "set button radius to 12px, card style to solid");
+    has(&turn, &["cannot be \"12px\""]);
+    assert_eq!(turn["pending"], serde_json::Value::Null);
+}
+
+#[test]
+fn what_is_not_to_be_done_and_what_names_two_components_waits_for_no_yes() {
+    let workspace = seeded();
+    for message in [
+        "do not delete component 101 for client 6",
+        "don't change button radius to full for client 6",
+        "never remove component 102 for client 6",
+        "delete component 101 and 102 for client 6",
+        "delete component 201 for client 6 and component 202 for client 7",
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(
+            turn["pending"],
+            serde_json::Value::Null,
+            "{message}: {turn}"
+        );
+    }
+    let turn = say(
+        &workspace,
+        "update component 101, 102 title to X for client 6",
+    );
+    has(&turn, &["one component at a time", "101, 102"]);
+}
+
+#[test]
 fn another_message_replaces_what_waits_and_says_so() {
     let workspace = seeded();
     let before = data(&workspace);

@@ -138,5 +138,5 @@ impl Fields {
 
 /// Reads a draft from JSON.
 pub(super) fn read(value: Value) -> Result<Draft> {
-    serde_json::from_value(value).map_err(|fault| draft::invalid(fault.to_string()))
+    Draft::from_value(value)
 }

@@ -143,8 +143,11 @@ pub fn remove(surroundings: &Surroundings, id: &str) -> Result<Removed> {
         let removed = transaction.remove_agent(id)?;
         if builtin::is_builtin(id) && !removed {
             let message = format!("`{id}` is built in and cannot be removed");
-            let pause = format!("cleo agents update {id} --status paused");
-            return Err(Error::new(Code::AgentInvalid, message).fix(pause));
+            let fix = match id {
+                crate::agent::SUPERVISOR => format!("cleo agents show {id}"),
+                id => format!("cleo agents update {id} --status paused"),
+            };
+            return Err(Error::new(Code::AgentInvalid, message).fix(fix));
         }
         Ok(Removed {
             restored: agent.is_builtin(),

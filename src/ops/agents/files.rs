@@ -31,7 +31,8 @@ pub(super) fn read(workspace: &Workspace) -> Files {
     for path in paths(&workspace.root.join(".cleo/agents")) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = format!(".cleo/agents/{name}");
-        match agents(&path) {
+        let read = workspace.confine(&place).and_then(|path| agents(&path));
+        match read {
             Ok(agents) => files.add(agents, &place),
             Err(error) => files
                 .warnings
@@ -116,13 +117,16 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
     };
     let many = values.len() > 1;
     let drafts = values.into_iter().enumerate().map(|(index, value)| {
-        serde_json::from_value(value).map_err(|fault| {
+        Draft::from_value(value).map_err(|error| {
             let which = if many {
                 format!(", agent {}", index + 1)
             } else {
                 String::new()
             };
-            draft::invalid(format!("{place}{which}: {fault}"))
+            Error {
+                message: format!("{place}{which}: {}", error.message),
+                ..error
+            }
         })
     });
     let drafts: Result<Vec<Draft>> = drafts.collect();

@@ -158,9 +158,13 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
             updated: 0,
             warnings: Vec::new(),
         };
-        for draft in drafts {
+        for (index, draft) in drafts.into_iter().enumerate() {
             imported.warnings.extend(draft.warnings());
-            let agent = imported_agent(&mut known, draft, replace, &mut imported.updated)?;
+            let agent = imported_agent(&mut known, draft, replace, &mut imported.updated);
+            let agent = agent.map_err(|error| Error {
+                message: format!("{}, agent {}: {}", path.display(), index + 1, error.message),
+                ..error
+            })?;
             let agent = stamped(agent, &now);
             transaction.put_agent(&agent)?;
             imported.agents.push(agent);
