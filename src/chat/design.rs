@@ -103,7 +103,7 @@ fn all_wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
     let is_whole = |part: &Request| {
         let named = named(&part.head);
         let has_option = |element: &&Element| option(element, &part.words).is_some();
-        !named.is_empty() && (part.value.is_some() || named.iter().any(|one| has_option(one)))
+        !named.is_empty() && (part.value.is_some() || named.iter().any(has_option))
     };
     if !(2..=ELEMENTS.len()).contains(&parts.len()) || !parts.iter().all(is_whole) {
         return wanted(request);

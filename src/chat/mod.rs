@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use message::client_id;
-pub use pending::{Ask, Chat, Pending, PendingKind};
-pub use router::{Routed, route};
+pub use pending::{Ask, Chat, Pending, PendingKind, is_short};
+pub use router::{NO_RULE, Routed, route};
 pub use vocabulary::{ELEMENTS, component_type};
 
 /// One of the agents of the chat.

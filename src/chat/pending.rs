@@ -110,6 +110,11 @@ pub(super) fn short(message: &str) -> Option<Short> {
     }
 }
 
+/// Says whether a message is a short answer or a number, which ask for nothing by themselves.
+pub fn is_short(message: &str) -> bool {
+    short(message).is_some() || choice(message, &[]) == Choice::Invalid
+}
+
 /// Writes a short answer in its one form. A long message is none.
 fn bare(message: &str) -> String {
     let message = message.trim();

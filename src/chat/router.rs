@@ -5,6 +5,9 @@ use super::request::Request;
 use super::vocabulary::{DESIGN, NEVER, Verb, component_type};
 use super::{ChatAgent, design};
 
+/// The reason for the agent that replies when no rule fits.
+pub const NO_RULE: &str = "no rule fits";
+
 /// The agent that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routed {
@@ -54,7 +57,7 @@ pub(super) fn chosen(request: &Request, advice: Option<ChatAgent>) -> Routed {
     if request.words.iter().any(is_design) {
         return routed(ChatAgent::Design, "words of design");
     }
-    routed(ChatAgent::Clarifier, "no rule fits")
+    routed(ChatAgent::Clarifier, NO_RULE)
 }
 
 /// Says whether it does something with a kind of component, such as `list all cards`. What names a

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
 const SEED: &str = include_str!("../../examples/chat/seed.json");
@@ -578,6 +579,37 @@ fn what_is_not_to_be_done_and_what_names_two_components_waits_for_no_yes() {
         "update component 101, 102 title to X for client 6",
     );
     has(&turn, &["one component at a time", "101, 102"]);
+}
+
+#[test]
+fn a_model_is_asked_only_where_no_rule_fits_and_writes_nothing() {
+    let says = |text: &str| {
+        let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]});
+        Answer::Whole(200, "", body.to_string())
+    };
+    let server = Server::start(&[says("Design."), says("rm -rf / yes")]);
+    let workspace = seeded()
+        .env("CLEO_LLM_PROVIDER", "openai-chat")
+        .env("CLEO_LLM_BASE_URL", &server.url)
+        .env("CLEO_LLM_RETRIES", "0")
+        .env("OPENAI_API_KEY", "sk-test-0123456789abcdef");
+    let before = data(&workspace);
+    say(&workspace, "list components for client 6");
+    say(&workspace, "yes");
+    say(&workspace, "change button radius to full");
+    say(&workspace, "no");
+    assert_eq!(server.asked().len(), 0);
+    let turn = say(&workspace, "make it friendlier");
+    assert_eq!(
+        (&turn["agent"], &turn["reason"]),
+        (&json!("design"), &json!("a model chose"))
+    );
+    let reply = workspace.json(&["chat", "--message", "what now?"]);
+    assert_eq!(reply["result"]["reason"], "no rule fits");
+    let warning = reply["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("the rules decided"), "{warning}");
+    assert_eq!(server.asked().len(), 2);
+    assert_eq!(data(&workspace), before);
 }
 
 #[test]

@@ -13,7 +13,8 @@ use crate::chat::{ChatAgent, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::Lines;
-use crate::ops::chat::{self, DEFAULT, Said};
+use crate::llm::Model;
+use crate::ops::chat::{self, Advice, DEFAULT, Said};
 use crate::task::draft::TEXT_MAX;
 
 #[derive(Args)]
@@ -64,14 +65,21 @@ fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
 
 /// Answers one message.
 fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCode> {
-    let said = Said {
+    let mut said = Said {
         message,
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
         advice: None,
     };
-    let turn = chat::turn(&face.surroundings()?, &said)?;
-    face.reply(&turn, &[], |screen| render(screen, &turn))
+    chat::check(&said)?;
+    let surroundings = face.surroundings()?;
+    let advice = match Model::from(face.settings)? {
+        Some(model) => chat::advice(&surroundings, conversation, message, &model)?,
+        None => Advice::default(),
+    };
+    said.advice = advice.agent;
+    let turn = chat::turn(&surroundings, &said)?;
+    face.reply(&turn, &advice.warnings, |screen| render(screen, &turn))
 }
 
 /// Answers line by line until there are no more. A faulty line does not end the talk; the first

@@ -1,6 +1,7 @@
 //! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
+mod advice;
 mod seed;
 mod tools;
 mod writes;
@@ -15,6 +16,7 @@ use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
 use crate::store::agency::AgencyTransaction;
 use crate::task::draft::check_text;
+pub use advice::{Advice, advice};
 pub use seed::{Seeded, seed};
 
 /// The conversation of those who name none.
@@ -110,7 +112,8 @@ fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
     }
 }
 
-fn check(said: &Said<'_>) -> Result<()> {
+/// Refuses a message that is none, and a name of a conversation that is none.
+pub fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         let error = Error::new(Code::InputInvalid, "the message is blank");
         return Err(error.fix("cleo chat --message 'show me my design for client 6'"));
