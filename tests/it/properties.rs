@@ -205,7 +205,8 @@ impl Model {
                 if self.tasks[&task].status == Status::Cancelled {
                     return Some(Code::StatusRefused);
                 }
-                if self.children(task).iter().any(|child| self.is_open(*child)) {
+                // However deep: a part that is open under one that is closed counts too.
+                if self.below(task).iter().any(|part| self.is_open(*part)) {
                     return Some(Code::HasChildren);
                 }
                 self.tasks.get_mut(&task).unwrap().status = Status::Done;
