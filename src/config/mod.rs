@@ -523,7 +523,7 @@ mod tests {
     fn a_file_of_the_project_is_told_from_that_of_the_user() {
         let key = Key::named("llm.baseUrl").unwrap();
         for (path, is_project) in [
-            ("/work/.cleo/config.yaml", true),
+            ("/home/me/project/.cleo/config.yaml", true),
             ("/home/me/.config/cleo/config.yaml", false),
             ("/home/x.cleo/config.yaml", false),
         ] {

@@ -235,6 +235,9 @@ fn laid_out(value: &Value, depth: usize) -> String {
     format!("{{\n{}\n{}}}", lines.join(",\n"), " ".repeat(depth))
 }
 
+/// Why a file operation here may end the test.
+const MADE: &str = "docs/schemas can be read and written";
+
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas"))
 }
@@ -247,13 +250,17 @@ fn the_schemas_in_docs_are_those_of_the_types() {
     let made: BTreeMap<String, String> = made.collect();
     if std::env::var_os("CLEO_GENERATE").is_some() {
         for (name, text) in &made {
-            fs::write(folder().join(name), text).unwrap();
+            fs::write(folder().join(name), text).expect(MADE);
         }
     }
-    let there = fs::read_dir(folder()).unwrap().map(|entry| {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        (name, fs::read_to_string(path).unwrap())
+    let there = fs::read_dir(folder()).expect(MADE).map(|entry| {
+        let path = entry.expect(MADE).path();
+        let name = path
+            .file_name()
+            .expect("an entry of a folder has a name")
+            .to_string_lossy()
+            .into_owned();
+        (name, fs::read_to_string(path).expect(MADE))
     });
     let there: BTreeMap<String, String> = there.collect();
     for name in made.keys().chain(there.keys()) {

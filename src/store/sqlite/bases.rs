@@ -20,12 +20,12 @@ impl SyncBases for SqliteTransaction<'_> {
     fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
         let Some(base) = base else {
             let sql = "DELETE FROM sync_bases WHERE file = ?1 AND task = ?2";
-            self.run(sql, (file, task.0))?;
+            self.execute(sql, (file, task.0))?;
             return Ok(());
         };
         let sql = "INSERT INTO sync_bases VALUES (?1, ?2, ?3)
                    ON CONFLICT (file, task) DO UPDATE SET base = excluded.base";
-        self.run(sql, (file, task.0, base))?;
+        self.execute(sql, (file, task.0, base))?;
         Ok(())
     }
 }

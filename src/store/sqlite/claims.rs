@@ -28,7 +28,7 @@ impl Claims for SqliteTransaction<'_> {
             since,
             expires,
         } = claim;
-        self.run(sql, (task.0, epoch, holder, since, expires))?;
+        self.execute(sql, (task.0, epoch, holder, since, expires))?;
         Ok(())
     }
 

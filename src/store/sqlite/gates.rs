@@ -27,7 +27,7 @@ impl SqliteTransaction<'_> {
         let state = serde_json::to_string(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2)
                    ON CONFLICT (task) DO UPDATE SET state = excluded.state";
-        self.run(sql, (task.0, state))?;
+        self.execute(sql, (task.0, state))?;
         Ok(())
     }
 }

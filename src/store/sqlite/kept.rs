@@ -99,7 +99,7 @@ impl SqliteTransaction<'_> {
         } = kept;
         let (status, rank) = (status.word(), *priority as u32);
         let follows = (kept.is_open(), kept.is_ready(), kept.is_stuck());
-        self.run(
+        self.execute(
             if is_new { INSERT } else { UPDATE },
             (
                 number,

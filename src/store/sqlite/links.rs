@@ -29,7 +29,7 @@ impl Links for SqliteTransaction<'_> {
 
     fn unlink(&mut self, link: &Link) -> Result<bool> {
         let sql = "DELETE FROM links WHERE task = ?1 AND entry = ?2";
-        let was_there = self.run(sql, (link.task.0, &link.entry))? > 0;
+        let was_there = self.execute(sql, (link.task.0, &link.entry))? > 0;
         if was_there {
             self.record(&log::link(log::UNLINKED, link))?;
         }
@@ -41,7 +41,7 @@ impl SqliteTransaction<'_> {
     pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
         let sql = "INSERT INTO links (task, entry, at) VALUES (?1, ?2, ?3)
                    ON CONFLICT (task, entry) DO NOTHING";
-        Ok(self.run(sql, (link.task.0, &link.entry, &link.at))? > 0)
+        Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
 }
 

@@ -23,14 +23,14 @@ impl Log for SqliteTransaction<'_> {
         let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
         let task = change.task.map(|id| id.0);
         let detail = json(&change.detail);
-        self.run(sql, (operation, &change.kind, task, detail))?;
+        self.execute(sql, (operation, &change.kind, task, detail))?;
         Ok(())
     }
 
     fn undoing(&mut self, operation: u64) -> Result<u64> {
         let own = self.current()?;
         let sql = "UPDATE operations SET undoes = ?2 WHERE number = ?1";
-        self.run(sql, (own, signed(operation)))?;
+        self.execute(sql, (own, signed(operation)))?;
         Ok(own.unsigned_abs())
     }
 
@@ -119,7 +119,7 @@ impl SqliteTransaction<'_> {
             )
         })?;
         let sql = "INSERT INTO operations (at, by, command) VALUES (?1, ?2, ?3)";
-        self.run(sql, (&stamp.at, &stamp.by, stamp.command))?;
+        self.execute(sql, (&stamp.at, &stamp.by, stamp.command))?;
         let number = self.connection.last_insert_rowid();
         self.operation = Some(number);
         Ok(number)

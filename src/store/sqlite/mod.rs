@@ -13,10 +13,10 @@ mod links;
 mod list;
 mod log;
 mod nodes;
+mod open;
 mod opening;
 mod overview;
 mod phases;
-mod query;
 mod sessions;
 mod spawns;
 mod suggestions;
@@ -27,22 +27,20 @@ mod words;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
-use crate::file::lock_in_turn;
 pub use agency::SqliteAgency;
 use faults::Faults;
 pub use health::StaleClaim;
 use nodes::Unwritten;
+use open::{Open, PATIENCE, turn};
 pub use opening::log_of;
-
-/// How long a writer waits for another one.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
 /// that opens the store alone reads the whole log once, so it is kept short.
@@ -59,34 +57,16 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Waits until it is this writer's turn; none where that cannot be told. Only the order depends
-    /// on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
-    fn turn(&self) -> Result<Option<File>> {
-        let folder = self.path.parent().map(File::open);
-        let Some(Ok(folder)) = folder else {
-            return Ok(None);
-        };
-        match lock_in_turn(folder, PATIENCE) {
-            Ok(None) => Err(faults::busy(&self.path)),
-            Ok(turn) => Ok(turn),
-            Err(_) => Ok(None),
-        }
-    }
-
     fn begin(
         &mut self,
         how: &str,
         stamp: Option<&Stamp>,
         turn: Option<File>,
     ) -> Result<Box<dyn Transaction + '_>> {
-        self.connection.execute_batch(how).at(&self.path)?;
         Ok(Box::new(SqliteTransaction {
-            connection: &self.connection,
-            path: &self.path,
-            open: true,
+            open: Open::begin(&self.connection, &self.path, how, turn)?,
             stamp: stamp.cloned(),
             operation: None,
-            _turn: turn,
             unwritten: RefCell::default(),
             unread: RefCell::default(),
         }))
@@ -99,7 +79,7 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = self.turn()?;
+        let turn = turn(self.path.parent(), &self.path)?;
         let begin = format!("PRAGMA cache_size = -{CACHE_KIB}; BEGIN IMMEDIATE");
         self.begin(&begin, Some(stamp), turn)
     }
@@ -114,63 +94,23 @@ impl Store for SqliteStore {
     }
 }
 
-/// An open transaction; dropped without commit, it is rolled back.
+/// An open transaction on tasks, with what it still has to write.
 struct SqliteTransaction<'a> {
-    connection: &'a Connection,
-    path: &'a Path,
-    open: bool,
+    open: Open<'a>,
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
-    /// The lock by which writers wait in turn, given back when all is over.
-    _turn: Option<File>,
     /// What it has changed of the graph and not written yet.
     unwritten: RefCell<Unwritten>,
     /// Tasks that the index of words lacks.
     unread: RefCell<BTreeSet<u32>>,
 }
 
-impl SqliteTransaction<'_> {
-    /// Runs a query and reads every row.
-    fn all<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        query::all(self.connection, self.path, sql, parameters, read)
-    }
+impl<'a> Deref for SqliteTransaction<'a> {
+    type Target = Open<'a>;
 
-    /// Runs a query and reads its first row, if there is one.
-    fn first<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        query::first(self.connection, self.path, sql, parameters, read)
-    }
-
-    /// Runs a statement and returns how many rows it changed.
-    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        query::run(self.connection, self.path, sql, parameters)
-    }
-
-    /// Runs a statement with each of these parameters; without any it is not even prepared.
-    fn run_each<P: rusqlite::Params>(
-        &self,
-        sql: &str,
-        rows: impl Iterator<Item = P>,
-    ) -> Result<()> {
-        let mut rows = rows.peekable();
-        if rows.peek().is_none() {
-            return Ok(());
-        }
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        for row in rows {
-            statement.execute(row).at(self.path)?;
-        }
-        Ok(())
+    fn deref(&self) -> &Open<'a> {
+        &self.open
     }
 }
 
@@ -178,8 +118,7 @@ impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.settle()?;
         self.read_words()?;
-        self.connection.execute_batch("COMMIT").at(self.path)?;
-        self.open = false;
+        self.open.commit()?;
         self.shorten_log();
         Ok(())
     }
@@ -201,14 +140,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-impl Drop for SqliteTransaction<'_> {
-    fn drop(&mut self) {
-        if self.open {
-            // A failed rollback leaves nothing behind either: the connection ends with the process.
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
-    }
-}
-
 #[cfg(test)]
-super::conformance::suite!(|folder: &Path| SqliteStore::create(&folder.join("cleo.db")).unwrap());
+super::conformance::suite!(
+    |folder: &std::path::Path| SqliteStore::create(&folder.join("cleo.db")).unwrap()
+);

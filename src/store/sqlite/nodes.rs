@@ -144,7 +144,7 @@ impl SqliteTransaction<'_> {
                 .extend(task.depends.iter().map(|need| need.0));
         }
         drop(unwritten);
-        self.run("DELETE FROM nodes WHERE number = ?1", [number])?;
+        self.execute("DELETE FROM nodes WHERE number = ?1", [number])?;
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl SqliteTransaction<'_> {
         let counters = std::mem::take(&mut self.unwritten.borrow_mut().counters);
         for (name, by) in counters.into_iter().filter(|(_, by)| *by != 0) {
             let sql = "UPDATE counters SET value = value + ?2 WHERE name = ?1";
-            self.run(sql, (name, by))?;
+            self.execute(sql, (name, by))?;
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
-use super::{PATIENCE, SqliteStore, chains};
+use super::open::PATIENCE;
+use super::{SqliteStore, chains};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 

@@ -35,7 +35,7 @@ impl Phases for SqliteTransaction<'_> {
                        name = excluded.name, description = excluded.description,
                        status = excluded.status, started_at = excluded.started_at,
                        completed_at = excluded.completed_at";
-        self.run(
+        self.execute(
             sql,
             named_params! {
                 ":slug": phase.slug, ":position": phase.position, ":name": phase.name,

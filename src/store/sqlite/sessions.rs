@@ -39,7 +39,7 @@ impl Sessions for SqliteTransaction<'_> {
                        holder = excluded.holder, notes = excluded.notes,
                        started_at = excluded.started_at, ended_at = excluded.ended_at";
         let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
-        self.run(
+        self.execute(
             sql,
             named_params! {
                 ":number": session.id.0, ":name": session.name, ":status": session.status.word(),

@@ -56,7 +56,7 @@ impl SqliteTransaction<'_> {
                  at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
                  output_digest = excluded.output_digest, forced = excluded.forced,
                  sequence = (SELECT max(sequence) + 1 FROM spawns)";
-        self.run(
+        self.execute(
             sql,
             (
                 spawn.task.0,

@@ -155,7 +155,7 @@ impl Tasks for SqliteTransaction<'_> {
         self.record(&log::delete(&removed))?;
         self.forget_words(&removed.task)?;
         self.note_gone(&removed.task)?;
-        self.run("DELETE FROM tasks WHERE number = ?1", [id.0])?;
+        self.execute("DELETE FROM tasks WHERE number = ?1", [id.0])?;
         Ok(())
     }
 
@@ -203,14 +203,14 @@ impl SqliteTransaction<'_> {
             self.put_labels(task)?;
         }
         if before.extra.get("origin") != task.extra.get("origin") {
-            self.run("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
+            self.execute("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
             self.put_origin(task)?;
         }
         self.note_change(before, task)
     }
 
     fn put_row(&self, sql: &str, task: &Task) -> Result<()> {
-        self.run(
+        self.execute(
             sql,
             params![
                 task.id.0,
@@ -244,28 +244,28 @@ impl SqliteTransaction<'_> {
     }
 
     fn put_labels(&self, task: &Task) -> Result<()> {
-        self.run("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+        self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
         self.insert_labels(task)
     }
 
     fn insert_labels(&self, task: &Task) -> Result<()> {
         let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
         let rows = (0_u32..).zip(&task.labels);
-        self.run_each(
+        self.execute_each(
             sql,
             rows.map(|(position, label)| (task.id.0, position, label, normalize(label))),
         )
     }
 
     fn put_depends(&self, task: &Task) -> Result<()> {
-        self.run("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+        self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
         self.insert_depends(task)
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {
         let sql = "INSERT INTO task_depends VALUES (?1, ?2, ?3)";
         let rows = (0_u32..).zip(&task.depends);
-        self.run_each(
+        self.execute_each(
             sql,
             rows.map(|(position, needs)| (task.id.0, position, needs.0)),
         )
@@ -275,7 +275,7 @@ impl SqliteTransaction<'_> {
     fn put_origin(&self, task: &Task) -> Result<()> {
         if let Some((format, id)) = origin(task) {
             let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            self.run(sql, (format, id, task.id.0))?;
+            self.execute(sql, (format, id, task.id.0))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ impl Verifications for SqliteTransaction<'_> {
             "INSERT INTO verifications ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         );
         let violations = serde_json::to_string(&verification.violations).unwrap_or_default();
-        self.run(
+        self.execute(
             &sql,
             (
                 verification.task.0,

@@ -17,7 +17,7 @@ impl SqliteTransaction<'_> {
         if self.unread.borrow_mut().insert(before.id.0) {
             let sql = "INSERT INTO task_text (task_text, rowid, title, description)
                        VALUES ('delete', ?1, ?2, ?3)";
-            self.run(sql, (before.id.0, &before.title, &before.description))?;
+            self.execute(sql, (before.id.0, &before.title, &before.description))?;
         }
         Ok(())
     }
@@ -29,7 +29,7 @@ impl SqliteTransaction<'_> {
             let sql = "INSERT INTO task_text (rowid, title, description)
                        SELECT t.number, t.title, t.description
                        FROM json_each(?1) u CROSS JOIN tasks t ON t.number = u.value";
-            self.run(sql, [super::tasks::json(&unread)])?;
+            self.execute(sql, [super::tasks::json(&unread)])?;
         }
         Ok(())
     }

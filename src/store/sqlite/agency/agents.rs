@@ -47,7 +47,7 @@ impl Agents for SqliteAgencyTransaction<'_> {
 
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
         let list = |words: &[String]| serde_json::json!(words).to_string();
-        self.run(
+        self.execute(
             PUT,
             named_params! {
                 ":id": agent.id, ":kind": agent.kind.word(), ":user_id": agent.user_id,
@@ -68,7 +68,7 @@ impl Agents for SqliteAgencyTransaction<'_> {
     }
 
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
-        let removed = self.run("DELETE FROM agents WHERE id = ?1", [id])?;
+        let removed = self.execute("DELETE FROM agents WHERE id = ?1", [id])?;
         Ok(removed > 0)
     }
 }

@@ -116,13 +116,13 @@ impl Components for SqliteAgencyTransaction<'_> {
 
     fn put_client(&mut self, client: &Client) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO clients VALUES (?1, ?2)";
-        self.run(sql, (&client.client_id, &client.client_type))?;
+        self.execute(sql, (&client.client_id, &client.client_type))?;
         Ok(())
     }
 
     fn put_design(&mut self, design: &Design) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO designs VALUES (?1, ?2)";
-        self.run(sql, (&design.client_id, json(design)?))?;
+        self.execute(sql, (&design.client_id, json(design)?))?;
         Ok(())
     }
 
@@ -135,29 +135,29 @@ impl Components for SqliteAgencyTransaction<'_> {
         } = component;
         let sql = "INSERT OR REPLACE INTO components VALUES (?1, ?2, ?3, ?4)";
         let record = json(component)?;
-        self.run(sql, (client_id, component_id, display_order, record))?;
+        self.execute(sql, (client_id, component_id, display_order, record))?;
         Ok(())
     }
 
     fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
         let guards =
             "DELETE FROM component_security_groups WHERE client_id = ?1 AND component_id = ?2";
-        self.run(guards, [client, id])?;
+        self.execute(guards, [client, id])?;
         let sql = "DELETE FROM components WHERE client_id = ?1 AND component_id = ?2";
-        Ok(self.run(sql, [client, id])? > 0)
+        Ok(self.execute(sql, [client, id])? > 0)
     }
 
     fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
         let (client, id) = (&group.client_id, &group.security_group_id);
         let sql = "INSERT OR REPLACE INTO security_groups VALUES (?1, ?2, ?3)";
-        self.run(sql, (client, id, &group.security_group_title))?;
+        self.execute(sql, (client, id, &group.security_group_title))?;
         Ok(())
     }
 
     fn put_guard(&mut self, guard: &Guard) -> Result<()> {
         let (component, group) = (&guard.component_id, &guard.security_group_id);
         let sql = "INSERT OR REPLACE INTO component_security_groups VALUES (?1, ?2, ?3)";
-        self.run(sql, (&guard.client_id, component, group))?;
+        self.execute(sql, (&guard.client_id, component, group))?;
         Ok(())
     }
 
@@ -165,27 +165,27 @@ impl Components for SqliteAgencyTransaction<'_> {
         let (component, group) = (&guard.component_id, &guard.security_group_id);
         let sql = "DELETE FROM component_security_groups
             WHERE client_id = ?1 AND component_id = ?2 AND security_group_id = ?3";
-        Ok(self.run(sql, (&guard.client_id, component, group))? > 0)
+        Ok(self.execute(sql, (&guard.client_id, component, group))? > 0)
     }
 
     fn put_question(&mut self, question: &Question) -> Result<()> {
         let (id, text) = (&question.question_id, &question.question_text);
         let sql = "INSERT OR REPLACE INTO questions VALUES (?1, ?2, ?3, ?4)";
         let options = json(&question.options)?;
-        self.run(sql, (id, text, options, &question.client_type))?;
+        self.execute(sql, (id, text, options, &question.client_type))?;
         Ok(())
     }
 
     fn put_answer(&mut self, answer: &Answer) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO answers VALUES (?1, ?2, ?3)";
         let chosen = json(&answer.chosen_options)?;
-        self.run(sql, (&answer.client_id, &answer.question_id, chosen))?;
+        self.execute(sql, (&answer.client_id, &answer.question_id, chosen))?;
         Ok(())
     }
 
     fn put_media(&mut self, media: &Media) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO media_library VALUES (?1, ?2, ?3)";
-        self.run(sql, (&media.client_id, &media.library_id, &media.s3_key))?;
+        self.execute(sql, (&media.client_id, &media.library_id, &media.s3_key))?;
         Ok(())
     }
 }
@@ -198,7 +198,7 @@ impl Chats for SqliteAgencyTransaction<'_> {
 
     fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO chats VALUES (?1, ?2, ?3)";
-        self.run(sql, (conversation, json(chat)?, now))?;
+        self.execute(sql, (conversation, json(chat)?, now))?;
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?
 impl Conversations for SqliteAgencyTransaction<'_> {
     fn put_conversation(&mut self, conversation: &Conversation) -> Result<()> {
         let one = conversation;
-        self.run(
+        self.execute(
             PUT,
             (
                 &one.id,
@@ -59,7 +59,7 @@ impl Conversations for SqliteAgencyTransaction<'_> {
     fn add_message(&mut self, message: &Message) -> Result<()> {
         let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let metadata = serde_json::json!(message.metadata).to_string();
-        self.run(
+        self.execute(
             sql,
             (
                 &message.id,

@@ -6,14 +6,15 @@ mod conversations;
 mod runs;
 
 use std::fs::{self, File};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags};
 
-use super::faults::{self, Faults};
-use super::{PATIENCE, query};
+use super::faults::Faults;
+use super::open::{Open, PATIENCE, turn};
 use crate::error::{Code, Error, Result};
-use crate::file::{lock_in_turn, unwritable};
+use crate::file::unwritable;
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// The schema, step by step. A new database takes all steps, an older one those that it lacks.
@@ -89,7 +90,7 @@ impl SqliteAgency {
 
     /// Takes the steps of the schema that are missing, all or none.
     fn upgraded(self) -> Result<SqliteAgency> {
-        let turn = self.turn()?;
+        let turn = turn(Some(&turns(&self.path)), &self.path)?;
         let upgrade = || -> Result<()> {
             let begin = "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE";
             self.connection.execute_batch(begin).at(&self.path)?;
@@ -120,26 +121,9 @@ impl SqliteAgency {
         count.at(&self.path).map(|count| count > 0)
     }
 
-    /// Waits until it is this writer's turn; none where that cannot be told.
-    fn turn(&self) -> Result<Option<File>> {
-        let Ok(folder) = File::open(turns(&self.path)) else {
-            return Ok(None);
-        };
-        match lock_in_turn(folder, PATIENCE) {
-            Ok(None) => Err(faults::busy(&self.path)),
-            Ok(turn) => Ok(turn),
-            Err(_) => Ok(None),
-        }
-    }
-
     fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
-        self.connection.execute_batch(how).at(&self.path)?;
-        Ok(Box::new(SqliteAgencyTransaction {
-            connection: &self.connection,
-            path: &self.path,
-            open: true,
-            _turn: turn,
-        }))
+        let open = Open::begin(&self.connection, &self.path, how, turn)?;
+        Ok(Box::new(SqliteAgencyTransaction { open }))
     }
 }
 
@@ -161,58 +145,27 @@ impl Agency for SqliteAgency {
     }
 
     fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>> {
-        let turn = self.turn()?;
+        let turn = turn(Some(&turns(&self.path)), &self.path)?;
         self.begin("BEGIN IMMEDIATE", turn)
     }
 }
 
-/// An open transaction; dropped without commit, it is rolled back.
+/// An open transaction on agents and what they ran and said.
 struct SqliteAgencyTransaction<'a> {
-    connection: &'a Connection,
-    path: &'a Path,
-    open: bool,
-    /// The lock by which writers wait in turn, given back when all is over.
-    _turn: Option<File>,
+    open: Open<'a>,
 }
 
-impl SqliteAgencyTransaction<'_> {
-    fn all<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        query::all(self.connection, self.path, sql, parameters, read)
-    }
+impl<'a> Deref for SqliteAgencyTransaction<'a> {
+    type Target = Open<'a>;
 
-    fn first<T>(
-        &self,
-        sql: &str,
-        parameters: impl rusqlite::Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        query::first(self.connection, self.path, sql, parameters, read)
-    }
-
-    fn run(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<usize> {
-        query::run(self.connection, self.path, sql, parameters)
+    fn deref(&self) -> &Open<'a> {
+        &self.open
     }
 }
 
 impl AgencyTransaction for SqliteAgencyTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
-        self.connection.execute_batch("COMMIT").at(self.path)?;
-        self.open = false;
-        Ok(())
-    }
-}
-
-impl Drop for SqliteAgencyTransaction<'_> {
-    fn drop(&mut self) {
-        if self.open {
-            // A failed rollback leaves nothing behind either: the connection ends with the process.
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
+        self.open.commit()
     }
 }
 

@@ -32,7 +32,7 @@ const PUT: &str = "INSERT INTO runs VALUES (NULL, :id, :kind, :status, :user_id,
 impl Runs for SqliteAgencyTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
         let usage = run.usage.map(|usage| serde_json::json!(usage).to_string());
-        self.run(
+        self.execute(
             PUT,
             named_params! {
                 ":id": run.id, ":kind": run.kind.word(), ":status": run.status.word(),
@@ -103,7 +103,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
         let detail = serde_json::json!(detail).to_string();
-        self.run(sql, (run, at, kind, detail))?;
+        self.execute(sql, (run, at, kind, detail))?;
         Ok(self.connection.last_insert_rowid().unsigned_abs())
     }
 
@@ -138,7 +138,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
     fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
         let sql = "INSERT INTO agent_uses VALUES (?1, ?2)
             ON CONFLICT DO UPDATE SET last_used_at = excluded.last_used_at";
-        self.run(sql, [agent, at])?;
+        self.execute(sql, [agent, at])?;
         Ok(())
     }
 

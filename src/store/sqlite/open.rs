@@ -1,0 +1,118 @@
+//! An open transaction of either store: asking, changing, and what happens when it ends.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, Params, Row};
+
+use super::faults::{self, Faults};
+use crate::error::Result;
+use crate::file::lock_in_turn;
+
+/// How long a writer waits for another one.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An open transaction; dropped without commit, it is rolled back.
+pub(super) struct Open<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a Path,
+    is_open: bool,
+    /// The lock by which writers wait in turn, given back when all is over.
+    _turn: Option<File>,
+}
+
+impl<'a> Open<'a> {
+    /// Begins a transaction with the statements in `how`.
+    pub(super) fn begin(
+        connection: &'a Connection,
+        path: &'a Path,
+        how: &str,
+        turn: Option<File>,
+    ) -> Result<Open<'a>> {
+        connection.execute_batch(how).at(path)?;
+        Ok(Open {
+            connection,
+            path,
+            is_open: true,
+            _turn: turn,
+        })
+    }
+
+    /// Makes the changes visible and durable.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        self.connection.execute_batch("COMMIT").at(self.path)?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    /// Runs a query and reads every row.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        let rows = statement.query_map(parameters, read).at(self.path)?;
+        rows.collect::<rusqlite::Result<Vec<T>>>().at(self.path)
+    }
+
+    /// Runs a query and reads its first row, if there is one.
+    pub(super) fn first<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        let mut rows = statement.query(parameters).at(self.path)?;
+        let row = rows.next().at(self.path)?;
+        row.map(read).transpose().at(self.path)
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    pub(super) fn execute(&self, sql: &str, parameters: impl Params) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        statement.execute(parameters).at(self.path)
+    }
+
+    /// Runs a statement with each of these parameters; without any it is not even prepared.
+    pub(super) fn execute_each<P: Params>(
+        &self,
+        sql: &str,
+        rows: impl Iterator<Item = P>,
+    ) -> Result<()> {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
+        for row in rows {
+            statement.execute(row).at(self.path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // A failed rollback leaves nothing behind either: the connection ends with the process.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// Waits on a folder until it is this writer's turn; none where that cannot be told. Only the order
+/// depends on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
+pub(super) fn turn(folder: Option<&Path>, path: &Path) -> Result<Option<File>> {
+    let Some(Ok(folder)) = folder.map(File::open) else {
+        return Ok(None);
+    };
+    match lock_in_turn(folder, PATIENCE) {
+        Ok(None) => Err(faults::busy(path)),
+        Ok(turn) => Ok(turn),
+        Err(_) => Ok(None),
+    }
+}
