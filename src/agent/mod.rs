@@ -148,8 +148,7 @@ macro_rules! words {
         $(#[$about])*
         #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum $name { $($(#[$meaning])* $variant,)+ }
+        pub enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {
             /// All of them, in order.

@@ -3,6 +3,8 @@
 //! and 1.9. Pure.
 
 pub mod conversation;
+pub mod outcome;
+pub mod schedule;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::agent::words;
 
 pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
+pub use outcome::Outcome;
 
 /// Free fields beside those that all have.
 pub type Detail = Map<String, Value>;

@@ -1,5 +1,6 @@
 //! Programs that cleo starts itself.
 
+pub mod agent;
 mod pipes;
 pub mod probe;
 pub mod process;

@@ -1,0 +1,171 @@
+//! Which step of a graph is next: each waits for others, and what waits for nothing any more can
+//! begin at once, whatever else still runs. Pure.
+
+use std::collections::BTreeSet;
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// It waits, for other steps or for its turn.
+    Waiting,
+    /// It is under way.
+    Running,
+    /// It is done.
+    Done,
+    /// It failed.
+    Failed,
+    /// It never begins, because a step that it waits for failed.
+    Skipped,
+}
+
+/// Steps by their place, and what each waits for.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    stands: Vec<Stand>,
+    /// How many steps each waits for.
+    waits: Vec<usize>,
+    /// The steps that wait for each.
+    unlocks: Vec<Vec<usize>>,
+    ready: BTreeSet<usize>,
+}
+
+impl Schedule {
+    /// Makes a schedule: `needs` has, for each step, the places of those that come before it. The
+    /// first of the steps that can begin comes first.
+    pub fn new(needs: &[Vec<usize>]) -> Schedule {
+        let mut unlocks = vec![Vec::new(); needs.len()];
+        let needs: Vec<BTreeSet<usize>> = needs
+            .iter()
+            .map(|one| one.iter().copied().collect())
+            .collect();
+        for (step, needs) in needs.iter().enumerate() {
+            needs.iter().for_each(|need| unlocks[*need].push(step));
+        }
+        let waits: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
+        let ready = (0..waits.len()).filter(|step| waits[*step] == 0).collect();
+        Schedule {
+            stands: vec![Stand::Waiting; waits.len()],
+            waits,
+            unlocks,
+            ready,
+        }
+    }
+
+    /// Takes the next step that can begin; from now on it is under way.
+    pub fn begin(&mut self) -> Option<usize> {
+        let step = self.ready.pop_first()?;
+        self.stands[step] = Stand::Running;
+        Some(step)
+    }
+
+    /// Puts a step back that is under way: it can begin again.
+    pub fn put_back(&mut self, step: usize) {
+        self.stands[step] = Stand::Waiting;
+        self.ready.insert(step);
+    }
+
+    /// Notes that a step is done, begun or not; what waited for it alone can begin.
+    pub fn done(&mut self, step: usize) {
+        self.ready.remove(&step);
+        self.stands[step] = Stand::Done;
+        for later in self.unlocks[step].clone() {
+            self.waits[later] -= 1;
+            if self.waits[later] == 0 && self.stands[later] == Stand::Waiting {
+                self.ready.insert(later);
+            }
+        }
+    }
+
+    /// Notes that a step failed, and returns the steps that never begin now, in their order.
+    pub fn failed(&mut self, step: usize) -> Vec<usize> {
+        self.ready.remove(&step);
+        self.stands[step] = Stand::Failed;
+        let mut skipped = BTreeSet::new();
+        let mut next = vec![step];
+        while let Some(step) = next.pop() {
+            for later in &self.unlocks[step] {
+                if self.stands[*later] == Stand::Waiting {
+                    self.stands[*later] = Stand::Skipped;
+                    skipped.insert(*later);
+                    next.push(*later);
+                }
+            }
+        }
+        skipped.into_iter().collect()
+    }
+
+    /// Returns where a step stands.
+    pub fn stand(&self, step: usize) -> Stand {
+        self.stands[step]
+    }
+
+    /// Counts the steps that are under way.
+    pub fn running(&self) -> usize {
+        let running = self.stands.iter().filter(|stand| **stand == Stand::Running);
+        running.count()
+    }
+
+    /// Says whether nothing is under way and nothing can begin.
+    pub fn is_over(&self) -> bool {
+        self.ready.is_empty() && self.running() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diamond() -> Schedule {
+        Schedule::new(&[vec![], vec![0], vec![0, 0], vec![1, 2]])
+    }
+
+    #[test]
+    fn the_middle_of_a_diamond_runs_side_by_side() {
+        let mut schedule = diamond();
+        assert_eq!((schedule.begin(), schedule.begin()), (Some(0), None));
+        schedule.done(0);
+        assert_eq!((schedule.begin(), schedule.begin()), (Some(1), Some(2)));
+        schedule.done(2);
+        assert_eq!(schedule.begin(), None);
+        schedule.done(1);
+        assert_eq!(schedule.begin(), Some(3));
+        assert!(!schedule.is_over());
+        schedule.done(3);
+        assert!(schedule.is_over());
+    }
+
+    #[test]
+    fn what_waits_for_a_failed_step_is_skipped_and_the_rest_goes_on() {
+        let mut schedule = diamond();
+        schedule.begin();
+        schedule.done(0);
+        schedule.begin();
+        assert_eq!(schedule.failed(1), [3]);
+        assert_eq!(schedule.stand(3), Stand::Skipped);
+        assert_eq!(schedule.begin(), Some(2));
+        schedule.done(2);
+        assert!(schedule.is_over());
+    }
+
+    #[test]
+    fn a_step_that_is_put_back_begins_again() {
+        let mut schedule = diamond();
+        schedule.begin();
+        schedule.put_back(0);
+        assert_eq!((schedule.running(), schedule.begin()), (0, Some(0)));
+    }
+
+    #[test]
+    fn what_was_done_before_is_not_begun() {
+        let mut schedule = diamond();
+        [0, 1].into_iter().for_each(|step| schedule.done(step));
+        assert_eq!((schedule.begin(), schedule.begin()), (Some(2), None));
+    }
+
+    #[test]
+    fn steps_in_a_circle_never_begin() {
+        let mut schedule = Schedule::new(&[vec![1], vec![0]]);
+        assert_eq!(schedule.begin(), None);
+        assert!(schedule.is_over());
+    }
+}

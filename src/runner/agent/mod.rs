@@ -1,0 +1,127 @@
+//! Programs that drive an agent: each a [`Runner`], which knows how it is called and what it writes.
+//! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
+//! believed in nothing: whether its work is done is for the caller to find out.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::run::{Outcome, Usage};
+
+/// What an agent is to do, and within which bounds.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The prompt; goes to its standard input.
+    pub prompt: String,
+    /// Where the prompt lies as a file too, for programs that read none on standard input.
+    pub prompt_file: PathBuf,
+    /// The file that the agent is to write.
+    pub output_file: PathBuf,
+    /// The folder it works in.
+    pub folder: PathBuf,
+    /// Variables that it gets besides those that its program needs, such as `CLEO_TASK_ID`.
+    pub environment: Vec<(String, String)>,
+    /// Variables of the user that it gets too, by name.
+    pub passed: Vec<String>,
+    /// The model, if one is asked for.
+    pub model: Option<String>,
+    /// The conversation to go on with, as an earlier attempt named it.
+    pub resume: Option<String>,
+    /// Tools that it may use without asking; empty for those that the runner gives by itself.
+    pub tools: Vec<String>,
+    /// When it is ended.
+    pub limits: Limits,
+    /// Where everything that it writes is kept: its standard output in `<raw>.out`, its standard
+    /// error in `<raw>.err`.
+    pub raw: PathBuf,
+}
+
+/// When an agent is ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// After so long.
+    pub time: Option<Duration>,
+    /// After so long without a sign of it.
+    pub idle: Option<Duration>,
+    /// After so many turns, where its program counts them.
+    pub turns: Option<u32>,
+    /// After so many US dollars, where its program counts them.
+    pub cost: Option<f64>,
+}
+
+/// How a program is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// Variables that it gets, beside those of the job.
+    pub environment: Vec<(String, String)>,
+    /// Names of the user's variables that this program needs, such as that of its key; a name may
+    /// end with `*`.
+    pub passed: Vec<String>,
+    /// True when the prompt goes to its standard input.
+    pub reads_prompt: bool,
+}
+
+/// What an agent says while it works.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sign {
+    /// It runs, in the process group of this number.
+    Started(u32),
+    /// It is in a conversation that can be gone on with under this name.
+    Conversation(String),
+    /// It does something, in a few words, such as `Write src/lib.rs`.
+    Doing(String),
+    /// So much was used until now.
+    Used(Usage),
+}
+
+/// How a try ended, as far as the program and what it wrote tell it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    /// How it ended. `Ok` means in good order here, and that nothing is checked yet.
+    pub outcome: Option<Outcome>,
+    /// Why, when it is not `Ok`.
+    pub reason: Option<String>,
+    /// The last message of the agent.
+    pub message: Option<String>,
+    /// The conversation that can be gone on with.
+    pub conversation: Option<String>,
+    /// Tokens that were used, as far as the program tells.
+    pub usage: Option<Usage>,
+    /// What it cost in US dollars, as far as the program tells.
+    pub cost: Option<f64>,
+    /// How many turns it took, as far as the program tells.
+    pub turns: Option<u32>,
+    /// What it was not allowed, such as `Write`.
+    pub denied: Vec<String>,
+    /// When to try again after too many requests, in milliseconds.
+    pub retry_after_ms: Option<u64>,
+    /// Its exit code; none when a signal ended it.
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The last lines of its standard error.
+    pub complaints: Vec<String>,
+}
+
+/// Knows one program: how it is called, and what its lines mean.
+pub trait Runner: Send + Sync {
+    /// Its name, such as `claude`.
+    fn name(&self) -> &'static str;
+
+    /// Says how the program is called for a job.
+    fn invocation(&self, job: &Job) -> Invocation;
+
+    /// Takes a line of its standard output: notes in `ended` what it tells of the end, and returns
+    /// what it is a sign of. Lines that it does not know mean nothing.
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign>;
+
+    /// Judges the end, after the exit code and the last lines of both outputs are known.
+    fn judge(&self, ended: &mut Ended);
+
+    /// Says whether a conversation can be gone on with.
+    fn resumes(&self) -> bool;
+}
