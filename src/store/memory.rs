@@ -739,4 +739,6 @@ impl Links for MemoryTransaction<'_> {
 }
 
 #[cfg(test)]
-super::conformance::suite!(|_folder: &std::path::Path| MemoryStore::default());
+super::conformance::suite!(crate::store::conformance, |_folder: &std::path::Path| {
+    MemoryStore::default()
+});

@@ -170,10 +170,9 @@ impl AgencyTransaction for SqliteAgencyTransaction<'_> {
 }
 
 #[cfg(test)]
-crate::store::agency::conformance::suite!(|folder: &Path| SqliteAgency::open_or_create(
-    &folder.join("agents.db")
-)
-.unwrap());
+crate::store::conformance::suite!(crate::store::agency::conformance, |folder: &Path| {
+    SqliteAgency::open_or_create(&folder.join("agents.db")).unwrap()
+});
 
 #[cfg(test)]
 mod tests {
