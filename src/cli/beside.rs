@@ -13,7 +13,7 @@ use crate::runner;
 const PROGRAM: &str = "cleo-full";
 
 /// Names of the commands that it carries out.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "agents",
     "chat",
     "conversations",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 9] = [
     "import",
     "plan",
     "route",
+    "run",
     "runs",
     "sync",
 ];
