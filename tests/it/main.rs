@@ -50,6 +50,7 @@ mod races;
 mod readme;
 mod refusals;
 mod route;
+mod running;
 mod safety;
 mod schemas;
 mod selection;
