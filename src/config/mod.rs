@@ -65,6 +65,18 @@ pub const ROUTING_MATCH: &str = "routing.match";
 pub const ROUTING_MIN_MARGIN: &str = "routing.minMargin";
 /// What an orchestrating agent may read.
 pub const ORCHESTRATOR_CONTEXT_TOKENS: &str = "orchestrator.contextTokens";
+/// Which runner drives agents.
+pub const RUNNERS_DEFAULT: &str = "runners.default";
+/// Which runners drive the agents of some skills.
+pub const RUNNERS_BY_SKILL: &str = "runners.bySkill";
+/// Which runners drive the agents of some tiers.
+pub const RUNNERS_BY_TIER: &str = "runners.byTier";
+/// Command line of the runner `command`.
+pub const RUNNERS_COMMAND: &str = "runners.command";
+/// Where programs of runners are.
+pub const RUNNERS_PROGRAMS: &str = "runners.programs";
+/// Variables that agents get besides those that their programs need.
+pub const RUNNERS_ENVIRONMENT: &str = "runners.environment";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
 
@@ -178,6 +190,48 @@ pub static KEYS: &[Key] = &[
         default: Some("0"),
         meaning: "Ask which agent is meant when the best leads by fewer points; 0 never asks.",
         variable: "CLEO_ROUTING_MIN_MARGIN",
+    },
+    Key {
+        name: RUNNERS_DEFAULT,
+        kind: Kind::Text(200),
+        default: Some("claude"),
+        meaning: "Runner that drives agents: claude, codex, gemini, opencode, copilot or command, with its model as in claude:MODEL.",
+        variable: "CLEO_RUNNERS_DEFAULT",
+    },
+    Key {
+        name: RUNNERS_BY_SKILL,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Runners for some skills, such as ct-documentor=gemini,ct-spec-writer=claude:MODEL.",
+        variable: "CLEO_RUNNERS_BY_SKILL",
+    },
+    Key {
+        name: RUNNERS_BY_TIER,
+        kind: Kind::Text(500),
+        default: None,
+        meaning: "Runners for skills of some tiers, such as 1=codex,2=claude:MODEL.",
+        variable: "CLEO_RUNNERS_BY_TIER",
+    },
+    Key {
+        name: RUNNERS_COMMAND,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Command line of the runner `command`, with places {prompt_file}, {output_file} and {cwd}. Not from a project's file.",
+        variable: "CLEO_RUNNERS_COMMAND",
+    },
+    Key {
+        name: RUNNERS_PROGRAMS,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Programs of runners that are not on the PATH, such as claude=/opt/claude/bin/claude. Not from a project's file.",
+        variable: "CLEO_RUNNERS_PROGRAMS",
+    },
+    Key {
+        name: RUNNERS_ENVIRONMENT,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Names of variables that agents get besides those that their programs need, such as NPM_TOKEN,AWS_*. Not from a project's file.",
+        variable: "CLEO_RUNNERS_ENVIRONMENT",
     },
     Key {
         name: SPAWN_STRICT,

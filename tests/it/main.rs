@@ -51,6 +51,7 @@ mod readme;
 mod refusals;
 mod route;
 mod running;
+mod runners;
 mod safety;
 mod schemas;
 mod selection;
