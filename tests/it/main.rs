@@ -55,6 +55,7 @@ mod real_agents;
 mod refusals;
 mod route;
 mod runners;
+mod running;
 mod safety;
 mod schemas;
 mod selection;
