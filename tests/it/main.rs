@@ -24,6 +24,7 @@ mod demo;
 mod dispatch;
 mod dispatch_titles;
 mod doctor;
+mod driving;
 mod evidence;
 mod executions;
 mod feed;

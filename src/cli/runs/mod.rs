@@ -31,6 +31,7 @@ pub(super) fn status_tone(status: RunStatus) -> Tone {
         RunStatus::Failed => Tone::Bad,
         RunStatus::Running => Tone::Accent,
         RunStatus::Pending => Tone::Plain,
+        RunStatus::Interrupted => Tone::Warn,
         RunStatus::Cancelled => Tone::Dim,
     }
 }

@@ -1,6 +1,7 @@
 //! What agents carried out: listed, and each with everything that happened in it.
 
-pub(in crate::ops) mod alive;
+pub mod alive;
+pub mod journal;
 pub mod recording;
 
 use serde::Serialize;

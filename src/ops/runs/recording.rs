@@ -6,11 +6,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::alive::{self, Alive};
+use super::journal::Journal;
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
-use crate::run::{Detail, Event, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage};
+use crate::run::{
+    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
+};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -24,6 +27,7 @@ pub struct Recording<'a> {
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
+    journal: Journal,
     _alive: Alive,
 }
 
@@ -33,7 +37,7 @@ pub struct Notes<'a> {
     pub run: &'a mut Run,
     clock: Clock,
     messages: &'a mut usize,
-    events: Vec<Event>,
+    journal: &'a mut Journal,
     transaction: &'a mut dyn AgencyTransaction,
 }
 
@@ -69,6 +73,7 @@ impl<'a> Recording<'a> {
         let run = begun(beginning, &alive.name, &clock, number);
         transaction.put_run(&run)?;
         transaction.commit()?;
+        let journal = Journal::begin(workspace, &run.id, clock, &mut agency)?;
         Ok(Recording {
             run,
             clock,
@@ -76,29 +81,34 @@ impl<'a> Recording<'a> {
             since: Instant::now(),
             messages: 0,
             tell,
+            journal,
             _alive: alive,
         })
     }
 
-    /// Notes what happened, all at once, and tells it.
+    /// Notes what happened, all at once, and tells it once it is kept.
     pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
-        let mut transaction = self.agency.write()?;
         let before = self.run.clone();
-        let mut notes = Notes {
-            run: &mut self.run,
-            clock: self.clock,
-            messages: &mut self.messages,
-            events: Vec::new(),
-            transaction: &mut *transaction,
-        };
-        let done = work(&mut notes)?;
-        let events = std::mem::take(&mut notes.events);
-        if self.run != before {
-            transaction.put_run(&self.run)?;
-        }
-        transaction.commit()?;
+        let (run, messages) = (&mut self.run, &mut self.messages);
+        let mut done = None;
+        let events = self
+            .journal
+            .record(&mut self.agency, |journal, transaction| {
+                let mut notes = Notes {
+                    run,
+                    messages,
+                    clock: self.clock,
+                    journal,
+                    transaction,
+                };
+                done = Some(work(&mut notes)?);
+                match *notes.run == before {
+                    true => Ok(()),
+                    false => notes.transaction.put_run(notes.run),
+                }
+            })?;
         events.iter().for_each(&mut *self.tell);
-        Ok(done)
+        done.ok_or_else(|| Error::new(Code::Internal, "nothing was noted"))
     }
 
     /// Ends the run. The rest of `note` is kept with it.
@@ -114,35 +124,21 @@ impl<'a> Recording<'a> {
             notes.run.status = status;
             notes.run.completed_at = Some(now);
             notes.run.execution_time_ms = Some(took);
-            notes.event("execution_end", json!({"status": status}))
+            notes.event(RUN_FINISHED, json!({"status": status}))
         })
     }
 }
 
 fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
+    let id = id::minted("exec", clock, number);
+    let (kind, input) = (beginning.kind, beginning.input.to_string());
     Run {
-        id: id::minted("exec", clock, number),
-        kind: beginning.kind,
-        status: RunStatus::Running,
         user: beginning.user.to_string(),
-        agent: None,
-        requested_agent: None,
-        supervisor: beginning.supervisor.to_string(),
-        input: beginning.input.to_string(),
-        output: None,
         routed_by: RoutedBy::Rule,
         routing_reason: beginning.reason.to_string(),
-        routing_score: 0,
-        answered_by: None,
-        model: None,
-        usage: None,
-        cost: None,
-        execution_time_ms: None,
-        error: None,
-        conversation: None,
         started_at: clock.timestamp(),
-        completed_at: None,
         owner: owner.to_string(),
+        ..Run::new(id, kind, beginning.supervisor, input)
     }
 }
 
@@ -153,18 +149,7 @@ impl Notes<'_> {
             Value::Object(detail) => detail,
             _ => Detail::new(),
         };
-        let at = self.clock.timestamp();
-        let cursor = self
-            .transaction
-            .add_event(&self.run.id, &at, kind, &detail)?;
-        self.events.push(Event {
-            cursor,
-            run: self.run.id.clone(),
-            at,
-            kind: kind.to_string(),
-            detail,
-        });
-        Ok(())
+        self.journal.tell(self.transaction, kind, detail)
     }
 
     /// Notes that somebody said something; returns the id of the message.

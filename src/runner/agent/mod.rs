@@ -2,12 +2,22 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
+mod command;
+mod drive;
+mod environment;
+mod lines;
+mod pipes;
+mod raw;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::run::{Outcome, Usage};
+
+pub use command::CommandLine;
+pub use drive::drive;
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]
@@ -124,4 +134,46 @@ pub trait Runner: Send + Sync {
 
     /// Says whether a conversation can be gone on with.
     fn resumes(&self) -> bool;
+}
+
+impl Ended {
+    /// Notes a failure. Without a reason, it is how the program ended and what it complained of.
+    pub(super) fn fail(&mut self, outcome: Outcome, reason: Option<String>) {
+        self.outcome = Some(outcome);
+        self.reason = Some(reason.unwrap_or_else(|| self.exit()));
+    }
+
+    /// Says how the program ended.
+    fn exit(&self) -> String {
+        let exit = match self.exit_code {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => "a signal ended it".to_string(),
+        };
+        match self.complaints.last() {
+            Some(complaint) => format!("{exit}: {complaint}"),
+            None => exit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job with paths that hold what must not count.
+    pub(super) fn job() -> Job {
+        Job {
+            prompt: "Do it.".to_string(),
+            prompt_file: "/w/a {cwd}.prompt".into(),
+            output_file: "/w/$(out).md".into(),
+            folder: "/w".into(),
+            environment: Vec::new(),
+            passed: Vec::new(),
+            model: None,
+            resume: None,
+            tools: Vec::new(),
+            limits: Limits::default(),
+            raw: "/w/.cleo/runs/1/T1-1".into(),
+        }
+    }
 }
