@@ -1,3 +1,3 @@
 //! The engine: what carries out plans, above everything that cleo can do. Nothing below knows it.
 
-pub mod plan;
+pub mod plans;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::alive::{self, Alive};
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -86,6 +86,45 @@ impl<'a> Recording<'a> {
         })
     }
 
+    /// Goes on with a run that ended before it was done, and returns what is kept of it.
+    ///
+    /// Errors: `E_RUN_NOT_FOUND`; `E_INPUT_INVALID` for one of another kind, or one that goes on or is
+    /// done.
+    pub fn resume(
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+        id: &str,
+        kind: RunKind,
+        tell: &'a mut dyn FnMut(&Event),
+    ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
+        let clock = surroundings.clock;
+        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        alive::settle(&mut agency, workspace, &clock)?;
+        let alive = Alive::begin(workspace)?;
+        let mut transaction = agency.write()?;
+        let run = transaction.run(id)?;
+        let mut run = run.ok_or_else(|| super::no_run(id))?;
+        refuse_resume(&run, kind)?;
+        (run.status, run.error, run.completed_at) = (RunStatus::Running, None, None);
+        run.owner.clone_from(&alive.name);
+        transaction.put_run(&run)?;
+        let events = journal::events(&*transaction, id)?;
+        let messages = transaction.run_messages(id)?;
+        transaction.commit()?;
+        let journal = Journal::begin(workspace, id, clock, &mut agency)?;
+        let recording = Recording {
+            run,
+            clock,
+            agency,
+            since: Instant::now(),
+            messages: messages.len(),
+            tell,
+            journal,
+            _alive: alive,
+        };
+        Ok((recording, events, messages))
+    }
+
     /// Notes what happened, all at once, and tells it once it is kept.
     pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
         let before = self.run.clone();
@@ -127,6 +166,17 @@ impl<'a> Recording<'a> {
             notes.event(RUN_FINISHED, json!({"status": status}))
         })
     }
+}
+
+fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
+    let what = match run.status {
+        _ if run.kind != kind => format!("is of the kind {}, not {kind}", run.kind),
+        RunStatus::Pending | RunStatus::Running => "goes on in another process".to_string(),
+        RunStatus::Completed => "is done".to_string(),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
+    };
+    let message = format!("the run `{}` {what}", run.id);
+    Err(Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id)))
 }
 
 fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
