@@ -221,6 +221,12 @@ codes! {
         "Look at what it runs or calls with `cleo agents show AGENT`, then `cleo agents trust AGENT`.";
     AgentDown = "E_AGENT_DOWN", 80, "A worker that was looked at is not there, or may not be called.",
         "See the reason beside each agent, and look again with `cleo agents check`.";
+    RunNested = "E_RUN_NESTED", 11, "A run was asked for by an agent that is too many runs deep; nothing was begun.",
+        "Have the outermost run do it: add the tasks, and let it carry them out.";
+    RunCancelled = "E_RUN_CANCELLED", 130, "A run was given up before all its tasks were done.",
+        "Go on with it by `cleo runs resume RUN`, or begin another.";
+    RunTimeout = "E_RUN_TIMEOUT", 124, "A run, or the one task of it, took longer than it may.",
+        "Go on with `cleo runs resume RUN`, or allow more with `--time-limit`, `--task-time-limit` or `--idle-limit`.";
     ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
         "Try again later; `cleo config list` shows which server it is.";
     ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",

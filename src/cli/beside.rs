@@ -13,7 +13,7 @@ use crate::runner;
 const PROGRAM: &str = "cleo-full";
 
 /// Names of the commands that it carries out.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "agents",
     "ask",
     "chat",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 10] = [
     "import",
     "plan",
     "route",
+    "run",
     "runs",
     "sync",
 ];

@@ -2,6 +2,7 @@
 //! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
 //! and 1.9. Pure.
 
+pub mod board;
 pub mod conversation;
 pub mod event;
 pub mod outcome;
@@ -118,6 +119,21 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Both.
     pub total_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Adds what another one used; what nobody counted stays unknown.
+    pub fn plus(self, other: Usage) -> Usage {
+        let both = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        Usage {
+            input_tokens: both(self.input_tokens, other.input_tokens),
+            output_tokens: both(self.output_tokens, other.output_tokens),
+            total_tokens: both(self.total_tokens, other.total_tokens),
+        }
+    }
 }
 
 /// The event of a step; its detail is a [`Step`].

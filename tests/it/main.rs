@@ -52,6 +52,8 @@ mod races;
 mod readme;
 mod refusals;
 mod route;
+mod runners;
+mod running;
 mod safety;
 mod schemas;
 mod selection;

@@ -714,7 +714,12 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
     assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
     // What is done, or goes on, is not gone on with.
     let reply = answer(&workspace, &format!("plan run --resume {id}"));
-    assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply:#}");
+    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
+    let reply = answer(&workspace, &format!("runs resume {id}"));
+    assert_eq!(
+        reply["error"]["fix"],
+        format!("cleo plan run --resume {id}")
+    );
     let reply = answer(&workspace, "plan run --resume exec_1");
     assert_eq!(reply["error"]["code"], "E_RUN_NOT_FOUND", "{reply:#}");
     // The file of events has what the store has, whatever the kill left of it.
@@ -730,6 +735,24 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
             .map(|event| event["cursor"].clone())
             .collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
+    let workspace = world(&[("planner", &["x"]), ("summarizer", &["well [done]"])])
+        .with("cancel.sh", "cleo runs list --jq '.result.runs[0].id' --format json | tr -d '\"' > id\n(cleo runs cancel $(cat id) > cancelled 2>&1 &)\nuntil cleo runs show $(cat id) --json | grep -q run.cancel; do sleep 0.05; done\nexec sh worker.sh planner x\n");
+    workspace.ok("agents update the-planner --timeout-ms 60000 --command 'sh cancel.sh'");
+    let reply = fails(&workspace, "'plan and summarize'", "E_RUN_CANCELLED");
+    assert_eq!(reply["result"]["run"]["status"], "cancelled");
+    let steps = reply["result"]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&steps[0]["status"], &steps[1]["status"]),
+        (&json!("done"), &json!("waiting"))
+    );
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true, "{result:#}");
+    assert_eq!(said(&workspace, "planner").len(), 1);
 }
 
 #[test]

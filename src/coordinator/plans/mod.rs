@@ -356,7 +356,7 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
-        Err(error) if is_end(error) => RunStatus::Cancelled,
+        Err(error) if is_end(error) || error.code == Code::RunCancelled => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
     let by = course.answered_by();

@@ -162,6 +162,10 @@ impl Crew for Pass<'_, '_> {
     type Done = Result<Answer>;
 
     fn begin(&mut self, at: usize) -> Result<Job> {
+        if self.recording.is_cancelled()? {
+            let message = "the run was given up before all its steps were done";
+            return Err(Error::new(Code::RunCancelled, message));
+        }
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
         let told = told(step, self.previous, self.steps);
         let refinement = self.previous.is_some();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{unreadable, unwritable};
+use crate::run::board::kind;
 use crate::run::{Detail, Event, Line, RUN_FINISHED};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::workspace::Workspace;
@@ -28,6 +29,8 @@ pub struct Journal {
     file: File,
     /// Told in a transaction that is not kept yet.
     told: Vec<Event>,
+    /// Cursor of the last event in which a request of another process was looked for.
+    seen: u64,
 }
 
 impl Journal {
@@ -41,13 +44,15 @@ impl Journal {
         let path = place(workspace, run)?.join("events.jsonl");
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
-        let lines = recorded(&*agency.read()?, run)?;
+        let events = events(&*agency.read()?, run)?;
+        let lines: String = events.iter().map(line).collect();
         Ok(Journal {
             run: run.to_string(),
             clock,
             file: mended(&path, &lines)?,
             path,
             told: Vec::new(),
+            seen: events.last().map_or(0, |event| event.cursor),
         })
     }
 
@@ -99,6 +104,21 @@ impl Journal {
         self.keep()
     }
 
+    /// Says whether another process has asked for the end of the run since this was last asked.
+    pub fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
+        let transaction = agency.read()?;
+        loop {
+            let new = transaction.events(Some(&self.run), self.seen, PAGE)?;
+            let Some(last) = new.last() else {
+                return Ok(false);
+            };
+            self.seen = last.cursor;
+            if new.iter().any(|event| event.kind == kind::RUN_CANCEL) {
+                return Ok(true);
+            }
+        }
+    }
+
     /// Returns the folder in which a run keeps its files.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
@@ -127,10 +147,6 @@ pub fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Even
         }
         all.extend(page);
     }
-}
-
-fn recorded(transaction: &dyn AgencyTransaction, run: &str) -> Result<String> {
-    Ok(events(transaction, run)?.iter().map(line).collect())
 }
 
 fn line(event: &Event) -> String {

@@ -88,7 +88,7 @@ impl<'a> Recording<'a> {
 
     /// Goes on with a run that ended before it was done, and returns what is kept of it.
     ///
-    /// Errors: `E_RUN_NOT_FOUND`; `E_INPUT_INVALID` for one of another kind, or one that goes on or is
+    /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
     /// done.
     pub fn resume(
         surroundings: &Surroundings,
@@ -150,6 +150,11 @@ impl<'a> Recording<'a> {
         done.ok_or_else(|| Error::new(Code::Internal, "nothing was noted"))
     }
 
+    /// Says whether another process has asked for the end of the run since this was last asked.
+    pub fn is_cancelled(&mut self) -> Result<bool> {
+        self.journal.is_cancelled(&mut self.agency)
+    }
+
     /// Ends the run. The rest of `note` is kept with it.
     pub fn end(
         &mut self,
@@ -176,7 +181,7 @@ fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
         RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
     };
     let message = format!("the run `{}` {what}", run.id);
-    Err(Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id)))
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", run.id)))
 }
 
 fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
@@ -240,25 +245,13 @@ impl Notes<'_> {
     /// Adds what an answer took to what the run took.
     pub fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
         let run = &mut *self.run;
-        run.usage = sum(run.usage, usage);
+        run.usage = match (run.usage, usage) {
+            (Some(one), Some(other)) => Some(one.plus(other)),
+            (one, other) => one.or(other),
+        };
         run.cost = match (run.cost, cost) {
             (Some(one), Some(other)) => Some(one + other),
             (one, other) => one.or(other),
         };
     }
-}
-
-fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (Some(a), Some(b)) = (one, other) else {
-        return one.or(other);
-    };
-    let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    };
-    Some(Usage {
-        input_tokens: plus(a.input_tokens, b.input_tokens),
-        output_tokens: plus(a.output_tokens, b.output_tokens),
-        total_tokens: plus(a.total_tokens, b.total_tokens),
-    })
 }

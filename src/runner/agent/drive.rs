@@ -229,7 +229,8 @@ impl Attempt<'_> {
             Ending::Exited => ear.runner.judge(&mut ended),
             Ending::Ended(outcome, reason) => {
                 ended.outcome = Some(outcome);
-                ended.reason = Some(reason);
+                let said = ended.reason.take().map(|said| format!("{reason}: {said}"));
+                ended.reason = Some(said.unwrap_or(reason));
             }
         }
         Ok(ended)

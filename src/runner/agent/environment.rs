@@ -3,9 +3,30 @@
 
 use std::ffi::OsString;
 
-/// What every program needs. A name may end with `*`.
+/// What every program needs, with ways through proxies and certificates. A name may end with `*`.
 const EVERYBODY: &[&str] = &[
-    "HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
+    "ALL_PROXY",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LC_*",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "PATH",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_*",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
 ];
 
 /// Chooses from the user's variables those that have one of these names, or one that everybody gets.

@@ -2,12 +2,20 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
+pub mod choice;
+mod claude;
+mod codex;
 mod command;
+mod copilot;
 mod drive;
 mod environment;
+mod event;
+mod gemini;
 mod lines;
+mod opencode;
 mod pipes;
 mod raw;
+mod settings;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +26,7 @@ use crate::run::{Outcome, Usage};
 
 pub use command::CommandLine;
 pub use drive::drive;
+pub use settings::{Runners, all, needs};
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]
@@ -115,6 +124,9 @@ pub struct Ended {
     pub duration_ms: u64,
     /// The last lines of its standard error.
     pub complaints: Vec<String>,
+    /// What the runner needs to remember between two lines.
+    #[serde(skip)]
+    pub seen: Option<String>,
 }
 
 /// Knows one program: how it is called, and what its lines mean.
@@ -136,11 +148,22 @@ pub trait Runner: Send + Sync {
     fn resumes(&self) -> bool;
 }
 
+/// Most tools that are noted as not allowed.
+const DENIED_MAX: usize = 20;
+
 impl Ended {
     /// Notes a failure. Without a reason, it is how the program ended and what it complained of.
     pub(super) fn fail(&mut self, outcome: Outcome, reason: Option<String>) {
         self.outcome = Some(outcome);
         self.reason = Some(reason.unwrap_or_else(|| self.exit()));
+    }
+
+    /// Notes a tool that the agent was not allowed, once.
+    pub(super) fn deny(&mut self, tool: Option<&str>) {
+        let tool = tool.unwrap_or("a tool");
+        if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
+            self.denied.push(tool.to_string());
+        }
     }
 
     /// Says how the program ended.
@@ -154,6 +177,10 @@ impl Ended {
             None => exit,
         }
     }
+}
+
+fn own(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| word.to_string()).collect()
 }
 
 #[cfg(test)]
