@@ -201,6 +201,9 @@ impl Command {
     }
 }
 
+/// The name of answers before a command begins.
+const NO_COMMAND: &str = "cleo";
+
 /// Runs the command of this process and returns its exit code. Some commands are handed over to the
 /// program beside.
 pub fn run() -> ExitCode {
@@ -241,15 +244,19 @@ fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
         globals: &cli.globals,
         settings: &settings,
         arguments: &arguments,
-        name: "cleo",
+        name: NO_COMMAND,
     };
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
     let done = ready.and_then(|()| dispatch::<WHOLE>(&mut face, cli.command));
-    let name = face.name;
+    // What is refused before a command begins is refused to that command all the same.
+    let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
         Ok(code) => code,
-        Err(error) => output.error(name, usage::with_fix(error, &cli.globals, &arguments)),
+        Err(error) => {
+            let name = begun.map_or_else(|| usage::command_of(&arguments), String::from);
+            output.error(&name, usage::with_fix(error, &cli.globals, &arguments))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
-use crate::coordinator::plans::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
+use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;

@@ -16,7 +16,7 @@ use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
-use crate::coordinator::plans::Carried;
+use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
 use crate::ops::compliance::{Compliance, History};
