@@ -664,3 +664,113 @@ fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
         "Tell.\n\nContext from dependencies:\n- [look][looker]: seen"
     );
 }
+
+/// Five steps in a chain. The fourth kills cleo, the first time.
+fn killing() -> (TestWorkspace, String) {
+    let names = ["a", "b", "c", "d", "e"];
+    let workers: Vec<(&str, &[&str])> = names.iter().map(|name| (*name, &["well"][..])).collect();
+    let workspace = world(&workers);
+    let step = |(at, name): (usize, &&str)| {
+        let needs = at
+            .checked_sub(1)
+            .map(|before| vec![names[before]])
+            .unwrap_or_default();
+        json!({"id": name, "agent": format!("the-{name}"), "instruction": "Do.", "dependsOn": needs})
+    };
+    let steps: Vec<Value> = names.iter().enumerate().map(step).collect();
+    workspace.write(
+        "plan.json",
+        json!({"goal": "g", "maxLoops": 2, "steps": steps}).to_string(),
+    );
+    let script = "[ -e killed ] || { touch killed; kill -9 $PPID; exit 1; }\nexec sh worker.sh d 'well [done]'\n";
+    workspace.write("kill.sh", script);
+    workspace.ok("agents update the-d --command 'sh kill.sh'");
+    let words = ["plan", "run", "plan.json"];
+    let output = workspace.command(&words).output().unwrap();
+    assert_eq!(output.status.code(), None, "cleo was killed");
+    let listed = answer(&workspace, "runs list --kind plan");
+    let run = &listed["result"]["runs"][0];
+    assert_eq!(run["status"], "interrupted", "{listed:#}");
+    (workspace, run["id"].as_str().unwrap().to_string())
+}
+
+#[test]
+fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
+    let (workspace, id) = killing();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(
+        (&result["run"]["id"], &result["run"]["status"]),
+        (&json!(id), &json!("completed"))
+    );
+    // The last step does not say that the goal is reached, so there was a second pass.
+    assert_eq!(
+        (&result["passes"], &result["satisfied"]),
+        (&json!(2), &json!(false))
+    );
+    for (name, calls) in [("a", 2), ("b", 2), ("c", 2), ("d", 2), ("e", 2)] {
+        assert_eq!(said(&workspace, name).len(), calls, "{name}");
+    }
+    let first = said(&workspace, "d").remove(0);
+    assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
+    // What is done, or goes on, is not gone on with.
+    let reply = answer(&workspace, &format!("plan run --resume {id}"));
+    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
+    let reply = answer(&workspace, &format!("runs resume {id}"));
+    assert_eq!(
+        reply["error"]["fix"],
+        format!("cleo plan run --resume {id}")
+    );
+    let reply = answer(&workspace, "plan run --resume exec_1");
+    assert_eq!(reply["error"]["code"], "E_RUN_NOT_FOUND", "{reply:#}");
+    // The file of events has what the store has, whatever the kill left of it.
+    let shown = answer(&workspace, &format!("runs show {id}"));
+    let lines = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
+    let cursors = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["cursor"].clone());
+    let events = shown["result"]["events"].as_array().unwrap().iter();
+    assert_eq!(
+        cursors.collect::<Vec<_>>(),
+        events
+            .map(|event| event["cursor"].clone())
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
+    let workspace = world(&[("planner", &["x"]), ("summarizer", &["well [done]"])])
+        .with("cancel.sh", "cleo runs list --jq '.result.runs[0].id' --format json | tr -d '\"' > id\n(cleo runs cancel $(cat id) > cancelled 2>&1 &)\nuntil cleo runs show $(cat id) --json | grep -q run.cancel; do sleep 0.05; done\nexec sh worker.sh planner x\n");
+    workspace.ok("agents update the-planner --timeout-ms 60000 --command 'sh cancel.sh'");
+    let reply = fails(&workspace, "'plan and summarize'", "E_RUN_CANCELLED");
+    assert_eq!(reply["result"]["run"]["status"], "cancelled");
+    let steps = reply["result"]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&steps[0]["status"], &steps[1]["status"]),
+        (&json!("done"), &json!("waiting"))
+    );
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true, "{result:#}");
+    assert_eq!(said(&workspace, "planner").len(), 1);
+}
+
+#[test]
+fn a_plan_that_failed_goes_on_with_what_failed() {
+    let workspace = world(&[
+        ("planner", &["x"]),
+        ("summarizer", &["!boom", "well [done]"]),
+    ]);
+    let reply = fails(&workspace, "'plan and summarize'", "E_STEPS_FAILED");
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true);
+    assert_eq!(
+        (
+            said(&workspace, "planner").len(),
+            said(&workspace, "summarizer").len()
+        ),
+        (1, 2)
+    );
+    assert_eq!(result["run"]["error"], Value::Null);
+}

@@ -93,6 +93,11 @@ struct By {
 }
 
 impl By {
+    /// Says whether somebody was named.
+    fn is_said(&self) -> bool {
+        self.llm || self.planner.is_some()
+    }
+
     /// Returns who makes the plan.
     fn planner(&self, face: &Face<'_>, surroundings: &Surroundings) -> Result<Box<dyn Planner>> {
         Ok(match &self.planner {

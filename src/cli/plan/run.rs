@@ -11,7 +11,7 @@ use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
-use crate::coordinator::plan::{self, Carried, Options, Refine, StepStatus, Stepped};
+use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;
@@ -36,11 +36,16 @@ Examples:
   cleo plan run plan.yaml --jobs 8 --refine last-step
   cleo plan run 'Compare three caches' --llm
   cleo plan run plan.yaml --satisfied-by 'python3 judge.py' --max-loops 5
+  cleo plan run --resume exec_1769418000000_1
   cleo plan run --format ndjson plan.yaml          each event as it comes, the result last")]
 pub(in crate::cli) struct Arguments {
     /// File of the plan (.json, .yaml or .yml; - reads standard input), or a goal to plan
-    #[arg(value_name = "FILE|GOAL")]
-    what: String,
+    #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
+    what: Option<String>,
+
+    /// Go on with a run whose process ended, or that failed: what is done stays done
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
+    resume: Option<String>,
 
     /// Most passes, until the last step says that the goal is reached
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -74,7 +79,10 @@ enum Again {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
-    let (goal, planner) = planned(face, &surroundings, &arguments)?;
+    let (goal, planner) = match &arguments.what {
+        Some(what) => planned(face, &surroundings, what, &arguments.by)?,
+        None => (String::new(), arguments.by.planner(face, &surroundings)?),
+    };
     let policy: Box<dyn Policy> = match &arguments.satisfied_by {
         Some(line) => Box::new(External::new(line, surroundings.directory.clone())?),
         None => Box::new(LastStepSays),
@@ -88,20 +96,26 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         },
         jobs: usize::from(arguments.jobs),
         planner: &*planner,
+        replans: arguments.by.is_said(),
         policy: &*policy,
         answerers: Answerers::of(face.settings)?,
     };
+    let work = Work {
+        surroundings: &surroundings,
+        options: &options,
+        resumed: arguments.resume.as_deref(),
+    };
     if face.output.format() == Format::Ndjson {
-        return stream(face, &surroundings, &options);
+        return stream(face, &work);
     }
     let carried = match face.output.is_watched() {
         true => {
             let mut feed = face.output.feed();
-            plan::carry_out(&surroundings, &options, &mut |event| {
+            work.carry_out(&mut |event| {
                 feed.show(|screen| tell(screen, event));
             })?
         }
-        false => plan::carry_out(&surroundings, &options, &mut |_| {})?,
+        false => work.carry_out(&mut |_| {})?,
     };
     let error = face.with_fix(carried.error);
     let carried = Carried {
@@ -113,34 +127,48 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
+/// What is to be done.
+struct Work<'a> {
+    surroundings: &'a Surroundings,
+    options: &'a Options<'a>,
+    /// The run to go on with.
+    resumed: Option<&'a str>,
+}
+
+impl Work<'_> {
+    fn carry_out(&self, tell: &mut dyn FnMut(&Event)) -> Result<Carried> {
+        match self.resumed {
+            Some(run) => resume(self.surroundings, run, self.options, tell),
+            None => carry_out(self.surroundings, self.options, tell),
+        }
+    }
+}
+
 /// Returns the goal, and who plans it: a file is its own plan.
 fn planned(
     face: &Face<'_>,
     surroundings: &Surroundings,
-    arguments: &Arguments,
+    words: &str,
+    by: &By,
 ) -> Result<(String, Box<dyn Planner>)> {
-    let what = Path::new(&arguments.what);
+    let what = Path::new(words);
     let ending = what.extension().and_then(|ending| ending.to_str());
     let is_file = what.as_os_str() == "-"
         || matches!(ending, Some("json" | "yaml" | "yml"))
         || surroundings.directory.join(what).is_file();
     if !is_file {
-        let planner = arguments.by.planner(face, surroundings)?;
-        return Ok((goal(Some(arguments.what.clone()))?, planner));
+        let planner = by.planner(face, surroundings)?;
+        return Ok((goal(Some(words.to_string()))?, planner));
     }
     let checked = plans::check(surroundings, what)?.readable(&super::make::named(what))?;
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }
 
 /// Answers with each event as it comes, and the result last.
-fn stream(
-    face: &mut Face<'_>,
-    surroundings: &Surroundings,
-    options: &Options<'_>,
-) -> Result<ExitCode> {
+fn stream(face: &mut Face<'_>, work: &Work<'_>) -> Result<ExitCode> {
     let name = face.name;
     let mut lines = face.output.stream();
-    let mut carried = plan::carry_out(surroundings, options, &mut |event| {
+    let mut carried = work.carry_out(&mut |event| {
         lines.send(name, &Ok(event));
         lines.flush();
     })?;

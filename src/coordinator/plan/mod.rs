@@ -3,6 +3,7 @@
 //! notes, sections 3.2 and 3.3. Start at [`carry_out`].
 
 mod pass;
+mod resume;
 
 use serde::Serialize;
 use serde_json::json;
@@ -16,7 +17,7 @@ use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
 use crate::plan::Plan;
 use crate::plan::message::aggregate;
-use crate::plan::planner::{Outcome, Planner, Policy, Wish};
+use crate::plan::planner::{AsWritten, Outcome, Planner, Policy, Wish};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
 use pass::Pass;
 
@@ -44,6 +45,9 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Who makes the plan.
     pub planner: &'a dyn Planner,
+    /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
+    /// was made stays.
+    pub replans: bool,
     /// Who says whether the goal is reached.
     pub policy: &'a dyn Policy,
     /// Who answers.
@@ -118,6 +122,8 @@ struct Course {
     passes: u32,
     satisfied: bool,
     warnings: Vec<String>,
+    /// A pass that a process which ended has begun, with what the one before came to.
+    begun: Option<Option<String>>,
 }
 
 /// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
@@ -153,6 +159,46 @@ pub fn carry_out(
     ended(recording, course, done)
 }
 
+/// Goes on with a plan whose process ended before it did, or that failed: what its record says is done
+/// stays done. Goal, refining and, unless the options say otherwise, passes are those of the record.
+pub fn resume(
+    surroundings: &Surroundings,
+    run: &str,
+    options: &Options<'_>,
+    tell: &mut dyn FnMut(&Event),
+) -> Result<Carried> {
+    let workspace = surroundings.workspace()?;
+    let answering = options.answerers.open(surroundings, &workspace);
+    let (mut recording, events, messages) =
+        Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
+    let goal = recording.run.input.clone();
+    let (mut course, told) = resume::stand(&events, &messages);
+    let written = AsWritten(course.plan.clone());
+    let is_written = course.passes > 0 && !options.replans;
+    let options = Options {
+        goal: &goal,
+        max_loops: options.max_loops.or(told.max_loops),
+        refine: told.refine.unwrap_or(options.refine),
+        planner: if is_written {
+            &written
+        } else {
+            options.planner
+        },
+        answerers: options.answerers.clone(),
+        ..*options
+    };
+    let fields = json!({"pass": course.passes, "done": course.done()});
+    recording.note(|notes| notes.event("resumed", fields))?;
+    let done = loops(
+        surroundings,
+        &options,
+        &answering,
+        &mut recording,
+        &mut course,
+    );
+    ended(recording, course, done)
+}
+
 /// Goes over the plan until the goal is reached or no pass is left.
 fn loops(
     surroundings: &Surroundings,
@@ -163,25 +209,33 @@ fn loops(
 ) -> Result<()> {
     let workspace = surroundings.workspace()?;
     loop {
-        let previous = (course.passes > 0).then(|| course.answer());
-        let agents = known_in(&workspace)?;
+        let known = known_in(&workspace)?;
+        let begun = course.begun.take();
+        let is_new = begun.is_none();
+        let before = || (course.passes > 0).then(|| course.answer());
+        let previous = begun.unwrap_or_else(before);
         if course.passes == 0 {
-            course.warnings.extend(agents.warnings);
+            course.warnings.extend(known.warnings);
         }
-        let agents = course.planned(surroundings, options, &agents.agents, previous.as_deref())?;
-        course.passes += 1;
+        if is_new {
+            course.replan(options, &known.agents, previous.as_deref())?;
+            course.passes += 1;
+        }
+        let agents = course.assign(surroundings, &known.agents)?;
         let most = options.max_loops.unwrap_or(course.plan.loops());
         let pass = Pass {
             plan: &course.plan,
             agents: &agents,
             number: course.passes,
+            is_new,
+            refine: options.refine,
             most,
             previous: previous.as_deref(),
             answering,
             steps: &mut course.steps,
             recording: &mut *recording,
         };
-        pass.run(options.jobs, options.refine)?;
+        pass.run(options.jobs)?;
         let answer = course.answer();
         recording.note(|notes| {
             notes.run.output = Some(answer.clone());
@@ -198,36 +252,44 @@ fn loops(
 }
 
 impl Course {
-    /// Makes the plan of the next pass, and finds who does each step: all of them, before any begins.
-    fn planned(
+    /// Makes the plan of the next pass, or has the last step done again.
+    fn replan(
         &mut self,
-        surroundings: &Surroundings,
         options: &Options<'_>,
         agents: &[Agent],
         previous: Option<&str>,
-    ) -> Result<Vec<Agent>> {
+    ) -> Result<()> {
         let is_first = previous.is_none();
-        if is_first || options.refine == Refine::Plan {
-            let made = options.planner.plan(&Wish {
-                goal: options.goal.trim(),
-                agents,
-                previous,
-            })?;
-            self.warnings.extend(made.warnings);
-            self.warnings.dedup();
-            plans::refuse_faulty(&made.plan)?;
-            self.plan = made.plan;
-            let tries = std::mem::take(&mut self.steps);
-            self.steps = self
-                .plan
-                .steps
-                .iter()
-                .map(|step| Stepped::waits(&step.id, &tries))
-                .collect();
+        if !is_first && options.refine == Refine::LastStep {
+            let last = self.steps.last_mut();
+            last.into_iter()
+                .for_each(|last| last.status = StepStatus::Waiting);
+            return Ok(());
         }
+        let made = options.planner.plan(&Wish {
+            goal: options.goal.trim(),
+            agents,
+            previous,
+        })?;
+        self.warnings.extend(made.warnings);
+        self.warnings.dedup();
+        plans::refuse_faulty(&made.plan)?;
+        self.plan = made.plan;
+        let before = std::mem::take(&mut self.steps);
+        let steps = self.plan.steps.iter();
+        self.steps = steps
+            .map(|step| Stepped::waits(&step.id, &before))
+            .collect();
+        Ok(())
+    }
+
+    /// Finds who does each step: all of them, before any begins.
+    fn assign(&mut self, surroundings: &Surroundings, agents: &[Agent]) -> Result<Vec<Agent>> {
         let agents = plans::assigned(surroundings, &self.plan, agents)?;
         for (step, agent) in self.steps.iter_mut().zip(&agents) {
-            step.agent.clone_from(&agent.id);
+            if step.status != StepStatus::Done {
+                step.agent.clone_from(&agent.id);
+            }
         }
         Ok(agents)
     }
@@ -294,7 +356,7 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
-        Err(error) if is_end(error) => RunStatus::Cancelled,
+        Err(error) if is_end(error) || error.code == Code::RunCancelled => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
     let by = course.answered_by();
@@ -346,7 +408,8 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
         code => code,
     };
     let look = format!("cleo runs show {}", run.id);
-    let error = Error { code, ..error };
+    let go_on = format!("cleo plan run --resume {}", run.id);
+    let error = Error { code, ..error }.or("go on with what failed", go_on);
     match error.fix {
         None => error.fix(look),
         Some(_) => error.or("see what was done", look),

@@ -22,6 +22,9 @@ pub(super) struct Pass<'a, 'r> {
     pub(super) agents: &'a [Agent],
     /// Which pass it is, from 1.
     pub(super) number: u32,
+    /// Whether it begins, and is not gone on with.
+    pub(super) is_new: bool,
+    pub(super) refine: Refine,
     /// How many passes there may be.
     pub(super) most: u32,
     /// What the pass before came to.
@@ -42,14 +45,17 @@ pub(super) struct Job {
 
 impl Pass<'_, '_> {
     /// Carries out the steps; an error says why it cannot go on.
-    pub(super) fn run(mut self, jobs: usize, refine: Refine) -> Result<()> {
-        self.tell_plan()?;
+    pub(super) fn run(mut self, jobs: usize) -> Result<()> {
+        if self.is_new {
+            self.tell_plan()?;
+        }
         self.refuse_hopeless()?;
         let needs = needs(self.plan);
         let mut schedule = Schedule::new(&needs);
-        if self.number > 1 && refine == Refine::LastStep {
-            let before = 0..self.steps.len().saturating_sub(1);
-            before.for_each(|step| schedule.done(step));
+        for (at, step) in self.steps.iter().enumerate() {
+            if step.status == StepStatus::Done {
+                schedule.done(at);
+            }
         }
         let answering = self.answering.clone();
         crew::carry_out(&mut schedule, jobs, &mut self, |_, job: Job| {
@@ -76,7 +82,11 @@ impl Pass<'_, '_> {
                 })
             });
         let steps: Vec<_> = steps.collect();
-        let fields = json!({"pass": self.number, "steps": steps});
+        // With everything that is needed to go on with it.
+        let fields = json!({
+            "pass": self.number, "steps": steps, "plan": self.plan, "maxLoops": self.most,
+            "refine": self.refine, "previous": self.previous,
+        });
         self.recording.note(|notes| notes.event("plan", fields))
     }
 
@@ -128,7 +138,10 @@ impl Pass<'_, '_> {
             let length = answer.text.len();
             notes.event(
                 "agentComplete",
-                json!({"agent": agent, "stepId": id, "responseMessageId": message, "length": length}),
+                json!({
+                    "agent": agent, "stepId": id, "responseMessageId": message, "length": length,
+                    "answeredBy": answer.by, "metadata": answer.details,
+                }),
             )?;
             notes.answered(agent, answer.usage, answer.cost)?;
             if answer.model.is_some() {
@@ -149,6 +162,10 @@ impl Crew for Pass<'_, '_> {
     type Done = Result<Answer>;
 
     fn begin(&mut self, at: usize) -> Result<Job> {
+        if self.recording.is_cancelled()? {
+            let message = "the run was given up before all its steps were done";
+            return Err(Error::new(Code::RunCancelled, message));
+        }
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
         let told = told(step, self.previous, self.steps);
         let refinement = self.previous.is_some();

@@ -6,11 +6,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::alive::{self, Alive};
+use super::journal::{self, Journal};
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
-use crate::run::{Detail, Event, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage};
+use crate::run::{
+    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
+};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -24,6 +27,7 @@ pub struct Recording<'a> {
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
+    journal: Journal,
     _alive: Alive,
 }
 
@@ -33,7 +37,7 @@ pub struct Notes<'a> {
     pub run: &'a mut Run,
     clock: Clock,
     messages: &'a mut usize,
-    events: Vec<Event>,
+    journal: &'a mut Journal,
     transaction: &'a mut dyn AgencyTransaction,
 }
 
@@ -69,6 +73,7 @@ impl<'a> Recording<'a> {
         let run = begun(beginning, &alive.name, &clock, number);
         transaction.put_run(&run)?;
         transaction.commit()?;
+        let journal = Journal::begin(workspace, &run.id, clock, &mut agency)?;
         Ok(Recording {
             run,
             clock,
@@ -76,29 +81,78 @@ impl<'a> Recording<'a> {
             since: Instant::now(),
             messages: 0,
             tell,
+            journal,
             _alive: alive,
         })
     }
 
-    /// Notes what happened, all at once, and tells it.
-    pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
-        let mut transaction = self.agency.write()?;
-        let before = self.run.clone();
-        let mut notes = Notes {
-            run: &mut self.run,
-            clock: self.clock,
-            messages: &mut self.messages,
-            events: Vec::new(),
-            transaction: &mut *transaction,
-        };
-        let done = work(&mut notes)?;
-        let events = std::mem::take(&mut notes.events);
-        if self.run != before {
-            transaction.put_run(&self.run)?;
-        }
+    /// Goes on with a run that ended before it was done, and returns what is kept of it.
+    ///
+    /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
+    /// done.
+    pub fn resume(
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+        id: &str,
+        kind: RunKind,
+        tell: &'a mut dyn FnMut(&Event),
+    ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
+        let clock = surroundings.clock;
+        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        alive::settle(&mut agency, workspace, &clock)?;
+        let alive = Alive::begin(workspace)?;
+        let mut transaction = agency.write()?;
+        let run = transaction.run(id)?;
+        let mut run = run.ok_or_else(|| super::no_run(id))?;
+        refuse_resume(&run, kind)?;
+        (run.status, run.error, run.completed_at) = (RunStatus::Running, None, None);
+        run.owner.clone_from(&alive.name);
+        transaction.put_run(&run)?;
+        let events = journal::events(&*transaction, id)?;
+        let messages = transaction.run_messages(id)?;
         transaction.commit()?;
+        let journal = Journal::begin(workspace, id, clock, &mut agency)?;
+        let recording = Recording {
+            run,
+            clock,
+            agency,
+            since: Instant::now(),
+            messages: messages.len(),
+            tell,
+            journal,
+            _alive: alive,
+        };
+        Ok((recording, events, messages))
+    }
+
+    /// Notes what happened, all at once, and tells it once it is kept.
+    pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
+        let before = self.run.clone();
+        let (run, messages) = (&mut self.run, &mut self.messages);
+        let mut done = None;
+        let events = self
+            .journal
+            .record(&mut self.agency, |journal, transaction| {
+                let mut notes = Notes {
+                    run,
+                    messages,
+                    clock: self.clock,
+                    journal,
+                    transaction,
+                };
+                done = Some(work(&mut notes)?);
+                match *notes.run == before {
+                    true => Ok(()),
+                    false => notes.transaction.put_run(notes.run),
+                }
+            })?;
         events.iter().for_each(&mut *self.tell);
-        Ok(done)
+        done.ok_or_else(|| Error::new(Code::Internal, "nothing was noted"))
+    }
+
+    /// Says whether another process has asked for the end of the run since this was last asked.
+    pub fn is_cancelled(&mut self) -> Result<bool> {
+        self.journal.is_cancelled(&mut self.agency)
     }
 
     /// Ends the run. The rest of `note` is kept with it.
@@ -114,35 +168,32 @@ impl<'a> Recording<'a> {
             notes.run.status = status;
             notes.run.completed_at = Some(now);
             notes.run.execution_time_ms = Some(took);
-            notes.event("execution_end", json!({"status": status}))
+            notes.event(RUN_FINISHED, json!({"status": status}))
         })
     }
 }
 
+fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
+    let what = match run.status {
+        _ if run.kind != kind => format!("is of the kind {}, not {kind}", run.kind),
+        RunStatus::Pending | RunStatus::Running => "goes on in another process".to_string(),
+        RunStatus::Completed => "is done".to_string(),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
+    };
+    let message = format!("the run `{}` {what}", run.id);
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", run.id)))
+}
+
 fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
+    let id = id::minted("exec", clock, number);
+    let (kind, input) = (beginning.kind, beginning.input.to_string());
     Run {
-        id: id::minted("exec", clock, number),
-        kind: beginning.kind,
-        status: RunStatus::Running,
         user: beginning.user.to_string(),
-        agent: None,
-        requested_agent: None,
-        supervisor: beginning.supervisor.to_string(),
-        input: beginning.input.to_string(),
-        output: None,
         routed_by: RoutedBy::Rule,
         routing_reason: beginning.reason.to_string(),
-        routing_score: 0,
-        answered_by: None,
-        model: None,
-        usage: None,
-        cost: None,
-        execution_time_ms: None,
-        error: None,
-        conversation: None,
         started_at: clock.timestamp(),
-        completed_at: None,
         owner: owner.to_string(),
+        ..Run::new(id, kind, beginning.supervisor, input)
     }
 }
 
@@ -153,18 +204,7 @@ impl Notes<'_> {
             Value::Object(detail) => detail,
             _ => Detail::new(),
         };
-        let at = self.clock.timestamp();
-        let cursor = self
-            .transaction
-            .add_event(&self.run.id, &at, kind, &detail)?;
-        self.events.push(Event {
-            cursor,
-            run: self.run.id.clone(),
-            at,
-            kind: kind.to_string(),
-            detail,
-        });
-        Ok(())
+        self.journal.tell(self.transaction, kind, detail)
     }
 
     /// Notes that somebody said something; returns the id of the message.
@@ -205,25 +245,13 @@ impl Notes<'_> {
     /// Adds what an answer took to what the run took.
     pub fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
         let run = &mut *self.run;
-        run.usage = sum(run.usage, usage);
+        run.usage = match (run.usage, usage) {
+            (Some(one), Some(other)) => Some(one.plus(other)),
+            (one, other) => one.or(other),
+        };
         run.cost = match (run.cost, cost) {
             (Some(one), Some(other)) => Some(one + other),
             (one, other) => one.or(other),
         };
     }
-}
-
-fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (Some(a), Some(b)) = (one, other) else {
-        return one.or(other);
-    };
-    let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    };
-    Some(Usage {
-        input_tokens: plus(a.input_tokens, b.input_tokens),
-        output_tokens: plus(a.output_tokens, b.output_tokens),
-        total_tokens: plus(a.total_tokens, b.total_tokens),
-    })
 }
