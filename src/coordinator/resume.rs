@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::engine::{Engine, Outset, check_depth, holder};
+use super::engine::{Engine, Outset, check_depth};
 use super::options::Options;
 use super::report::Report;
-use super::{Ambience, Listener};
+use super::{Ambience, Listener, plan};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::complete_all;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::board::{Board, TaskRun, TaskState, Told, kind};
+use crate::run::board::{Board, Planned, TaskRun, TaskState, Told, kind};
 use crate::run::{Event, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
@@ -55,9 +55,19 @@ pub fn resume(
     let alive = Alive::begin(&workspace)?;
     let (run, was) = taken(&mut agency, id, &alive)?;
     let events = journal::events(&*agency.read()?, id)?;
-    let outset = outset(surroundings, ambience, run, alive, &events)?;
+    let (options, planned) = begun(&run, &events)?;
+    let mut context = Context::open(surroundings)?;
+    let outset = Outset {
+        team: plan::team(&mut context, &planned, &options, &ambience)?,
+        context,
+        options,
+        ambience,
+        run,
+        planned,
+        alive,
+    };
     let before = Board::of(&events);
-    orphans::end(id, &groups(&before));
+    orphans::end(id, &workspace.root, &groups(&before));
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.go_on(&events, was)?;
     engine.go()?;
@@ -102,32 +112,20 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
     Ok((run, was))
 }
 
-fn outset(
-    surroundings: Surroundings,
-    ambience: Ambience,
-    run: Run,
-    alive: Alive,
-    events: &[Event],
-) -> Result<Outset> {
+/// Reads how a run was begun.
+fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let started = events.iter().find(|event| event.kind == kind::RUN_STARTED);
     let told = started
         .map(|event| Told::read(&event.detail))
         .unwrap_or_default();
     let options = told
         .options
-        .and_then(|options| serde_json::from_value::<Options>(options).ok());
+        .and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
         Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id))
     })?;
-    Ok(Outset {
-        surroundings,
-        options,
-        ambience,
-        run,
-        planned: told.tasks,
-        alive,
-    })
+    Ok((options, told.tasks))
 }
 
 fn groups(board: &Board) -> Vec<(u32, String)> {
@@ -173,7 +171,7 @@ impl Engine<'_> {
             }
             return Ok(());
         }
-        if self.is_done_by_now(id)? {
+        if self.is_done_by_now(task)? {
             self.tell(kind::TASK_COMPLETED, self.of(step));
             self.machine.done_before(step);
         }
@@ -182,7 +180,8 @@ impl Engine<'_> {
 
     /// Says whether a task is done: it was completed before the process ended, or what its agent left
     /// verifies. One that is not is given back.
-    fn is_done_by_now(&mut self, id: TaskId) -> Result<bool> {
+    fn is_done_by_now(&mut self, task: &TaskRun) -> Result<bool> {
+        let id = task.task_id;
         let own = self.context.surroundings.actor.clone();
         let (status, claim) = self
             .context
@@ -193,10 +192,14 @@ impl Engine<'_> {
         let Some(claim) = claim.filter(|claim| claim.holder.as_ref() == Some(&own)) else {
             return Ok(false);
         };
-        let one = [(id, Some(claim.epoch))];
-        let done = complete_all(&mut self.context, &one, &mut self.required)?;
-        if done.iter().any(|(_, done)| done.is_ok()) {
-            return Ok(true);
+        // A claim under which no agent was to be started has nothing to show, and a task that was never
+        // given to an agent would pass for one that needs no proof.
+        if task.epoch == Some(claim.epoch) {
+            let one = [(id, Some(claim.epoch))];
+            let done = complete_all(&mut self.context, &one, &mut self.required)?;
+            if done.iter().any(|(_, done)| done.is_ok()) {
+                return Ok(true);
+            }
         }
         claims::release(&mut self.context, id, Some(claim.epoch), false)?;
         Ok(false)
@@ -263,10 +266,10 @@ fn settled(
     mut run: Run,
 ) -> Result<Cancelled> {
     let events = journal::events(&*agency.read()?, &run.id)?;
-    let orphans = orphans::end(&run.id, &groups(&Board::of(&events)));
+    let groups = groups(&Board::of(&events));
+    let orphans = orphans::end(&run.id, &workspace.root, &groups);
     let clock = surroundings.clock;
-    let runner = run.agent.clone().unwrap_or_default();
-    let released = released(surroundings, &holder(&runner, &run.id))?;
+    let released = released(surroundings, &run.id)?;
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(clock.timestamp());
     run.error = Some("it was given up".to_string());

@@ -178,6 +178,7 @@ const LINES: &[(&str, &str)] = &[
     ("conversations create --title Orcs", ""),
     ("conversations list", ""),
     ("run T6 --command true --repair 0", ""),
+    ("run T6 --command true --dry-run", ""),
     ("runs list", ""),
     ("runs show @run", ""),
     ("runs logs @run --raw", ""),
