@@ -52,6 +52,7 @@ pub fn resume(
     check_depth(&ambience)?;
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
+    mended(&workspace, &surroundings, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
     let (run, was) = taken(&mut agency, id, &alive)?;
     let events = journal::events(&*agency.read()?, id)?;
@@ -79,6 +80,21 @@ fn opened(workspace: &Workspace, surroundings: &Surroundings, id: &str) -> Resul
     let mut agency = SqliteAgency::open(&workspace.agency())?.ok_or_else(|| no_run(id))?;
     alive::settle(&mut agency, workspace, &surroundings.clock)?;
     Ok(agency)
+}
+
+/// Mends the file of a run that nobody writes any more: its process may have ended between its last words
+/// in the store and in the file.
+fn mended(
+    workspace: &Workspace,
+    surroundings: &Surroundings,
+    agency: &mut SqliteAgency,
+    id: &str,
+) -> Result<()> {
+    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    if run.is_over() && run.kind.resumes() {
+        journal::Journal::begin(workspace, id, surroundings.clock, agency)?;
+    }
+    Ok(())
 }
 
 /// Takes over a run that nobody carries out. Of two that want it, one gets it.
@@ -220,7 +236,9 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
         run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
     }
     match run.status {
-        RunStatus::Interrupted => settled(surroundings.clone(), &workspace, &mut agency, run),
+        RunStatus::Interrupted | RunStatus::Failed => {
+            settled(surroundings.clone(), &workspace, &mut agency, run)
+        }
         _ => Ok(Cancelled {
             run,
             orphans: 0,
@@ -235,7 +253,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
         run.status,
-        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted
+        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted | RunStatus::Failed
     );
     if !goes_on || !run.kind.resumes() {
         let message = match goes_on {
