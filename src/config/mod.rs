@@ -80,8 +80,6 @@ pub const RUNNERS_ENVIRONMENT: &str = "runners.environment";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
 
-/// Which runner carries out tasks.
-pub const RUN_RUNNER: &str = "run.runner";
 /// How many agents work at a time.
 pub const RUN_JOBS: &str = "run.jobs";
 /// How many agents of a runner work at a time.
@@ -242,13 +240,6 @@ pub static KEYS: &[Key] = &[
         default: Some("false"),
         meaning: "Whether `cleo spawn` refuses unresolved tokens, as with --strict.",
         variable: "CLEO_SPAWN_STRICT",
-    },
-    Key {
-        name: RUN_RUNNER,
-        kind: Kind::Text(100),
-        default: None,
-        meaning: "Which runner carries out tasks in `cleo run`, such as claude or codex.",
-        variable: "CLEO_RUN_RUNNER",
     },
     Key {
         name: RUN_JOBS,

@@ -56,6 +56,7 @@ mod refusals;
 mod route;
 mod runners;
 mod running;
+mod running_killed;
 mod safety;
 mod schemas;
 mod selection;

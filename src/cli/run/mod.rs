@@ -1,6 +1,7 @@
 //! `cleo run`
 
 mod lines;
+mod live;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,14 +14,17 @@ use super::arguments::Format;
 use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
 use crate::config::{
-    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER,
-    RUN_RUNNER_JOBS, RUN_TASK_TIME_LIMIT, Settings, seconds,
+    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
+    RUN_TASK_TIME_LIMIT, Settings, seconds,
 };
-use crate::coordinator::{self, Ambience, Listener, Options, Report, Selection};
+use crate::coordinator::{
+    self, Ambience, Listener, Options, Rehearsal, Rehearsed, Report, Selection,
+};
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::{Event, Line, Outcome, Usage};
+use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -60,8 +64,8 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "tasks")]
     all_ready: bool,
 
-    /// Which program works: claude, codex, gemini, opencode, copilot or command [default: the setting
-    /// run.runner]
+    /// Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+    /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
     #[arg(long, value_name = "NAME")]
     runner: Option<String>,
 
@@ -131,6 +135,11 @@ fn price(text: &str) -> std::result::Result<f64, String> {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let options = options(&arguments, face.settings)?;
     let surroundings = face.surroundings()?;
+    if arguments.dry_run {
+        let ambience = ambience(face.settings)?;
+        let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
+        return face.reply(&rehearsed, &[], |screen| plan(screen, &rehearsed));
+    }
     carried_out(face, |ambience, listener| {
         coordinator::run(surroundings, options, ambience, listener)
     })
@@ -141,12 +150,15 @@ pub(super) fn carried_out(
     face: &mut Face<'_>,
     carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
-    let ambience = ambience();
+    let ambience = ambience(face.settings)?;
     if face.output.format() == Format::Ndjson {
         return stream(face, |listener| carry_out(ambience, listener));
     }
-    let mut lines = lines::Lines::new(face.output.notes());
-    let mut report = carry_out(ambience, &mut lines)?;
+    let mut listener: Box<dyn Listener> = match face.output.is_watched() {
+        true => Box::new(live::Live::new(face.output.notes())),
+        false => Box::new(lines::Lines::new(face.output.notes())),
+    };
+    let mut report = carry_out(ambience, &mut *listener)?;
     let error = report.error.take();
     face.outcome(&report, error, &[], |screen| render(screen, &report))
 }
@@ -182,14 +194,15 @@ impl Listener for Events {
 }
 
 /// Reads how deep in runs of agents this cleo is.
-fn ambience() -> Ambience {
+fn ambience(settings: &Settings) -> Result<Ambience> {
     let text = |name: &str| env::var(name).ok();
-    Ambience {
+    Ok(Ambience {
         depth: text("CLEO_DEPTH")
             .and_then(|depth| depth.trim().parse().ok())
             .unwrap_or(0),
         trace: text("TRACEPARENT"),
-    }
+        runners: Runners::from(settings)?,
+    })
 }
 
 fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
@@ -202,7 +215,7 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     };
     Ok(Options {
         selection,
-        runner: runner(arguments, settings)?,
+        runner: runner(arguments)?,
         command: arguments.command.clone(),
         model: arguments.model.clone(),
         jobs: arguments
@@ -225,23 +238,16 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     })
 }
 
-fn runner(arguments: &Arguments, settings: &Settings) -> Result<String> {
-    if arguments.command.is_some() {
-        return match arguments.runner.as_deref() {
-            None | Some("command") => Ok("command".to_string()),
-            Some(other) => {
-                let message = format!("`--command` is for the runner `command`, not `{other}`");
-                Err(Error::new(Code::Usage, message).fix("cleo run --help"))
-            }
-        };
+/// Reads which runner is asked for.
+fn runner(arguments: &Arguments) -> Result<Option<String>> {
+    match (&arguments.command, arguments.runner.as_deref()) {
+        (Some(_), None | Some("command")) => Ok(Some("command".to_string())),
+        (Some(_), Some(other)) => {
+            let message = format!("`--command` is for the runner `command`, not `{other}`");
+            Err(Error::new(Code::Usage, message).fix("cleo run --help"))
+        }
+        (None, runner) => Ok(runner.map(String::from)),
     }
-    let named = arguments.runner.clone().or(settings.text(RUN_RUNNER));
-    named.ok_or_else(|| {
-        let message = "nothing says which program is to work on the tasks";
-        Error::new(Code::Usage, message)
-            .fix("cleo config set run.runner claude")
-            .or("say it for this run", "cleo run --help")
-    })
 }
 
 /// Reads how many agents of each runner may work at a time.
@@ -293,6 +299,28 @@ fn render(screen: &mut Screen, report: &Report) {
     screen
         .say(tone, all)
         .line(Tone::Dim, format!("  {}", parts.join("  ")));
+}
+
+/// Shows what a run would do.
+fn plan(screen: &mut Screen, rehearsed: &Rehearsed) {
+    let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
+    let row = |task: &Rehearsal| -> Vec<Cell> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+        let wave = task.wave.map(|wave| wave.to_string());
+        let runner = match (&task.runner, &task.model) {
+            (Some(runner), Some(model)) => format!("{runner}:{model}"),
+            (runner, _) => text(runner),
+        };
+        vec![
+            (Tone::Dim, text(&wave)),
+            (Tone::Strong, task.task_id.to_string()),
+            (Tone::Accent, text(&task.skill)),
+            (Tone::Plain, runner),
+            (Tone::Dim, id::list(&task.needs)),
+            (Tone::Plain, task.title.clone()),
+        ]
+    };
+    screen.table(&head, rehearsed.tasks.iter().map(row).collect());
 }
 
 /// Shows the tasks of a run, a row each.
