@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cleo::run::Outcome;
-use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive};
+use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive, wake};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -170,6 +170,30 @@ fn an_agent_is_ended_when_its_caller_wants_it() {
     };
     let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();
     assert_eq!(ended.outcome, Some(Outcome::Cancelled));
+}
+
+#[test]
+fn who_drives_a_silent_agent_is_woken_to_end_it() {
+    let (one, other) = (Stage::new(), Stage::new());
+    let stops = [AtomicBool::new(false), AtomicBool::new(false)];
+    thread::scope(|scope| {
+        let driven = [(&one, &stops[0]), (&other, &stops[1])].map(|(stage, stop)| {
+            scope.spawn(|| {
+                let job = stage.job("");
+                drive(&shell("touch begun; sleep 300"), &job, stop, &mut |_| {}).unwrap()
+            })
+        });
+        for (stage, stop) in [(&one, &stops[0]), (&other, &stops[1])] {
+            while !stage.path("begun").exists() {
+                thread::yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+            wake();
+        }
+        for ended in driven.map(|thread| thread.join().unwrap()) {
+            assert_eq!(ended.outcome, Some(Outcome::Cancelled));
+        }
+    });
 }
 
 #[test]
