@@ -216,6 +216,8 @@ fn nothing_that_an_agent_started_outlives_it() {
     let leaves = [
         "sleep 300 &",
         "setsid sleep 300 &",
+        // As a cleo that this agent starts marks its own.
+        "CLEO_MARK=${CLEO_MARK}inner. setsid sleep 300 &",
         "setsid sh -c 'sleep 300 & setsid sleep 300' &",
         "(setsid sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &) &",
     ];
