@@ -155,6 +155,8 @@ codes! {
         "Correct the clock, or wait for it; leases are not judged by a clock that was set back.";
     StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
         "Install that version of cleo or a newer one.";
+    StoreSchema = "E_STORE_SCHEMA", 8, "The database was made by another build of cleo, with other tables.",
+        "Export what is in it with that build, move it away, run `cleo init` and import it.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
         "Look it up with `cleo find WORDS`.";
     DependencyNotFound = "E_DEPENDENCY_NOT_FOUND", 4, "A dependency named is no task; nothing was changed.",
@@ -217,6 +219,16 @@ codes! {
         "Use another id, or go on: the thing is there.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
         "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
+    AgentUntrusted = "E_AGENT_UNTRUSTED", 80, "A worker was not called, because this user has not trusted it, or not as it is now.",
+        "Look at what it runs or calls with `cleo agents show AGENT`, then `cleo agents trust AGENT`.";
+    AgentDown = "E_AGENT_DOWN", 80, "A worker that was looked at is not there, or may not be called.",
+        "See the reason beside each agent, and look again with `cleo agents check`.";
+    RunNested = "E_RUN_NESTED", 11, "A run was asked for by an agent that is too many runs deep; nothing was begun.",
+        "Have the outermost run do it: add the tasks, and let it carry them out.";
+    RunCancelled = "E_RUN_CANCELLED", 130, "A run was given up before all its tasks were done.",
+        "Go on with it by `cleo runs resume RUN`, or begin another.";
+    RunTimeout = "E_RUN_TIMEOUT", 124, "A run, or the one task of it, took longer than it may.",
+        "Go on with `cleo runs resume RUN`, or allow more with `--time-limit`, `--task-time-limit` or `--idle-limit`.";
     ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
         "Try again later; `cleo config list` shows which server it is.";
     ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",

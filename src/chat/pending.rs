@@ -99,15 +99,108 @@ pub(super) enum Short {
     No,
 }
 
-/// Reads a yes or a no.
+/// Words that mean a yes, as people say it.
+const YES: &[&str] = &[
+    "absolutely",
+    "agreed",
+    "approved",
+    "certainly",
+    "confirm",
+    "confirmed",
+    "correct",
+    "definitely",
+    "do it",
+    "do so",
+    "do that",
+    "fine",
+    "fine by me",
+    "fine with me",
+    "go ahead",
+    "go for it",
+    "go on",
+    "i agree",
+    "i confirm",
+    "i do",
+    "looks good",
+    "looks good to me",
+    "of course",
+    "ok",
+    "okay",
+    "please do",
+    "proceed",
+    "sounds good",
+    "sure",
+    "that is fine",
+    "that's fine",
+    "y",
+    "yeah",
+    "yep",
+    "yes",
+    "you can",
+    "you may",
+    "yup",
+];
+
+/// Words that mean a no.
+const NO: &[&str] = &[
+    "abort",
+    "better not",
+    "cancel",
+    "cancel it",
+    "cancel that",
+    "do not",
+    "do not do it",
+    "do not do that",
+    "don't",
+    "don't do it",
+    "don't do that",
+    "drop it",
+    "forget it",
+    "leave it",
+    "n",
+    "nah",
+    "never mind",
+    "nevermind",
+    "no",
+    "nope",
+    "not now",
+    "stop",
+];
+
+/// Words beside a yes or a no that change nothing about it.
+const POLITE: &[&str] = &["now", "please", "thank", "thanks", "then", "you"];
+
+/// Reads a yes or a no. Every word of the message must be part of one; a message that says both says
+/// neither.
 pub(super) fn short(message: &str) -> Option<Short> {
-    let word = bare(message);
-    let word = word.strip_suffix(" please").unwrap_or(&word);
-    match word.trim_end_matches(',') {
-        "yes" | "y" | "confirm" | "proceed" | "ok" | "okay" => Some(Short::Yes),
-        "no" | "n" | "cancel" => Some(Short::No),
-        _ => None,
+    let bare = bare(message).replace('’', "'");
+    let words = bare.split([' ', ',', ';', '.', '!', '\t', '\n']);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let (mut at, mut found) = (0, None);
+    while at < words.len() {
+        let (meaning, count) = phrase(&words[at..])?;
+        if meaning.is_some() && found.is_some() && meaning != found {
+            return None;
+        }
+        found = found.or(meaning);
+        at += count;
     }
+    found
+}
+
+/// Reads the longest phrase that words begin with: what it means, and how many words it has.
+fn phrase(words: &[&str]) -> Option<(Option<Short>, usize)> {
+    let begins = |phrase: &str| {
+        let mut parts = phrase.split(' ').enumerate();
+        parts.all(|(at, part)| words.get(at) == Some(&part))
+    };
+    let meaning = |phrases: &'static [&'static str], short| {
+        let fitting = phrases.iter().filter(|phrase| begins(phrase));
+        fitting.map(move |phrase| (short, phrase.split(' ').count()))
+    };
+    let all = meaning(YES, Some(Short::Yes)).chain(meaning(NO, Some(Short::No)));
+    all.chain(meaning(POLITE, None))
+        .max_by_key(|(_, count)| *count)
 }
 
 /// Says whether a message is a short answer or a number, which ask for nothing by themselves.
@@ -193,6 +286,24 @@ mod tests {
             ("confirm", Some(Short::Yes)),
             ("proceed", Some(Short::Yes)),
             ("yes, please", Some(Short::Yes)),
+            ("sure", Some(Short::Yes)),
+            ("Go ahead!", Some(Short::Yes)),
+            ("ok do it", Some(Short::Yes)),
+            ("Yes, go ahead and thank you", None),
+            ("yes. do that now, thanks", Some(Short::Yes)),
+            ("sounds good", Some(Short::Yes)),
+            ("Of course, please proceed.", Some(Short::Yes)),
+            ("please do", Some(Short::Yes)),
+            ("please", None),
+            ("No, thank you", Some(Short::No)),
+            ("please don’t do it", Some(Short::No)),
+            ("never mind", Some(Short::No)),
+            ("no, go ahead", None),
+            ("ok cancel", None),
+            ("do it for client 7", None),
+            ("not sure", None),
+            ("sure, but delete component 102", None),
+            ("yes yes yes yes", Some(Short::Yes)),
             ("no", Some(Short::No)),
             ("Cancel", Some(Short::No)),
             ("yes but to small", None),

@@ -155,8 +155,15 @@ impl<'a> Reader<'a> {
             return;
         };
         let is_negated = index > 0 && NEGATIONS.contains(&self.at(index - 1));
+        // "Make a banner" makes one; "make my banner blurred" changes it.
+        let makes =
+            self.at(index) == "make" && ["a", "an", "another", "new"].contains(&self.at(index + 1));
         // What is not to be done is only looked at.
-        let verb = if is_negated { Verb::Read } else { verb };
+        let verb = match (is_negated, makes) {
+            (true, _) => Verb::Read,
+            (false, true) => Verb::Create,
+            (false, false) => verb,
+        };
         (self.verb, self.from) = (Some(verb), index + 1);
     }
 

@@ -124,6 +124,13 @@ mod tests {
             ("change my card title to 'button radius'", Clarifier),
             ("delete my footer", Clarifier),
             ("change the padding to 3px", Design),
+            ("give me my design for client 6", Design),
+            ("turn the background into gradient", Design),
+            ("use stroked for the card style", Design),
+            ("make a banner with title Hello for client 6", Editor),
+            ("attach premium security group to component 101", Editor),
+            ("erase component 456", Editor),
+            ("describe my card component", Clarifier),
             ("hello", Clarifier),
             ("what is the weather", Clarifier),
         ] {

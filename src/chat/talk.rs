@@ -79,6 +79,10 @@ impl Talk {
         let invalid = || Doing::Reply(Saying::new(agent, invalid).waiting(Wait::Kept));
         match (pending.kind, short) {
             (PendingKind::Confirm, Some(_)) => return Doing::Confirmed(pending.clone()),
+            // Of one there is nothing to choose: a yes means it.
+            (PendingKind::Select, Some(Short::Yes)) if pending.candidates.len() == 1 => {
+                return Doing::Chosen(pending.clone(), pending.candidates[0].clone());
+            }
             (PendingKind::Select, Some(_)) => return invalid(),
             (PendingKind::Confirm, None) => return self.replaced(pending, message, advice),
             (PendingKind::Select, None) => {}

@@ -13,14 +13,16 @@ use crate::runner;
 const PROGRAM: &str = "cleo-full";
 
 /// Names of the commands that it carries out.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 11] = [
     "agents",
+    "ask",
     "chat",
     "conversations",
     "export",
     "import",
     "plan",
     "route",
+    "run",
     "runs",
     "sync",
 ];

@@ -14,6 +14,7 @@ mod usage;
 mod add;
 mod agents;
 mod archive;
+mod ask;
 mod cancel;
 mod chat;
 mod claim;
@@ -33,6 +34,7 @@ mod heartbeat;
 mod import;
 mod init;
 mod list;
+mod live;
 mod log;
 mod man;
 mod manifest;
@@ -43,6 +45,7 @@ mod release;
 mod reopen;
 mod research;
 mod route;
+mod run;
 mod runs;
 mod schema;
 mod session;
@@ -147,6 +150,8 @@ enum Command {
     /// Manage conversations with agents
     #[command(subcommand)]
     Conversations(Later<conversations::Command>),
+    /// Carry out tasks: agents work on them side by side, and only what verifies is done
+    Run(Later<Box<run::Arguments>>),
     /// Look at what agents carried out
     #[command(subcommand)]
     Runs(Later<runs::Command>),
@@ -154,6 +159,8 @@ enum Command {
     Route(Later<route::Arguments>),
     /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
     Plan(Later<plan::Arguments>),
+    /// Have a query answered by workers: planned, carried out side by side, put together
+    Ask(Later<ask::Arguments>),
     /// Talk about designs and components, message by message; nothing is written before a yes
     Chat(Later<chat::Arguments>),
     /// Take over tasks from a file of another tool, all or none
@@ -193,6 +200,9 @@ impl Command {
         )
     }
 }
+
+/// The name of answers before a command begins.
+const NO_COMMAND: &str = "cleo";
 
 /// Runs the command of this process and returns its exit code. Some commands are handed over to the
 /// program beside.
@@ -234,15 +244,19 @@ fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
         globals: &cli.globals,
         settings: &settings,
         arguments: &arguments,
-        name: "cleo",
+        name: NO_COMMAND,
     };
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
     let done = ready.and_then(|()| dispatch::<WHOLE>(&mut face, cli.command));
-    let name = face.name;
+    // What is refused before a command begins is refused to that command all the same.
+    let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
         Ok(code) => code,
-        Err(error) => output.error(name, usage::with_fix(error, &cli.globals, &arguments)),
+        Err(error) => {
+            let name = begun.map_or_else(|| usage::command_of(&arguments), String::from);
+            output.error(&name, usage::with_fix(error, &cli.globals, &arguments))
+        }
     }
 }
 
@@ -282,18 +296,22 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) if WHOLE => agents::dispatch(face, command),
         Command::Conversations(Later(command)) if WHOLE => conversations::dispatch(face, command),
+        Command::Run(Later(arguments)) if WHOLE => face.run("run", *arguments, run::run),
         Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
         Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
+        Command::Ask(Later(arguments)) if WHOLE => face.run("ask", arguments, ask::run),
         Command::Chat(Later(arguments)) if WHOLE => chat::dispatch(face, arguments),
         Command::Import(Later(arguments)) if WHOLE => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) if WHOLE => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) if WHOLE => face.run("sync", arguments, sync::run),
         Command::Agents(_)
         | Command::Conversations(_)
+        | Command::Run(_)
         | Command::Runs(_)
         | Command::Route(_)
         | Command::Plan(_)
+        | Command::Ask(_)
         | Command::Chat(_)
         | Command::Import(_)
         | Command::Export(_)

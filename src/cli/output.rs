@@ -26,6 +26,8 @@ pub(super) struct Stream<'a> {
     stdout: BufWriter<io::StdoutLock<'static>>,
     broken: Option<io::Error>,
     failed: Option<Code>,
+    /// Whether a filter did not fit an answer.
+    misfit: bool,
     /// The answer that is being written.
     line: Vec<u8>,
     is_for_terminal: bool,
@@ -43,19 +45,22 @@ impl Stream<'_> {
             Err(error) => (None, Some(error)),
         };
         self.failed = self.failed.or(error.map(|error| error.code));
-        let envelope = Envelope::new(command, result, error, &[]);
-        match self.write(&envelope) {
+        let written = self.write(&Envelope::new(command, result, error, &[]));
+        self.judge(written);
+        self.broken.is_none()
+    }
+
+    /// Judges how far an answer came; a filter that does not fit it ends nothing.
+    fn judge(&mut self, written: io::Result<Ended>) {
+        match written {
             Ok(Ended::Whole) => {}
             Ok(Ended::Failed(message)) => {
-                self.failed = self.failed.or(Some(Code::Usage));
-                eprint_whole(&format!(
-                    "error[E_USAGE]: {}\n",
-                    clean(&filter_failed(&message).message)
-                ));
+                self.misfit = true;
+                let message = filter_failed(&message).message;
+                eprint_whole(&format!("error[E_USAGE]: {}\n", clean(&message)));
             }
             Err(cause) => self.broken = Some(cause),
         }
-        self.broken.is_none()
     }
 
     /// Adds an answer that failed and says with what result; false when nobody can read it any more.
@@ -95,7 +100,8 @@ impl Stream<'_> {
         self.failed = Some(code);
     }
 
-    /// Adds the last answer, which sums up; its error is the one that the command ends with.
+    /// Adds the last answer, which sums up; its error is the one that the command ends with. A
+    /// filter sees it as it sees the others; the fields that are asked for are those of the others.
     pub(super) fn finish<T: Serialize>(
         &mut self,
         command: &str,
@@ -104,9 +110,12 @@ impl Stream<'_> {
         warnings: &[String],
     ) {
         self.failed = error.map(|error| error.code);
-        let line = json(&Envelope::new(command, Some(result), error, warnings));
         if self.broken.is_none() {
-            self.broken = writeln!(self.stdout, "{line}").err();
+            let envelope = Envelope::new(command, Some(result), error, warnings);
+            let whole = View::default();
+            let view = if error.is_some() { &whole } else { self.view };
+            let written = view.filtered(&mut self.stdout, &envelope, Format::Ndjson);
+            self.judge(written);
         }
     }
 }
@@ -120,6 +129,15 @@ pub(super) struct Feed {
 }
 
 impl Feed {
+    /// Shows text as soon as it is there; false when nobody can read it any more.
+    pub(super) fn show(&mut self, text: impl FnOnce(&mut Screen)) -> bool {
+        let mut screen = Screen::new(self.color);
+        text(&mut screen);
+        let written = self.stdout.write_all(screen.finish().as_bytes());
+        self.broken = written.and_then(|()| self.stdout.flush()).err();
+        self.broken.is_none()
+    }
+
     /// Writes one line; false when nobody can read it any more.
     pub(super) fn line<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) -> bool {
         let line = match self.format {
@@ -140,6 +158,23 @@ impl Feed {
         let mut pipe = [PollFd::new(&self.stdout, PollFlags::empty())];
         let told = poll(&mut pipe, Some(&Timespec::default()));
         told.is_err() || !pipe[0].revents().contains(PollFlags::ERR)
+    }
+}
+
+/// Lines for people on standard error, while something goes on.
+pub(super) struct Notes {
+    color: bool,
+    quiet: bool,
+}
+
+impl Notes {
+    /// Writes a line.
+    pub(super) fn line(&self, tone: Tone, text: &str) {
+        if !self.quiet {
+            let mut screen = Screen::new(self.color);
+            screen.line(tone, text);
+            eprint_whole(&screen.finish());
+        }
     }
 }
 
@@ -324,9 +359,15 @@ impl Output {
             stdout: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             broken: None,
             failed: None,
+            misfit: false,
             line: Vec::new(),
             is_for_terminal: io::stdout().is_terminal(),
         }
+    }
+
+    /// Says whether somebody watches what is shown as it comes.
+    pub(super) fn is_watched(&self) -> bool {
+        self.format == Format::Text && io::stdout().is_terminal()
     }
 
     /// Begins a feed.
@@ -359,7 +400,8 @@ impl Output {
         if let Some(lost) = &lost {
             self.explain(lost);
         }
-        let code = stream.failed.or(lost.map(|lost| lost.code));
+        let misfit = stream.misfit.then_some(Code::Usage);
+        let code = stream.failed.or(misfit).or(lost.map(|lost| lost.code));
         code.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code()))
     }
 
@@ -418,6 +460,14 @@ impl Output {
     /// Shows help to somebody who has not asked for it.
     pub(super) fn help(&self, text: &str) {
         eprint_whole(text);
+    }
+
+    /// Begins to tell people what goes on.
+    pub(super) fn notes(&self) -> Notes {
+        Notes {
+            color: self.error_color,
+            quiet: self.quiet,
+        }
     }
 
     /// Tells people something that is no part of the answer.

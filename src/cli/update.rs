@@ -135,6 +135,7 @@ fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
 #[derive(Clone, Copy, ValueEnum)]
 enum Field {
     Description,
+    Parent,
     Depends,
     Labels,
     Phase,
@@ -154,6 +155,7 @@ impl Field {
     fn field(self) -> ListField {
         match self {
             Field::Description => ListField::Description,
+            Field::Parent => ListField::Parent,
             Field::Depends => ListField::Depends,
             Field::Labels => ListField::Labels,
             Field::Phase => ListField::Phase,

@@ -80,6 +80,19 @@ pub const RUNNERS_ENVIRONMENT: &str = "runners.environment";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
 
+/// Which runner carries out tasks.
+pub const RUN_RUNNER: &str = "run.runner";
+/// How many agents work at a time.
+pub const RUN_JOBS: &str = "run.jobs";
+/// How many agents of a runner work at a time.
+pub const RUN_RUNNER_JOBS: &str = "run.runnerJobs";
+/// How often a task is mended.
+pub const RUN_REPAIR: &str = "run.repair";
+/// How long an agent may take.
+pub const RUN_TASK_TIME_LIMIT: &str = "run.taskTimeLimit";
+/// How long an agent may be silent.
+pub const RUN_IDLE_LIMIT: &str = "run.idleLimit";
+
 /// Which kind of server answers for agents.
 pub const LLM_PROVIDER: &str = "llm.provider";
 /// Which model answers.
@@ -98,6 +111,9 @@ pub const LLM_STREAM: &str = "llm.stream";
 pub const LLM_INPUT_PRICE: &str = "llm.inputPrice";
 /// What tokens that are written cost.
 pub const LLM_OUTPUT_PRICE: &str = "llm.outputPrice";
+
+/// Whether workers that were registered over HTTP may have addresses that are not public.
+pub const WORKERS_ALLOW_PRIVATE: &str = "workers.allowPrivate";
 
 /// Every setting that there is.
 pub static KEYS: &[Key] = &[
@@ -228,6 +244,48 @@ pub static KEYS: &[Key] = &[
         variable: "CLEO_SPAWN_STRICT",
     },
     Key {
+        name: RUN_RUNNER,
+        kind: Kind::Text(100),
+        default: None,
+        meaning: "Which runner carries out tasks in `cleo run`, such as claude or codex.",
+        variable: "CLEO_RUN_RUNNER",
+    },
+    Key {
+        name: RUN_JOBS,
+        kind: Kind::Number(1, 1_000),
+        default: Some("4"),
+        meaning: "How many agents work at a time in `cleo run`.",
+        variable: "CLEO_RUN_JOBS",
+    },
+    Key {
+        name: RUN_RUNNER_JOBS,
+        kind: Kind::Text(200),
+        default: None,
+        meaning: "How many agents of a runner work at a time, such as claude=2,codex=4.",
+        variable: "CLEO_RUN_RUNNER_JOBS",
+    },
+    Key {
+        name: RUN_REPAIR,
+        kind: Kind::Number(0, 10),
+        default: Some("1"),
+        meaning: "How often an agent is told what is missing of its task, before the task fails.",
+        variable: "CLEO_RUN_REPAIR",
+    },
+    Key {
+        name: RUN_TASK_TIME_LIMIT,
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("1h"),
+        meaning: "How long an agent may work on a task.",
+        variable: "CLEO_RUN_TASK_TIME_LIMIT",
+    },
+    Key {
+        name: RUN_IDLE_LIMIT,
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("15m"),
+        meaning: "How long an agent may be silent before it is ended.",
+        variable: "CLEO_RUN_IDLE_LIMIT",
+    },
+    Key {
         name: LLM_PROVIDER,
         kind: Kind::Choice(&["openai-chat", "openai-responses", "anthropic", "ollama"]),
         default: None,
@@ -289,6 +347,13 @@ pub static KEYS: &[Key] = &[
         default: None,
         meaning: "Price of a million tokens that the model writes.",
         variable: "CLEO_LLM_OUTPUT_PRICE",
+    },
+    Key {
+        name: WORKERS_ALLOW_PRIVATE,
+        kind: Kind::Flag,
+        default: Some("false"),
+        meaning: "Whether workers that were registered over HTTP may be on this machine or in a network around it. Not from a project's file.",
+        variable: "CLEO_WORKERS_ALLOW_PRIVATE",
     },
 ];
 
@@ -381,7 +446,8 @@ fn whole(text: &str) -> Option<u64> {
         .then(|| text.parse().ok())?
 }
 
-fn seconds(text: &str) -> Option<u64> {
+/// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
+pub fn seconds(text: &str) -> Option<u64> {
     let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
     let (number, unit) = units
         .iter()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::complete::complete;
-use super::tasks::{self, Patch};
+use super::tasks::{self, ListField, Patch};
 use super::{Context, agents, require};
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
@@ -130,6 +130,8 @@ pub struct Change {
     pub estimated_hours: Option<f64>,
     pub tags: Vec<String>,
     pub feature: Option<String>,
+    /// Fields to empty before the rest of the change.
+    pub clear: Vec<ListField>,
 }
 
 /// A task after a command.
@@ -182,7 +184,7 @@ pub struct Stats {
 pub fn create(context: &mut Context, change: Change) -> Result<Kept> {
     let title = change.title.unwrap_or_default();
     check_title(&title)?;
-    let warnings = unknown_agent(context, change.assigned_to.as_deref())?;
+    require_agent(context, change.assigned_to.as_deref())?;
     let draft = Draft {
         title,
         description: change.description.unwrap_or_default(),
@@ -198,14 +200,14 @@ pub fn create(context: &mut Context, change: Change) -> Result<Kept> {
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     Ok(Kept {
         task: added.task.into(),
-        warnings,
+        warnings: Vec::new(),
     })
 }
 
 /// Changes a task and moves it, or neither.
 pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept> {
     change.title.as_deref().map(check_title).transpose()?;
-    let mut warnings = unknown_agent(context, change.assigned_to.as_deref())?;
+    require_agent(context, change.assigned_to.as_deref())?;
     let status = change.status.as_deref().map(status).transpose()?;
     let patch = Patch {
         title: change.title,
@@ -216,6 +218,7 @@ pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept>
         estimate: change.estimated_hours,
         add_labels: change.tags,
         feature: change.feature,
+        clear: change.clear,
         ..Patch::default()
     };
     if status.is_none() && patch.is_empty() {
@@ -224,8 +227,9 @@ pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept>
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
     let mut task = tasks::rehearse(context, id, patch.clone())?;
+    let mut warnings = Vec::new();
     if let Some(status) = status {
-        (task, warnings) = moved(context, id, status, warnings)?;
+        (task, warnings) = moved(context, id, status)?;
     }
     if !patch.is_empty() {
         task = tasks::update(context, id, patch)?;
@@ -236,16 +240,11 @@ pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept>
     })
 }
 
-/// Moves a task by the command whose move it is.
-fn moved(
-    context: &mut Context,
-    id: TaskId,
-    status: Status,
-    mut warnings: Vec<String>,
-) -> Result<(Task, Vec<String>)> {
+/// Moves a task by the command whose move it is, and returns it with what the caller should know.
+fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec<String>)> {
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
-        _ if task.status == status => return Ok((task, warnings)),
+        _ if task.status == status => return Ok((task, Vec::new())),
         Status::Done => complete(context, id, None, false)?,
         Status::Cancelled => tasks::cancel(context, id, None, false)?,
         _ => {
@@ -256,11 +255,10 @@ fn moved(
                 status: Some(status),
                 ..Patch::default()
             };
-            return Ok((tasks::update(context, id, patch)?, warnings));
+            return Ok((tasks::update(context, id, patch)?, Vec::new()));
         }
     };
-    warnings.extend(moved.warnings);
-    Ok((moved.task, warnings))
+    Ok((moved.task, moved.warnings))
 }
 
 /// Lists tasks; among the statuses of a filter, paused means blocked too.
@@ -313,13 +311,10 @@ fn check_title(title: &str) -> Result<()> {
     Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()))
 }
 
-/// Warns of an agent that nobody knows: a task can be given to somebody who is still to come.
-fn unknown_agent(context: &Context, agent: Option<&str>) -> Result<Vec<String>> {
-    let Some(id) = agent else {
-        return Ok(Vec::new());
-    };
-    let known = agents::known_in(&context.workspace)?;
-    let is_known = known.agents.iter().any(|agent| agent.id == id);
-    let warning = format!("there is no agent `{id}` yet; see: cleo agents list");
-    Ok((!is_known).then_some(warning).into_iter().collect())
+/// Refuses an agent that nobody knows: the specification has `assigned_to` refer to an agent.
+fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
+    let Some(id) = agent else { return Ok(()) };
+    agents::known_in(&context.workspace)?
+        .require(id)
+        .map(|_| ())
 }

@@ -113,7 +113,14 @@ impl Leaders {
 
 impl Index {
     /// Returns the number of each word of a message; an unknown word has one that no word has.
+    ///
+    /// A message without any term goes to nobody: the rule ends there, before it looks at agents
+    /// (notes 1.2: no tokens, then `finalize` at once). So its words are not looked up, and a tag of
+    /// several short words (`go on`), which counts beside terms (1.4), is not found by them alone.
     pub(super) fn numbers(&self, message: &Message) -> Vec<u32> {
+        if message.term_places().is_empty() {
+            return Vec::new();
+        }
         let number = |word| self.number(word).unwrap_or(u32::MAX);
         message.words().map(number).collect()
     }

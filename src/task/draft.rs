@@ -146,7 +146,7 @@ impl Draft {
         }
         check_phase(self.phase.as_deref())?;
         self.due = self.due.as_deref().map(check_due).transpose()?;
-        check_estimate(self.estimate)?;
+        self.estimate = check_estimate(self.estimate)?;
         Ok(self)
     }
 }
@@ -365,14 +365,16 @@ pub fn check_due(text: &str) -> Result<String> {
     })
 }
 
-/// Checks an estimate: hours, finite, not negative, below 1,000.
-pub fn check_estimate(hours: Option<f64>) -> Result<()> {
-    match hours {
-        Some(hours) if !(0.0..1_000.0).contains(&hours) => {
+/// Checks an estimate (hours, finite, not negative, below 1,000) and returns it with two decimals,
+/// as many as the specification keeps.
+pub fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
+    let rounded = hours.map(|hours| (hours * 100.0).round() / 100.0);
+    match hours.zip(rounded) {
+        Some((hours, rounded)) if hours < 0.0 || !(0.0..1_000.0).contains(&rounded) => {
             let message = format!("estimate is {hours}; it counts hours from 0 to 999.99");
             Err(Error::new(Code::TaskInvalid, message).instead(hours.to_string(), "1"))
         }
-        _ => Ok(()),
+        _ => Ok(rounded),
     }
 }
 
@@ -467,9 +469,12 @@ mod tests {
 
     #[test]
     fn estimates_and_due_dates_are_checked() {
-        assert!(check_estimate(Some(f64::NAN)).is_err());
-        assert!(check_estimate(Some(-1.0)).is_err());
-        assert!(check_estimate(Some(2.5)).is_ok());
+        for wrong in [f64::NAN, f64::INFINITY, -1.0, -0.001, 999.995, 1_000.0] {
+            assert!(check_estimate(Some(wrong)).is_err(), "{wrong}");
+        }
+        for (hours, kept) in [(2.5, 2.5), (0.0, 0.0), (1.0 / 3.0, 0.33), (999.994, 999.99)] {
+            assert_eq!(check_estimate(Some(hours)).unwrap(), Some(kept));
+        }
         assert!(check_due("2026-02-30").is_err());
     }
 }

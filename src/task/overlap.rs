@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 /// Most patterns that one text with braces is taken apart into.
 const ALTERNATIVES_MAX: usize = 64;
-/// Most steps that comparing patterns may take in all.
-const STEPS_MAX: u64 = 100_000_000;
+/// Most steps that comparing patterns may take in all: about a second where nothing is optimized.
+const STEPS_MAX: u64 = 20_000_000;
 
 /// What it costs to find that two plain paths meet.
 const STEPS_OF_PLAIN: u64 = 10;
@@ -106,6 +106,12 @@ impl Pattern {
             is_deep: is_folder && is_deep,
             parts: OnceCell::new(),
         }
+    }
+
+    /// Returns a name that patterns have in common only when they mean the same.
+    pub fn name(&self) -> String {
+        let below = if self.is_deep { "/" } else { "" };
+        format!("{}{below}", self.path)
     }
 
     /// Returns the folders that it begins with, as far as they are plain.
@@ -320,6 +326,17 @@ pub struct Occupied {
     above: Lengths,
 }
 
+/// What somebody has taken of what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Who has it.
+    pub owner: u32,
+    /// Which of the texts mean it.
+    pub texts: Vec<usize>,
+    /// The name of the pattern by which it is taken; see [`Pattern::name`].
+    pub pattern: String,
+}
+
 /// Places of patterns by folder.
 #[derive(Default)]
 struct Folders {
@@ -387,25 +404,50 @@ impl Occupied {
         self.n_beneath = self.taken.len();
     }
 
-    /// Finds who has taken something that `patterns` may mean too, and which of their texts mean
-    /// it. `spent` counts the steps; when too many have been taken, nothing is found any more.
-    pub fn conflict(&mut self, patterns: &[Pattern], spent: &mut u64) -> Option<(u32, Vec<usize>)> {
-        let mut found: Option<(u32, Vec<usize>)> = None;
+    /// Finds who has taken something that `patterns` may mean too. `spent` counts the steps; when too
+    /// many have been taken, nothing is found any more.
+    pub fn conflict(&mut self, patterns: &[Pattern], spent: &mut u64) -> Option<Taken> {
+        self.conflict_before(self.taken.len(), patterns, spent)
+    }
+
+    /// Finds who had taken something that `patterns` may mean when so many patterns were taken.
+    pub fn conflict_before(
+        &mut self,
+        count: usize,
+        patterns: &[Pattern],
+        spent: &mut u64,
+    ) -> Option<Taken> {
+        let mut found: Option<Taken> = None;
         for pattern in patterns {
-            let known = found.as_ref().map(|(owner, _)| *owner);
-            let met = self.met_by(pattern, spent);
-            if let Some(owner) = met.filter(|owner| known.is_none_or(|known| known == *owner)) {
-                let (_, texts) = found.get_or_insert((owner, Vec::new()));
-                if texts.last() != Some(&pattern.source) {
-                    texts.push(pattern.source);
+            let known = found.as_ref().map(|found| found.owner);
+            let met = self.met_by(count, pattern, spent);
+            let is_same = |at: &usize| known.is_none_or(|known| known == self.taken[*at].0);
+            if let Some(at) = met.filter(is_same) {
+                let found = found.get_or_insert_with(|| Taken {
+                    owner: self.taken[at].0,
+                    texts: Vec::new(),
+                    pattern: self.taken[at].1.name(),
+                });
+                if found.texts.last() != Some(&pattern.source) {
+                    found.texts.push(pattern.source);
                 }
             }
         }
         found
     }
 
-    /// Finds the first who has taken something that the pattern may mean.
-    fn met_by(&mut self, pattern: &Pattern, spent: &mut u64) -> Option<u32> {
+    /// Returns how many patterns are taken.
+    pub fn len(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// Says whether nothing is taken.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// Finds the first of the first `count` patterns that may mean what the pattern means.
+    fn met_by(&mut self, count: usize, pattern: &Pattern, spent: &mut u64) -> Option<usize> {
         self.look_beneath(pattern.prefix());
         let beginning = pattern
             .folders()
@@ -413,8 +455,8 @@ impl Occupied {
         let near = beginning
             .chain(self.beneath.get(pattern.prefix()))
             .flatten();
-        for at in near {
-            let (owner, other) = &self.taken[*at];
+        for at in near.filter(|at| **at < count) {
+            let (_, other) = &self.taken[*at];
             if Occupied::is_spent(*spent) {
                 return None;
             }
@@ -426,7 +468,7 @@ impl Occupied {
                 pattern.size() * other.size()
             };
             if both_plain || pattern.meets(other) {
-                return Some(*owner);
+                return Some(*at);
             }
         }
         None

@@ -112,13 +112,71 @@ fn done_must_be_earned_and_a_refusal_keeps_the_fields_too() {
 }
 
 #[test]
-fn an_agent_that_nobody_knows_is_told() {
+fn an_agent_that_nobody_knows_is_refused_with_the_nearest() {
     let workspace = TestWorkspace::new();
-    let reply = workspace.json(&["agents", "tasks", "create", "One", "--agent", "nobody"]);
-    assert_eq!(reply["success"], true);
-    assert!(
-        reply["warnings"][0].as_str().unwrap().contains("nobody"),
-        "{reply}"
+    does(&workspace, "agents tasks create One --agent toby-technical");
+    for words in [
+        &[
+            "agents",
+            "tasks",
+            "create",
+            "Two",
+            "--agent",
+            "toby-tecnical",
+        ][..],
+        &[
+            "agents",
+            "tasks",
+            "update",
+            "T1",
+            "--title",
+            "x",
+            "--agent",
+            "toby-tecnical",
+        ],
+    ] {
+        let error = workspace.refused(words, "E_AGENT_NOT_FOUND");
+        let right = words.join(" ").replace("toby-tecnical", "toby-technical");
+        assert_eq!(error["fix"], format!("cleo {right}"));
+    }
+    let far = ["agents", "tasks", "create", "Two", "--agent", "zzz"];
+    let error = workspace.refused(&far, "E_AGENT_NOT_FOUND");
+    assert_eq!(error["fix"], "cleo agents list");
+    assert_eq!(does(&workspace, "list")["total"], 1);
+    assert_eq!(does(&workspace, "show T1")["task"]["title"], "One");
+}
+
+#[test]
+fn fields_are_cleared_and_estimates_have_two_decimals() {
+    let workspace = TestWorkspace::new();
+    let create = "agents tasks create One --agent toby-technical --due 2026-02-01 --estimate 2.255 \
+                  --feature lore --tag history --description Text";
+    let task = does(&workspace, create)["task"].clone();
+    assert_eq!(task["estimatedHours"], 2.26);
+    let clear = "agents tasks update T1 --clear agent,due --clear estimate --estimate 0.1";
+    let task = does(&workspace, clear)["task"].clone();
+    assert_eq!(
+        (
+            &task["assignedTo"],
+            &task["dueDate"],
+            &task["estimatedHours"]
+        ),
+        (&Value::Null, &Value::Null, &json!(0.1))
+    );
+    assert_eq!(
+        (&task["feature"], &task["tags"]),
+        (&json!("lore"), &json!(["history"]))
+    );
+    let clear = "agents tasks update T1 --clear tags,feature,estimate,description --tag war";
+    let task = does(&workspace, clear)["task"].clone();
+    assert_eq!(
+        (
+            &task["feature"],
+            &task["tags"],
+            &task["estimatedHours"],
+            &task["description"]
+        ),
+        (&Value::Null, &json!(["war"]), &Value::Null, &json!(""))
     );
 }
 

@@ -444,6 +444,25 @@ fn b15_where_nothing_fits_the_whole_list_is_offered() {
 }
 
 #[test]
+fn an_offer_is_taken_by_any_yes_also_where_there_is_only_one_to_choose() {
+    let workspace = seeded();
+    say(&workspace, "change button radius to full for client 6");
+    say(&workspace, "Sure, go ahead!");
+    assert_eq!(design(&workspace, "6")["button_design"]["radius"], "full");
+    say(&workspace, "delete component 102 for client 6");
+    has(&say(&workspace, "ok do it"), &["deleted successfully"]);
+    say(&workspace, "delete component 103 for client 6");
+    say(&workspace, "yes please");
+    say(&workspace, "delete my footer component for client 6");
+    has(&say(&workspace, "sounds good"), &["Please select one"]);
+    let turn = say(&workspace, "sure");
+    assert_eq!(turn["pending"]["tool"], "deleteComponent");
+    assert_eq!(turn["pending"]["args"]["componentId"], "101");
+    has(&say(&workspace, "please don't"), &["Cancelled"]);
+    assert_ne!(component(&workspace, "6", "101"), Value::Null);
+}
+
+#[test]
 fn b16_components_are_listed_without_those_of_others() {
     let workspace = seeded();
     let turn = say(&workspace, "list components for client 6");
@@ -737,6 +756,14 @@ fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
     for (seed, said) in [
         ("{\"clients\": [\n  {\"client_id\": 9}\n]}", "line 2 column"),
         ("{\"clients\": [\n nonsense]}", "line 2 column"),
+        (
+            "{\"clients\": [\n {\"client_id\": 9",
+            "cut off: the JSON ends in the middle, at line 2 column 16",
+        ),
+        (
+            "{\"clients\": [\n {\"client_id\": \"9",
+            "cut off: the JSON ends in the middle, at line 2 column",
+        ),
         ("{\"tables\": []}", "unknown field `tables`"),
         ("[]", "line 1"),
         (

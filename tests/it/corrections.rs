@@ -193,6 +193,30 @@ fn the_value_of_an_option_names_no_command() {
 }
 
 #[test]
+fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
+    let workspace = TestWorkspace::planned();
+    let refused = workspace.json(&["orchestrator", "waves", "--jq", ".["]);
+    assert_eq!(refused["command"], "orchestrator.waves");
+    assert_eq!(refused["error"]["fix"], "cleo orchestrator waves --help");
+}
+
+#[test]
+fn a_parent_is_cleared_like_other_fields() {
+    let workspace = TestWorkspace::planned();
+    let parent = |words: &[&str]| {
+        let reply = workspace.json(words);
+        assert_eq!(reply["success"], true, "{reply}");
+        reply["result"]["task"]["parent"].clone()
+    };
+    assert_eq!(parent(&["update", "T2", "--parent", "T1"]), "T1");
+    assert!(parent(&["update", "T2", "--clear", "parent"]).is_null());
+    assert_eq!(
+        parent(&["update", "T2", "--clear", "parent", "--parent", "T1"]),
+        "T1"
+    );
+}
+
+#[test]
 fn usage_errors_have_the_color_that_was_asked_for() {
     let workspace = TestWorkspace::planned();
     for (line, colored) in [

@@ -259,6 +259,27 @@ fn many_messages_are_worked_on_side_by_side_without_mixing() {
 }
 
 #[test]
+fn a_filter_sees_the_summary_too_and_an_error_goes_out_whole() {
+    let workspace = TestWorkspace::new();
+    let command = [
+        "agents",
+        "execute",
+        "--stdin",
+        "--jq",
+        ".result.total // .result.run.agent",
+    ];
+    let reply = workspace.finish(workspace.command(&command), "creative content\n");
+    assert_eq!((reply.exit, &*reply.stdout), (0, "ami-creative\n1\n"));
+    let reply = workspace.finish(workspace.command(&command), "{\"input\":5}\n");
+    assert_eq!(reply.exit, 81);
+    let last = reply.stdout.lines().last().unwrap();
+    assert!(last.contains("E_STEPS_FAILED"), "{reply}");
+    let misfit = ["agents", "execute", "--stdin", "--jq", ".result.total / 1"];
+    let reply = workspace.finish(workspace.command(&misfit), "creative content\n");
+    assert_eq!((reply.exit, &*reply.stdout), (2, "1.0\n"), "{reply}");
+}
+
+#[test]
 fn processes_that_execute_at_once_keep_their_records_apart() {
     let workspace = TestWorkspace::new();
     let lines = ["Help me --agent peter-logical", "'creative design content'"];

@@ -203,6 +203,26 @@ fn a_half_written_line_is_refused_and_nothing_is_touched() {
         "{message}"
     );
     assert_eq!(one.state(), before);
+    let other = &refused["error"]["alternatives"][0]["command"];
+    let pasted = one.shell(other.as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_eq!(one.read("tasks.jsonl"), whole);
+}
+
+#[test]
+fn lines_that_are_no_tasks_are_refused_with_a_way_out_that_works() {
+    let (one, _) = pair();
+    let whole = one.read("tasks.jsonl");
+    let (head, rest) = whole.split_once('\n').unwrap();
+    one.write(
+        "tasks.jsonl",
+        format!("{head}\n# tasks of ours\n{rest}{{\"note\":1}}\n"),
+    );
+    let refused = one.json(&["sync", "tasks.jsonl"]);
+    assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID");
+    let pasted = one.shell(refused["error"]["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_eq!(one.read("tasks.jsonl"), whole);
 }
 
 #[test]

@@ -46,6 +46,11 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
+/// Returns the name of the command of a command line, as in `orchestrator.spawn`.
+pub(super) fn command_of(arguments: &[OsString]) -> String {
+    Line::read(arguments).name()
+}
+
 /// Answers a command line that ends before it names a command: people get the help.
 fn no_command(output: &mut Output, mut line: Line<'_>) -> ExitCode {
     if output.format() == Format::Text {

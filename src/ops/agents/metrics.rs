@@ -36,7 +36,7 @@ pub struct Dashboard {
     pub active_agents: usize,
     /// How many executions were answered.
     pub completed_executions: u64,
-    /// How long an execution takes; none before the first has ended.
+    /// How long an answer takes; what ended without one has no response. None before the first.
     pub average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
     pub most_used_agents: Vec<Used>,
@@ -83,7 +83,7 @@ pub struct Measured {
     pub status: AgentStatus,
     /// How many executions it had, also such as are under way.
     pub execution_count: u64,
-    /// How long one takes; none before the first has ended.
+    /// How long one takes, answered or not; none before the first has ended.
     pub average_execution_time_ms: Option<f64>,
     /// Share of those that ended which were answered, from 0 to 1; none before the first has ended.
     pub success_rate: Option<f64>,
@@ -140,10 +140,13 @@ pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metric
 }
 
 fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
-    let mut all = Sum::default();
+    let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for tally in tallies {
         all.add(&tally);
+        if tally.status == RunStatus::Completed {
+            answered.add(&tally);
+        }
         let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
         sums.entry(agent).or_default().add(&tally);
     }
@@ -166,7 +169,7 @@ fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
         dashboard: Dashboard {
             active_agents: agents.len(),
             completed_executions: all.completed,
-            average_response_time_ms: all.average(),
+            average_response_time_ms: answered.average(),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),
         },
@@ -185,5 +188,38 @@ fn of(agent: &Agent, sum: Option<&Sum>) -> Measured {
         average_execution_time_ms: sum.and_then(Sum::average),
         success_rate: sum.and_then(Sum::success_rate),
         last_used_at: sum.and_then(|sum| sum.last.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::builtin;
+
+    #[test]
+    fn a_response_is_an_answer_and_an_execution_is_any_that_ended() {
+        let tally = |status, runs, time_ms| Tally {
+            kind: RunKind::Execution,
+            agent: Some("toby-technical".to_string()),
+            user: "me".to_string(),
+            status,
+            runs,
+            timed: runs,
+            time_ms,
+            last_started: String::new(),
+        };
+        let tallies = [
+            tally(RunStatus::Completed, 2, 200),
+            tally(RunStatus::Failed, 1, 60_100),
+        ];
+        let found = measured(&builtin::agents(), tallies.into_iter());
+        assert_eq!(found.dashboard.average_response_time_ms, Some(100.0));
+        let toby = found
+            .agents
+            .iter()
+            .find(|one| one.agent_id == "toby-technical");
+        let toby = toby.unwrap();
+        assert_eq!(toby.average_execution_time_ms, Some(20_100.0));
+        assert_eq!(toby.success_rate, Some(2.0 / 3.0));
     }
 }

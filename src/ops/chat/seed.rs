@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::chat::component_type;
@@ -70,15 +71,31 @@ pub fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(faulty(&place, "line 1: a seed is a JSON object"));
     }
-    let seed: Seed = serde_json::from_slice(&bytes)
-        // The reader names line and column itself.
-        .map_err(|fault| faulty(&place, &fault.to_string()))?;
+    let seed = read(&bytes).map_err(|what| faulty(&place, &what))?;
     write(&workspace, |transaction| {
         put(transaction, &seed).map_err(|error| match error {
             Fault::Seed(what) => faulty(&place, &what),
             Fault::Store(error) => error,
         })
     })
+}
+
+/// Reads a seed. What is no JSON is told before what a field may hold: in a file that ends in the
+/// middle, the end would be taken for a wrong value.
+fn read(bytes: &[u8]) -> std::result::Result<Seed, String> {
+    let syntax: serde_json::Result<IgnoredAny> = serde_json::from_slice(bytes);
+    syntax.map_err(|fault| {
+        let (what, place) = (fault.to_string(), (fault.line(), fault.column()));
+        match fault.is_eof() {
+            true => format!(
+                "it is cut off: the JSON ends in the middle, at line {} column {}",
+                place.0, place.1
+            ),
+            false => what,
+        }
+    })?;
+    // The reader names line and column itself.
+    serde_json::from_slice(bytes).map_err(|fault| fault.to_string())
 }
 
 fn faulty(place: &str, what: &str) -> Error {

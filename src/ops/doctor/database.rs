@@ -1,6 +1,6 @@
 //! The database, the claims in it, and whether its times agree with the clock.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta};
 
 use super::{Finding, checked};
 use crate::clock::{Clock, timestamp};
@@ -73,39 +73,59 @@ fn log(store: &SqliteStore, place: &str) -> Finding {
     Finding::warn(check, message, format!("fuser -v {}", quote(place)))
 }
 
+/// Compares the clock with the last change. One that was ahead once and was set right leaves times
+/// behind that nothing is judged by, so they are only told.
 fn time(store: &SqliteStore, clock: &Clock) -> Result<Finding> {
     let (check, now) = ("clock", clock.now());
-    let last = store.last_operation()?;
-    let last = last.and_then(|at| DateTime::parse_from_rfc3339(&at).ok());
-    let last = last.map(|at| at.with_timezone(&Utc));
-    Ok(match last.filter(|last| *last - now > SLACK) {
-        None => Finding::ok(check, format!("it is {}", timestamp(now))),
-        Some(last) => {
+    let (last, latest) = store.operation_times()?;
+    let ahead = |at: Option<String>| {
+        let at = DateTime::parse_from_rfc3339(&at?).ok()?.to_utc();
+        (at - now > SLACK).then(|| timestamp(at))
+    };
+    let time = timestamp(now);
+    Ok(match (ahead(last), ahead(latest)) {
+        (None, None) => Finding::ok(check, format!("it is {time}")),
+        (None, Some(latest)) => {
+            let message = format!("it is {time}; it was ahead once, and a change says {latest}");
+            Finding::ok(check, message)
+        }
+        (Some(last), _) => {
             let message = format!(
-                "the clock says {}, but the last change was recorded at {}; claims would hold too \
-                 long and times mislead",
-                timestamp(now),
-                timestamp(last)
+                "the clock says {time}, but the last change was recorded at {last}; claims would \
+                 hold too long and times mislead. If this clock is right, the other one was ahead, \
+                 and the next change ends this"
             );
-            Finding::fail(check, message, "timedatectl")
+            let fix = match clock {
+                Clock::Fixed(_) => "unset CLEO_NOW",
+                Clock::System => "timedatectl",
+            };
+            Finding::fail(check, message, fix)
         }
     })
 }
 
 fn claims(store: &SqliteStore, clock: &Clock) -> Result<Vec<Finding>> {
+    let horizon = timestamp(clock.now().checked_add_signed(SLACK).unwrap_or(clock.now()));
+    let ahead = store.claims_after(&horizon, CLAIMS_MAX)?;
     let stale = store.stale_claims(&clock.timestamp(), CLAIMS_MAX)?;
-    if stale.is_empty() {
-        return Ok(vec![Finding::ok(
-            "claims",
-            "nobody holds a task longer than agreed",
-        )]);
+    if ahead.is_empty() && stale.is_empty() {
+        let message = "nobody holds a task longer than agreed";
+        return Ok(vec![Finding::ok("claims", message)]);
     }
-    let findings = stale.into_iter().map(|claim| {
+    let ahead = ahead.into_iter().map(|claim| {
+        let message = format!(
+            "{} is held by {} since {}, which is still to come: the clock was ahead",
+            claim.task, claim.holder, claim.since
+        );
+        let release = format!("cleo release {} --force", claim.task);
+        Finding::warn("claims", message, release)
+    });
+    let stale = stale.into_iter().map(|claim| {
         let message = format!(
             "{} is held by {}, whose claim ran out at {}",
-            claim.task, claim.holder, claim.expired
+            claim.task, claim.holder, claim.expires
         );
         Finding::warn("claims", message, format!("cleo claim {}", claim.task))
     });
-    Ok(findings.collect())
+    Ok(ahead.chain(stale).collect())
 }

@@ -62,6 +62,7 @@ impl Patch {
 #[expect(missing_docs, reason = "the fields are those of Task")]
 pub enum ListField {
     Description,
+    Parent,
     Depends,
     Labels,
     Phase,
@@ -159,8 +160,7 @@ fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
     if let Some(due) = &patch.due {
         task.due = Some(check_due(due)?);
     }
-    check_estimate(patch.estimate)?;
-    task.estimate = patch.estimate.or(task.estimate);
+    task.estimate = check_estimate(patch.estimate)?.or(task.estimate);
     task.kind = patch.kind.clone().unwrap_or_else(|| task.kind.clone());
     task.priority = patch.priority.unwrap_or(task.priority);
     task.size = patch.size.or(task.size);
@@ -170,6 +170,7 @@ fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
 fn clear(task: &mut Task, field: ListField) {
     match field {
         ListField::Description => task.description.clear(),
+        ListField::Parent => task.parent = None,
         ListField::Depends => {
             task.depends.clear();
             task.extra.remove(DANGLING);

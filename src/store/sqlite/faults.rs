@@ -66,19 +66,21 @@ fn folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 
-/// The error for a file that is no usable database. Its log must go with it: a new database in its
-/// place would take the log for its own.
+/// The error for a file that is no usable database.
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
+    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}")).fix(anew(path))
+}
+
+/// Returns the command that moves a database away and makes a new one. Its log must go with it: a new
+/// database in its place would take the log for its own.
+pub(super) fn anew(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path);
     let aside = quote(&unused(folder).to_string_lossy());
     let files = quote(&path.to_string_lossy());
     let root = folder.parent().unwrap_or(folder).to_string_lossy();
-    let fix = format!(
-        "mkdir {aside} && mv {files}* {aside} && cleo --root {} init",
-        quote(&root)
-    );
-    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}")).fix(fix)
+    let root = quote(&root);
+    format!("mkdir {aside} && mv {files}* {aside} && cleo --root {root} init")
 }
 
 /// Names a folder that is not there yet, so that what was moved away before stays as it is.

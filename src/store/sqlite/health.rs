@@ -62,15 +62,17 @@ const AGREES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A claim that nobody renewed in time.
+/// A claim that somebody holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StaleClaim {
+pub struct HeldClaim {
     /// The task.
     pub task: TaskId,
     /// Who holds it.
     pub holder: String,
-    /// When it ran out, RFC 3339 in UTC.
-    pub expired: String,
+    /// Since when, RFC 3339 in UTC.
+    pub since: String,
+    /// When it runs out, RFC 3339 in UTC.
+    pub expires: String,
 }
 
 impl SqliteStore {
@@ -108,26 +110,40 @@ impl SqliteStore {
     }
 
     /// Reads the claims that ran out before a moment and are still held, the oldest first.
-    pub fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<StaleClaim>> {
-        let sql = "SELECT task, holder, expires FROM claims
-                   WHERE holder IS NOT NULL AND expires < ?1 ORDER BY expires, task LIMIT ?2";
-        let mut statement = self.connection.prepare(sql).at(&self.path)?;
+    pub fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
+        self.held_claims("expires < ?1 ORDER BY expires", now, limit)
+    }
+
+    /// Reads the claims that are held since after a moment, the latest first.
+    pub fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
+        self.held_claims("since > ?1 ORDER BY since DESC", moment, limit)
+    }
+
+    fn held_claims(&self, which: &str, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
+        let sql = format!(
+            "SELECT task, holder, since, expires FROM claims
+             WHERE holder IS NOT NULL AND {which}, task LIMIT ?2"
+        );
+        let mut statement = self.connection.prepare(&sql).at(&self.path)?;
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(StaleClaim {
+            Ok(HeldClaim {
                 task: TaskId(row.get(0)?),
                 holder: row.get(1)?,
-                expired: row.get(2)?,
+                since: row.get(2)?,
+                expires: row.get(3)?,
             })
         };
-        let rows = statement.query_map((now, limit), read).at(&self.path)?;
+        let rows = statement.query_map((moment, limit), read).at(&self.path)?;
         rows.collect::<rusqlite::Result<_>>().at(&self.path)
     }
 
-    /// Reads when the last operation was recorded, RFC 3339 in UTC.
-    pub fn last_operation(&self) -> Result<Option<String>> {
-        let sql = "SELECT max(at) FROM operations";
-        let found = self.connection.query_row(sql, (), |row| row.get(0));
-        found.at(&self.path)
+    /// Reads when the last operation was recorded, and the latest time that any says, both RFC 3339
+    /// in UTC. They differ once a clock was ahead and was set right.
+    pub fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
+        let sql = "SELECT (SELECT at FROM operations ORDER BY number DESC LIMIT 1),
+                          (SELECT max(at) FROM operations)";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.connection.query_row(sql, (), read).at(&self.path)
     }
 }
 

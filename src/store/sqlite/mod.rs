@@ -18,6 +18,7 @@ mod opening;
 mod overview;
 mod phases;
 mod sessions;
+mod shape;
 mod spawns;
 mod suggestions;
 mod tasks;
@@ -37,7 +38,7 @@ use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 pub use agency::SqliteAgency;
 use faults::Faults;
-pub use health::StaleClaim;
+pub use health::HeldClaim;
 use nodes::Unwritten;
 use open::{Open, PATIENCE, turn};
 pub use opening::log_of;
@@ -141,6 +142,6 @@ impl SqliteTransaction<'_> {
 }
 
 #[cfg(test)]
-super::conformance::suite!(
-    |folder: &std::path::Path| SqliteStore::create(&folder.join("cleo.db")).unwrap()
-);
+super::conformance::suite!(crate::store::conformance, |folder: &std::path::Path| {
+    SqliteStore::create(&folder.join("cleo.db")).unwrap()
+});

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
 use super::open::PATIENCE;
-use super::{SqliteStore, chains};
+use super::{SqliteStore, chains, shape};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 
@@ -20,6 +20,8 @@ const SCHEMA: &[&str] = &[
 ];
 /// Version of the schema that this program writes.
 const VERSION: i32 = SCHEMA.len() as i32;
+/// How often the steps change the schema; see [`shape::changes`]. A test tells it.
+const CHANGES: i64 = 47;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 /// How every SQLite file begins.
@@ -143,11 +145,15 @@ impl SqliteStore {
             return Err(faults::corrupt(&self.path, "it is no database of cleo"));
         }
         match number("PRAGMA user_version")? {
-            VERSION => Ok(()),
+            VERSION => self.check_shape(),
             newer if newer > VERSION => Err(self.newer(newer)),
-            older if older > 0 => self.upgrade(),
+            older if older > 0 => self.upgrade().and_then(|()| self.check_shape()),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
+    }
+
+    fn check_shape(&self) -> Result<()> {
+        shape::check(&self.connection, &self.path, CHANGES, SCHEMA)
     }
 
     /// Takes the steps of the schema that an older database lacks, all or none. Another process
@@ -218,6 +224,17 @@ mod tests {
             Some(Code::StoreCorrupt)
         );
 
+        let other = folder.path().join("other.db");
+        let store = SqliteStore::create(&other).unwrap();
+        let renamed = "ALTER TABLE claims RENAME COLUMN since TO began; CREATE TABLE mine (x);";
+        store.connection.execute_batch(renamed).unwrap();
+        let error = SqliteStore::open(&other).err().unwrap();
+        assert_eq!(error.code, Code::StoreSchema);
+        assert!(error.message.contains("its `claims`"), "{}", error.message);
+        let back = "ALTER TABLE claims RENAME COLUMN began TO since";
+        store.connection.execute_batch(back).unwrap();
+        SqliteStore::open(&other).unwrap();
+
         let broken = folder.path().join("broken.db");
         std::fs::write(
             &broken,
@@ -234,6 +251,13 @@ mod tests {
 #[cfg(test)]
 mod upgrades {
     use super::*;
+
+    #[test]
+    fn the_steps_change_the_schema_as_often_as_is_said() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(&SCHEMA.concat()).unwrap();
+        assert_eq!(shape::changes(&connection).unwrap(), CHANGES);
+    }
 
     #[test]
     fn an_older_database_is_upgraded_when_it_is_opened() {

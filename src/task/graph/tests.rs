@@ -1,6 +1,10 @@
 use super::*;
 use std::collections::HashMap as Map;
 
+use proptest::prelude::*;
+
+use crate::task::overlap::{Occupied, patterns};
+
 fn node(id: u32, status: Status, depends: &[u32]) -> Node {
     Node {
         id: TaskId(id),
@@ -142,6 +146,117 @@ fn tasks_that_touch_the_same_files_are_not_side_by_side() {
             .iter()
             .map(|one| (one.task.0, one.conflicts_with.0));
         assert_eq!(pairs.collect::<Vec<_>>(), *conflicts, "{name}");
+    }
+}
+
+/// The plain rule: in each wave everybody who is free is compared with all who are in it already.
+fn plain_waves(graph: &TaskGraph, files: &Map<TaskId, Vec<String>>) -> Waves {
+    let mut found = Waves {
+        files_compared: true,
+        ..Waves::default()
+    };
+    let mut conflicts = Map::new();
+    let mut left: Vec<&Node> = graph.nodes.iter().collect();
+    while !left.is_empty() {
+        let is_open = |id: &TaskId| left.iter().any(|node| node.id == *id);
+        let is_free = |node: &&&Node| !node.depends.iter().any(is_open);
+        let mut free: Vec<&Node> = left.iter().filter(is_free).copied().collect();
+        let chain = |node: &Node| longest(graph, node.id);
+        free.sort_by_key(|node| (node.priority, std::cmp::Reverse(chain(node)), node.id));
+        let (mut wave, mut occupied) = (Vec::new(), Occupied::default());
+        for node in free {
+            let own = patterns(&files[&node.id]);
+            match occupied.conflict(&own, &mut 0) {
+                None => {
+                    occupied.take(node.id.0, own);
+                    wave.push(node.id);
+                }
+                Some(taken) => {
+                    let named = taken.texts.iter().map(|at| files[&node.id][*at].clone());
+                    let conflict = Conflict {
+                        task: node.id,
+                        conflicts_with: TaskId(taken.owner),
+                        files: named.collect(),
+                    };
+                    conflicts.insert(node.id, conflict);
+                }
+            }
+        }
+        left.retain(|node| !wave.contains(&node.id));
+        found.waves.push(wave);
+    }
+    found.conflicts = conflicts.into_values().collect();
+    found.conflicts.sort_by_key(|one| one.task);
+    found
+}
+
+fn longest(graph: &TaskGraph, id: TaskId) -> usize {
+    let waiting = graph.nodes.iter().filter(|node| node.depends.contains(&id));
+    let longest = waiting.map(|node| 1 + longest(graph, node.id)).max();
+    longest.unwrap_or(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn waves_are_those_of_the_plain_rule(
+        tasks in prop::collection::vec(
+            (
+                prop::collection::vec(
+                    prop::sample::select(&["a", "b", "a/x.rs", "a/y.rs", "b/x.rs", "**", "**/x.rs",
+                        "*/y.rs", "a/*", "{a,b}/z", "c", "c/d/e.rs", "", "shared.txt"][..]),
+                    0..4,
+                ),
+                0..4_usize,
+                prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+            ),
+            1..24,
+        ),
+    ) {
+        let mut nodes = Vec::new();
+        let mut files = Map::new();
+        for (at, (own, priority, depends)) in tasks.iter().enumerate() {
+            let id = at as u32 + 1;
+            let before = depends.iter().filter(|_| at > 0).map(|one| one.index(at) as u32 + 1);
+            let mut node = node(id, Status::Pending, &before.collect::<Vec<_>>());
+            node.depends.sort();
+            node.depends.dedup();
+            node.priority = Priority::ALL[*priority];
+            files.insert(node.id, own.iter().map(|file| file.to_string()).collect::<Vec<_>>());
+            nodes.push(node);
+        }
+        let graph = graph(nodes);
+        let found = graph.waves(|id| files[&id].as_slice());
+        prop_assert_eq!(found, plain_waves(&graph, &files));
+    }
+}
+
+#[test]
+fn many_tasks_that_share_a_file_are_compared_in_full() {
+    let nodes: Vec<Node> = (1..=20_000)
+        .map(|id| node(id, Status::Pending, &[]))
+        .collect();
+    let shared = ["CHANGELOG.md".to_string(), "src/lib.rs".to_string()];
+    let own: Vec<[String; 2]> = (0..=20_000)
+        .map(|id| ["CHANGELOG.md".to_string(), format!("src/{id}.rs")])
+        .collect();
+    for is_same in [true, false] {
+        let graph = graph(nodes.clone());
+        let found = graph.waves(|id| match (id.0 % 2, is_same) {
+            (0, true) => &shared,
+            (0, false) => &own[id.0 as usize],
+            _ => &[],
+        });
+        assert!(found.files_compared);
+        assert_eq!((found.waves.len(), found.conflicts.len()), (10_000, 9_999));
+        assert_eq!(found.waves[9_999], ids(&[20_000]));
+        let last = &found.conflicts[9_998];
+        assert_eq!(
+            (last.task, last.conflicts_with),
+            (TaskId(20_000), TaskId(19_998))
+        );
+        assert_eq!(last.files, if is_same { &shared[..] } else { &shared[..1] });
     }
 }
 

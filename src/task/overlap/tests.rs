@@ -68,7 +68,10 @@ fn who_has_taken_a_file_is_named_with_the_texts_that_mean_it() {
     let mut occupied = Occupied::default();
     occupied.take(1, patterns(&texts(&["src/auth/**", "docs/auth.md"])));
     occupied.take(2, patterns(&texts(&["src/web/x.rs"])));
-    let mut found = |of: &[&str]| occupied.conflict(&patterns(&texts(of)), &mut 0);
+    let mut found = |of: &[&str]| {
+        let taken = occupied.conflict(&patterns(&texts(of)), &mut 0);
+        taken.map(|taken| (taken.owner, taken.texts))
+    };
     assert_eq!(
         found(&["src/db", "src/auth/x.rs", "docs"]),
         Some((1, vec![1, 2]))

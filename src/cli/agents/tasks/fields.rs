@@ -23,7 +23,7 @@ pub(super) struct Fields {
     #[arg(long, value_name = "DATE")]
     due: Option<String>,
 
-    /// Estimated hours
+    /// Estimated hours, such as 2.5
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
     estimate: Option<f64>,
 
@@ -38,17 +38,17 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Makes a change of what was said.
-    pub(super) fn change(self, title: Option<String>, status: Option<String>) -> Change {
+    pub(super) fn change(self, title: Option<String>) -> Change {
         Change {
             title,
             description: self.description,
-            status,
             priority: self.priority,
             assigned_to: self.assigned_agent,
             due_date: self.due,
             estimated_hours: self.estimate,
             tags: self.tags,
             feature: self.feature,
+            ..Change::default()
         }
     }
 }

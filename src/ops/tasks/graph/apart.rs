@@ -65,11 +65,11 @@ pub(super) fn apart_from(
         }
         let files = outlines.files(*id);
         let own = patterns(files);
-        if let Some((other, which)) = occupied.conflict(&own, &mut spent) {
+        if let Some(taken) = occupied.conflict(&own, &mut spent) {
             chosen.conflicts.push(Conflict {
                 task: *id,
-                conflicts_with: TaskId(other),
-                files: which.iter().map(|at| files[*at].clone()).collect(),
+                conflicts_with: TaskId(taken.owner),
+                files: taken.texts.iter().map(|at| files[*at].clone()).collect(),
             });
         } else {
             occupied.take(id.0, own);

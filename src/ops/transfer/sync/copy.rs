@@ -151,16 +151,42 @@ fn refuse(faults: &[Fault], path: &Path) -> Result<()> {
         lines.push(format!("and {} more", faults.len() - FAULTS_SHOWN));
     }
     let message = format!("{} cannot be merged: {}", path.display(), lines.join("; "));
+    let error = Error::new(Code::ImportInvalid, message);
+    Err(with_ways_out(error, faults, first, path))
+}
+
+/// Adds what to do about faulty lines. What is no task can go; a line that a task was on cannot,
+/// because a task that is gone from the copy counts as deleted there.
+fn with_ways_out(error: Error, faults: &[Fault], first: &Fault, path: &Path) -> Error {
     let file = quote(&path.to_string_lossy());
     let is_conflict = |fault: &Fault| fault.message.contains("git left a conflict");
-    let fix = if faults.iter().all(is_conflict) {
+    let is_no_task = |fault: &Fault| fault.id.is_none() && !fault.message.contains("version");
+    let places = faults.iter().map(|fault| fault.place.line);
+    let drop: String = places.map(|line| format!(" -e {line}d")).collect();
+    if faults.iter().all(is_conflict) {
         // Both versions of each line stay; merging them is what sync is for.
-        format!(
+        return error.fix(format!(
             "sed -i.bak -e '/^<<<<<<< /d' -e '/^||||||| /d' -e '/^=======$/d' -e '/^>>>>>>> /d' \
              {file} && cleo sync {file}"
-        )
-    } else {
-        format!("sed -n {}p {file}", first.place.line)
-    };
-    Err(Error::new(Code::ImportInvalid, message).fix(fix))
+        ));
+    }
+    if faults.iter().all(is_no_task) {
+        return error.fix(format!("sed -i.bak{drop} {file} && cleo sync {file}"));
+    }
+    let error = error.fix(format!("sed -n {}p {file}", first.place.line));
+    let id = |fault: &Fault| fault.id.as_deref()?.parse::<TaskId>().ok();
+    match faults.iter().map(id).collect::<Option<Vec<TaskId>>>() {
+        None => error,
+        Some(ids) => {
+            let lines: Vec<String> = ids.iter().map(TaskId::to_string).collect();
+            error.or(
+                format!("take {} as they are here", crate::id::list(&ids)),
+                format!(
+                    "sed -i.bak{drop} {file} && cleo export | grep -E '^.\"id\":\"({})\"' >> {file} \
+                     && cleo sync {file}",
+                    lines.join("|")
+                ),
+            )
+        }
+    }
 }

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::faults::Faults;
 use super::open::{Open, PATIENCE, turn};
+use super::shape;
 use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -21,6 +22,8 @@ use crate::store::agency::{Agency, AgencyTransaction};
 const SCHEMA: &[&str] = &[include_str!("../../schema/agency-1.sql")];
 /// Version of the schema that this program writes.
 const VERSION: i32 = SCHEMA.len() as i32;
+/// How often the steps change the schema; see [`shape::changes`]. A test tells it.
+const CHANGES: i64 = 30;
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
 
@@ -40,8 +43,8 @@ impl SqliteAgency {
         match agency.version()? {
             // Another process is just making it: nothing is in it yet.
             0 => Ok(None),
-            VERSION => Ok(Some(agency)),
-            _ => agency.upgraded().map(Some),
+            VERSION => agency.shaped().map(Some),
+            _ => agency.upgraded()?.shaped().map(Some),
         }
     }
 
@@ -52,8 +55,8 @@ impl SqliteAgency {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let agency = SqliteAgency::connect(path, flags)?;
         match agency.version()? {
-            VERSION => Ok(agency),
-            _ => agency.upgraded(),
+            VERSION => agency.shaped(),
+            _ => agency.upgraded()?.shaped(),
         }
     }
 
@@ -86,6 +89,11 @@ impl SqliteAgency {
             return Err(Error::new(Code::StoreNewer, message).fix("cleo --version"));
         }
         Ok(version)
+    }
+
+    fn shaped(self) -> Result<SqliteAgency> {
+        shape::check(&self.connection, &self.path, CHANGES, SCHEMA)?;
+        Ok(self)
     }
 
     /// Takes the steps of the schema that are missing, all or none.
@@ -170,10 +178,9 @@ impl AgencyTransaction for SqliteAgencyTransaction<'_> {
 }
 
 #[cfg(test)]
-crate::store::agency::conformance::suite!(|folder: &Path| SqliteAgency::open_or_create(
-    &folder.join("agents.db")
-)
-.unwrap());
+crate::store::conformance::suite!(crate::store::agency::conformance, |folder: &Path| {
+    SqliteAgency::open_or_create(&folder.join("agents.db")).unwrap()
+});
 
 #[cfg(test)]
 mod tests {
@@ -198,6 +205,26 @@ mod tests {
         .unwrap();
         let error = SqliteAgency::open(&path).err().unwrap();
         assert_eq!(error.code, Code::StoreCorrupt);
+    }
+
+    #[test]
+    fn the_steps_change_the_schema_as_often_as_is_said() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(&SCHEMA.concat()).unwrap();
+        assert_eq!(shape::changes(&connection).unwrap(), CHANGES);
+    }
+
+    #[test]
+    fn a_store_of_another_build_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents.db");
+        let agency = SqliteAgency::open_or_create(&path).unwrap();
+        let other = "ALTER TABLE runs ADD COLUMN other TEXT";
+        agency.connection.execute_batch(other).unwrap();
+        let error = SqliteAgency::open(&path).err().unwrap();
+        assert_eq!(error.code, Code::StoreSchema);
+        let error = SqliteAgency::open_or_create(&path).err().unwrap();
+        assert!(error.message.contains("its `runs`"), "{}", error.message);
     }
 
     #[test]
