@@ -120,4 +120,5 @@ impl Checking {
 /// Asks a try to end.
 pub(super) fn halt(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
+    agent::wake();
 }
