@@ -13,11 +13,12 @@ use crate::runner;
 const PROGRAM: &str = "cleo-full";
 
 /// Names of the commands that it carries out.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "agents",
     "chat",
     "conversations",
     "export",
+    "hook",
     "import",
     "plan",
     "route",

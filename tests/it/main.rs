@@ -31,6 +31,7 @@ mod graph;
 mod graph_pictures;
 mod handing_out;
 mod history;
+mod hooks;
 mod init_agents;
 mod listing;
 mod manifest;
