@@ -219,6 +219,12 @@ codes! {
         "Use another id, or go on: the thing is there.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
         "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
+    RunNested = "E_RUN_NESTED", 11, "A run was asked for by an agent that is too many runs deep; nothing was begun.",
+        "Have the outermost run do it: add the tasks, and let it carry them out.";
+    RunCancelled = "E_RUN_CANCELLED", 130, "A run was given up before all its tasks were done.",
+        "Go on with it by `cleo runs resume RUN`, or begin another.";
+    RunTimeout = "E_RUN_TIMEOUT", 124, "A run, or the one task of it, took longer than it may.",
+        "Go on with `cleo runs resume RUN`, or allow more with `--time-limit`, `--task-time-limit` or `--idle-limit`.";
     ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
         "Try again later; `cleo config list` shows which server it is.";
     ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",

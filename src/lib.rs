@@ -11,6 +11,7 @@ pub mod claim;
 mod cli;
 pub mod clock;
 pub mod config;
+pub mod coordinator;
 pub mod dispatch;
 pub mod error;
 pub mod estimate;

@@ -22,6 +22,7 @@ const COMMANDS: [&str; 10] = [
     "import",
     "plan",
     "route",
+    "run",
     "runs",
     "sync",
 ];

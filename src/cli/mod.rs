@@ -44,6 +44,7 @@ mod release;
 mod reopen;
 mod research;
 mod route;
+mod run;
 mod runs;
 mod schema;
 mod session;
@@ -148,6 +149,8 @@ enum Command {
     /// Manage conversations with agents
     #[command(subcommand)]
     Conversations(Later<conversations::Command>),
+    /// Carry out tasks: agents work on them side by side, and only what verifies is done
+    Run(Later<Box<run::Arguments>>),
     /// Look at what agents carried out
     #[command(subcommand)]
     Runs(Later<runs::Command>),
@@ -293,6 +296,7 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) if WHOLE => agents::dispatch(face, command),
         Command::Conversations(Later(command)) if WHOLE => conversations::dispatch(face, command),
+        Command::Run(Later(arguments)) if WHOLE => face.run("run", *arguments, run::run),
         Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
         Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
@@ -303,6 +307,7 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Hook(Later(command)) if WHOLE => hook::dispatch(face, command),
         Command::Agents(_)
         | Command::Conversations(_)
+        | Command::Run(_)
         | Command::Runs(_)
         | Command::Route(_)
         | Command::Plan(_)

@@ -152,6 +152,23 @@ impl Feed {
     }
 }
 
+/// Lines for people on standard error, while something goes on.
+pub(super) struct Notes {
+    color: bool,
+    quiet: bool,
+}
+
+impl Notes {
+    /// Writes a line.
+    pub(super) fn line(&self, tone: Tone, text: &str) {
+        if !self.quiet {
+            let mut screen = Screen::new(self.color);
+            screen.line(tone, text);
+            eprint_whole(&screen.finish());
+        }
+    }
+}
+
 /// Where and how answers go.
 pub(super) struct Output {
     format: Format,
@@ -429,6 +446,14 @@ impl Output {
     /// Shows help to somebody who has not asked for it.
     pub(super) fn help(&self, text: &str) {
         eprint_whole(text);
+    }
+
+    /// Begins to tell people what goes on.
+    pub(super) fn notes(&self) -> Notes {
+        Notes {
+            color: self.error_color,
+            quiet: self.quiet,
+        }
     }
 
     /// Tells people something that is no part of the answer.

@@ -67,8 +67,33 @@ pub const ROUTING_MATCH: &str = "routing.match";
 pub const ROUTING_MIN_MARGIN: &str = "routing.minMargin";
 /// What an orchestrating agent may read.
 pub const ORCHESTRATOR_CONTEXT_TOKENS: &str = "orchestrator.contextTokens";
+/// Which runner drives agents.
+pub const RUNNERS_DEFAULT: &str = "runners.default";
+/// Which runners drive the agents of some skills.
+pub const RUNNERS_BY_SKILL: &str = "runners.bySkill";
+/// Which runners drive the agents of some tiers.
+pub const RUNNERS_BY_TIER: &str = "runners.byTier";
+/// Command line of the runner `command`.
+pub const RUNNERS_COMMAND: &str = "runners.command";
+/// Where programs of runners are.
+pub const RUNNERS_PROGRAMS: &str = "runners.programs";
+/// Variables that agents get besides those that their programs need.
+pub const RUNNERS_ENVIRONMENT: &str = "runners.environment";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
+
+/// Which runner carries out tasks.
+pub const RUN_RUNNER: &str = "run.runner";
+/// How many agents work at a time.
+pub const RUN_JOBS: &str = "run.jobs";
+/// How many agents of a runner work at a time.
+pub const RUN_RUNNER_JOBS: &str = "run.runnerJobs";
+/// How often a task is mended.
+pub const RUN_REPAIR: &str = "run.repair";
+/// How long an agent may take.
+pub const RUN_TASK_TIME_LIMIT: &str = "run.taskTimeLimit";
+/// How long an agent may be silent.
+pub const RUN_IDLE_LIMIT: &str = "run.idleLimit";
 
 /// Which kind of server answers for agents.
 pub const LLM_PROVIDER: &str = "llm.provider";
@@ -176,11 +201,95 @@ pub static KEYS: &[Key] = &[
         variable: "CLEO_ROUTING_MIN_MARGIN",
     },
     Key {
+        name: RUNNERS_DEFAULT,
+        kind: Kind::Text(200),
+        default: Some("claude"),
+        meaning: "Runner that drives agents: claude, codex, gemini, opencode, copilot or command, with its model as in claude:MODEL.",
+        variable: "CLEO_RUNNERS_DEFAULT",
+    },
+    Key {
+        name: RUNNERS_BY_SKILL,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Runners for some skills, such as ct-documentor=gemini,ct-spec-writer=claude:MODEL.",
+        variable: "CLEO_RUNNERS_BY_SKILL",
+    },
+    Key {
+        name: RUNNERS_BY_TIER,
+        kind: Kind::Text(500),
+        default: None,
+        meaning: "Runners for skills of some tiers, such as 1=codex,2=claude:MODEL.",
+        variable: "CLEO_RUNNERS_BY_TIER",
+    },
+    Key {
+        name: RUNNERS_COMMAND,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Command line of the runner `command`, with places {prompt_file}, {output_file} and {cwd}. Not from a project's file.",
+        variable: "CLEO_RUNNERS_COMMAND",
+    },
+    Key {
+        name: RUNNERS_PROGRAMS,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Programs of runners that are not on the PATH, such as claude=/opt/claude/bin/claude. Not from a project's file.",
+        variable: "CLEO_RUNNERS_PROGRAMS",
+    },
+    Key {
+        name: RUNNERS_ENVIRONMENT,
+        kind: Kind::Text(2_000),
+        default: None,
+        meaning: "Names of variables that agents get besides those that their programs need, such as NPM_TOKEN,AWS_*. Not from a project's file.",
+        variable: "CLEO_RUNNERS_ENVIRONMENT",
+    },
+    Key {
         name: SPAWN_STRICT,
         kind: Kind::Flag,
         default: Some("false"),
         meaning: "Whether `cleo spawn` refuses unresolved tokens, as with --strict.",
         variable: "CLEO_SPAWN_STRICT",
+    },
+    Key {
+        name: RUN_RUNNER,
+        kind: Kind::Text(100),
+        default: None,
+        meaning: "Which runner carries out tasks in `cleo run`, such as claude or codex.",
+        variable: "CLEO_RUN_RUNNER",
+    },
+    Key {
+        name: RUN_JOBS,
+        kind: Kind::Number(1, 1_000),
+        default: Some("4"),
+        meaning: "How many agents work at a time in `cleo run`.",
+        variable: "CLEO_RUN_JOBS",
+    },
+    Key {
+        name: RUN_RUNNER_JOBS,
+        kind: Kind::Text(200),
+        default: None,
+        meaning: "How many agents of a runner work at a time, such as claude=2,codex=4.",
+        variable: "CLEO_RUN_RUNNER_JOBS",
+    },
+    Key {
+        name: RUN_REPAIR,
+        kind: Kind::Number(0, 10),
+        default: Some("1"),
+        meaning: "How often an agent is told what is missing of its task, before the task fails.",
+        variable: "CLEO_RUN_REPAIR",
+    },
+    Key {
+        name: RUN_TASK_TIME_LIMIT,
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("1h"),
+        meaning: "How long an agent may work on a task.",
+        variable: "CLEO_RUN_TASK_TIME_LIMIT",
+    },
+    Key {
+        name: RUN_IDLE_LIMIT,
+        kind: Kind::Duration(1, 30 * 86_400),
+        default: Some("15m"),
+        meaning: "How long an agent may be silent before it is ended.",
+        variable: "CLEO_RUN_IDLE_LIMIT",
     },
     Key {
         name: LLM_PROVIDER,
@@ -336,7 +445,8 @@ fn whole(text: &str) -> Option<u64> {
         .then(|| text.parse().ok())?
 }
 
-fn seconds(text: &str) -> Option<u64> {
+/// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
+pub fn seconds(text: &str) -> Option<u64> {
     let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
     let (number, unit) = units
         .iter()

@@ -23,7 +23,7 @@ pub fn complete(
     epoch: Option<u32>,
     force: bool,
 ) -> Result<Moved> {
-    let check = Check::of(context, id, epoch, force)?;
+    let check = Check::of(context, id, epoch, force, &mut None)?;
     let mut verified = None;
     let done = context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -46,6 +46,74 @@ pub fn complete(
     done
 }
 
+/// A task that is not done yet: everything that speaks against it, and what the entry of its agent
+/// says of the work.
+#[derive(Debug, Default)]
+pub struct Lacking {
+    /// What is wrong: at least one thing.
+    pub faults: Vec<Error>,
+    /// What the entry says; none when there is none.
+    pub entry: Option<Status>,
+}
+
+impl From<Error> for Lacking {
+    fn from(error: Error) -> Lacking {
+        Lacking {
+            faults: vec![error],
+            entry: None,
+        }
+    }
+}
+
+/// A task, and whether it was completed.
+pub type Completion = (TaskId, std::result::Result<Moved, Lacking>);
+
+/// What a completion is checked against and need not be read for each: the sections that outputs must
+/// have. Read once when first needed.
+pub type Required = Option<Vec<String>>;
+
+/// Completes tasks as [`complete`] does without force, all in one transaction. One that is not
+/// completed holds up no other.
+pub fn complete_all(
+    context: &mut Context,
+    tasks: &[(TaskId, Option<u32>)],
+    required: &mut Required,
+) -> Result<Vec<Completion>> {
+    let mut checks = Vec::with_capacity(tasks.len());
+    for (id, epoch) in tasks {
+        checks.push((*id, Check::of(context, *id, *epoch, false, required)));
+    }
+    context.write(|transaction| {
+        let mut done = Vec::with_capacity(checks.len());
+        for (id, check) in checks {
+            let one = match check {
+                Ok(check) => check.complete(transaction, id),
+                Err(error) => Err(error.into()),
+            };
+            done.push((id, one));
+        }
+        Ok(done)
+    })
+}
+
+/// Says what a task lacks to be completed, and changes nothing.
+pub fn lacking(
+    context: &mut Context,
+    id: TaskId,
+    epoch: Option<u32>,
+    required: &mut Required,
+) -> Result<Lacking> {
+    let check = Check::of(context, id, epoch, false, required)?;
+    context.read(|transaction| {
+        let task = require(transaction, id)?;
+        let found = check.found(transaction, &task)?;
+        Ok(Lacking {
+            faults: found.faults,
+            entry: found.entry,
+        })
+    })
+}
+
 /// What a completion is checked with. Files are looked at before the transaction, which holds up
 /// other writers.
 struct Check {
@@ -65,18 +133,27 @@ struct Found {
     warnings: Vec<String>,
     /// Of a task that was spawned: the spawn as it is to be recorded, and the check.
     spawn: Option<(SpawnRecord, Verification)>,
+    /// What the entry of its agent says.
+    entry: Option<Status>,
 }
 
 impl Check {
-    fn of(context: &mut Context, id: TaskId, epoch: Option<u32>, force: bool) -> Result<Check> {
+    fn of(
+        context: &mut Context,
+        id: TaskId,
+        epoch: Option<u32>,
+        force: bool,
+        known: &mut Required,
+    ) -> Result<Check> {
         let caller = Caller::of(context, id, epoch);
         let (task, gates, spawned) = context.read(|transaction| {
             let spawned = transaction.latest_spawn(id)?.is_some();
             Ok((require(transaction, id)?, transaction.gates(id)?, spawned))
         })?;
-        let required = match spawned {
-            true => required_sections(context)?,
-            false => Vec::new(),
+        let required = match (spawned, &known) {
+            (false, _) => Vec::new(),
+            (true, Some(known)) => known.clone(),
+            (true, None) => known.insert(required_sections(context)?).clone(),
         };
         Ok(Check {
             required,
@@ -86,6 +163,35 @@ impl Check {
             caller,
             force,
         })
+    }
+
+    /// Completes a task, or says what it lacks, which is recorded.
+    fn complete(
+        &self,
+        transaction: &mut dyn Transaction,
+        id: TaskId,
+    ) -> std::result::Result<Moved, Lacking> {
+        let task = require(transaction, id)?;
+        check_holder(transaction, &task, &self.caller, false, "complete")?;
+        let mut found = None;
+        if task.status != TaskStatus::Done {
+            let there = self.found(transaction, &task)?;
+            if !there.faults.is_empty() {
+                if let Some((_, verified)) = &there.spawn {
+                    transaction.put_verification(verified)?;
+                }
+                let (faults, entry) = (there.faults, there.entry);
+                return Err(Lacking { faults, entry });
+            }
+            found = Some(there);
+        }
+        // It is moved first, which may be refused: then nothing of it was written.
+        let mut moved = finish(transaction, task, false, &self.caller.now)?;
+        if let Some(found) = found {
+            moved.warnings.extend(self.settle(transaction, id, found)?);
+        }
+        claims::end(transaction, id, &self.caller)?;
+        Ok(moved)
     }
 
     fn found(&self, transaction: &dyn Transaction, task: &Task) -> Result<Found> {
@@ -101,6 +207,7 @@ impl Check {
                 faults: lacks.collect(),
                 warnings,
                 spawn: None,
+                entry: None,
             });
         };
         let verdict = check_output(&self.workspace, &record, &self.required)?;
@@ -112,11 +219,13 @@ impl Check {
         violations.extend(broken);
         let verified = verification(transaction, &record, &verdict, &violations, &self.caller)?;
         let faults: Vec<Error> = refusal.into_iter().chain(lacks).collect();
+        let entry = verdict.entry_status;
         let record = self.recorded(record, verdict, faults.is_empty());
         Ok(Found {
             faults,
             warnings,
             spawn: Some((record, verified)),
+            entry,
         })
     }
 

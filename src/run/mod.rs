@@ -2,7 +2,9 @@
 //! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
 //! and 1.9. Pure.
 
+pub mod board;
 pub mod conversation;
+pub mod event;
 pub mod outcome;
 pub mod schedule;
 
@@ -12,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::agent::words;
 
 pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
+pub use event::{Event, Line, RUN_FINISHED};
 pub use outcome::Outcome;
 
 /// Free fields beside those that all have.
@@ -70,6 +73,35 @@ pub struct Run {
 }
 
 impl Run {
+    /// Makes the record of a run that begins: nobody routed it, and nothing has come of it yet. Its
+    /// user, its owner and when it began are for whoever begins it.
+    pub fn new(id: String, kind: RunKind, supervisor: &str, input: String) -> Run {
+        Run {
+            id,
+            kind,
+            status: RunStatus::Running,
+            user: String::new(),
+            agent: None,
+            requested_agent: None,
+            supervisor: supervisor.to_string(),
+            input,
+            output: None,
+            routed_by: RoutedBy::Requested,
+            routing_reason: String::new(),
+            routing_score: 0,
+            answered_by: None,
+            model: None,
+            usage: None,
+            cost: None,
+            execution_time_ms: None,
+            error: None,
+            conversation: None,
+            started_at: String::new(),
+            completed_at: None,
+            owner: String::new(),
+        }
+    }
+
     /// Says whether it is over.
     pub fn is_over(&self) -> bool {
         !matches!(self.status, RunStatus::Pending | RunStatus::Running)
@@ -89,20 +121,19 @@ pub struct Usage {
     pub total_tokens: Option<u64>,
 }
 
-/// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Event {
-    /// Its number among all events.
-    pub cursor: u64,
-    /// The run.
-    pub run: String,
-    /// When, RFC 3339 in UTC.
-    pub at: String,
-    /// What happened, such as `execution_start`, [`STEP`] or [`DELEGATION`].
-    pub kind: String,
-    /// What belongs to it.
-    pub detail: Detail,
+impl Usage {
+    /// Adds what another one used; what nobody counted stays unknown.
+    pub fn plus(self, other: Usage) -> Usage {
+        let both = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        Usage {
+            input_tokens: both(self.input_tokens, other.input_tokens),
+            output_tokens: both(self.output_tokens, other.output_tokens),
+            total_tokens: both(self.total_tokens, other.total_tokens),
+        }
+    }
 }
 
 /// The event of a step; its detail is a [`Step`].
@@ -141,6 +172,15 @@ words! {
     Plan = "plan",
     /// An epic.
     Epic = "epic",
+    /// Tasks that were named.
+    Tasks = "tasks",
+}
+
+impl RunKind {
+    /// Says whether a run whose process ended before it did can be gone on with.
+    pub fn resumes(self) -> bool {
+        matches!(self, RunKind::Plan | RunKind::Epic | RunKind::Tasks)
+    }
 }
 
 words! {
@@ -156,6 +196,8 @@ words! {
     Failed = "failed",
     /// It was given up.
     Cancelled = "cancelled",
+    /// Its process ended before it did, and it can be gone on with.
+    Interrupted = "interrupted",
 }
 
 words! {

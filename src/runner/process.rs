@@ -21,9 +21,9 @@ use super::strays::Strays;
 use crate::error::{Code, Error, Result, quote};
 
 /// How long a command may take to end after it was asked to.
-const GRACE: Duration = Duration::from_millis(2_500);
+pub(super) const GRACE: Duration = Duration::from_millis(2_500);
 /// How long pipes may stay open after the command has ended.
-const LINGER: Duration = Duration::from_millis(500);
+pub(super) const LINGER: Duration = Duration::from_millis(500);
 /// Shortest and longest pause between two looks at a command.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
@@ -70,13 +70,7 @@ pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished>
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    let strays = Strays::expect();
-    let captured = capture(command, limit, 0);
-    let ended_itself = |captured: &Captured| !captured.finished.timed_out;
-    if !captured.as_ref().is_ok_and(ended_itself) {
-        strays.end();
-    }
-    Ok(captured?.finished)
+    Ok(capture(command, limit, 0)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output.
@@ -101,6 +95,7 @@ fn follow(
     keep: usize,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
+    let strays = Strays::expect(&mut command);
     let start = Instant::now();
     command.stdin(input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped()));
     let mut child = spawn(&mut command)?;
@@ -108,6 +103,9 @@ fn follow(
     let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, limit, &guard);
     let exit_code = finish(&mut child, &pipes, ending);
+    if ending != Ending::Exited {
+        strays.end(Pid::from_child(&child));
+    }
     if let Some(code) = guard.end() {
         return Err(interrupted(code, &command));
     }
@@ -129,7 +127,8 @@ fn follow(
     })
 }
 
-fn spawn(command: &mut Command) -> Result<Child> {
+/// Starts a command in a group of its own; both its outputs are pipes.
+pub(super) fn spawn(command: &mut Command) -> Result<Child> {
     let started = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -204,7 +203,7 @@ fn end(child: &Child) {
 
 /// Says whether the command itself has ended, and leaves it to be collected: as long as it is not,
 /// its number cannot become the number of another group, which a signal would hit.
-fn has_exited(child: &Child) -> bool {
+pub(super) fn has_exited(child: &Child) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
 }
@@ -214,7 +213,8 @@ fn pause(start: Instant) {
     thread::sleep((start.elapsed() / 16).clamp(PAUSES.0, PAUSES.1));
 }
 
-fn signal(child: &Child, signal: Signal) {
+/// Signals the whole group of a command that was not collected yet.
+pub(super) fn signal(child: &Child, signal: Signal) {
     // A group that is gone needs no signal.
     let _ = kill_process_group(Pid::from_child(child), signal);
 }
@@ -224,7 +224,6 @@ mod tests {
     use super::*;
 
     fn sh(script: &str, limit: Duration) -> Finished {
-        // Tests that run beside each other in one process must not take each other's children.
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir("/");
         capture(command, limit, 0).unwrap().finished

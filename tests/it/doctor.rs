@@ -451,13 +451,13 @@ fn with_program(name: &str, script: &str) -> TestWorkspace {
 #[test]
 fn agent_programs_are_asked_whether_they_know_the_options_that_runs_need() {
     let script = "echo \"$1 $2 $HOME $CLEO_AGENT\" >> \"$(dirname \"$0\")/asked\"\n\
-                  case $1 in --version) echo 9.9;; *) echo '--json, --ephemeral --cd, --sandbox';; esac";
+                  case $1 in --version) echo 9.9;; *) echo '--json, --model --cd, --sandboxed';; esac";
     let workspace = with_program("codex", script);
     let fix = only(
         &workspace,
         "clients",
         "warn",
-        "codex (9.9) does not know --skip-git-repo-check, --output-last-message",
+        "codex (9.9) does not know --skip-git-repo-check, --sandbox",
     );
     assert_eq!(fix, "codex exec --help");
     let asked = workspace.read("bin/asked");
@@ -473,7 +473,7 @@ fn agent_programs_are_asked_whether_they_know_the_options_that_runs_need() {
 
 #[test]
 fn an_agent_program_that_knows_everything_is_well() {
-    let all = "--prompt --output-format --approval-mode --skip-trust";
+    let all = "--output-format --approval-mode --skip-trust --model";
     let workspace = with_program("gemini", &format!("echo '1.0 {all}'"));
     assert_eq!(amiss(&workspace), []);
     let shown = workspace.ok("doctor");

@@ -27,11 +27,12 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
-    /// Only runs with this status: pending, running, completed, failed or cancelled
+    /// Only runs with this status: pending, running, completed, failed, cancelled or
+    /// interrupted
     #[arg(long, value_name = "STATUS")]
     status: Option<RunStatus>,
 
-    /// Only runs of this kind: execution, query, plan or epic
+    /// Only runs of this kind: execution, query, plan, epic or tasks
     #[arg(long, value_name = "KIND")]
     kind: Option<RunKind>,
 

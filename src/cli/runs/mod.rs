@@ -1,6 +1,9 @@
 //! `cleo runs …`
 
+mod cancel;
 mod list;
+mod logs;
+mod resume;
 mod show;
 
 use std::process::ExitCode;
@@ -16,11 +19,17 @@ use crate::run::{Run, RunStatus};
 pub(super) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
+    Logs(logs::Arguments),
+    Resume(resume::Arguments),
+    Cancel(cancel::Arguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::List(arguments) => face.run("runs.list", arguments, list::run),
+        Command::Logs(arguments) => face.run("runs.logs", arguments, logs::run),
+        Command::Resume(arguments) => face.run("runs.resume", arguments, resume::run),
+        Command::Cancel(arguments) => face.run("runs.cancel", arguments, cancel::run),
         Command::Show(arguments) => face.run("runs.show", arguments, show::run),
     }
 }
@@ -31,6 +40,7 @@ pub(super) fn status_tone(status: RunStatus) -> Tone {
         RunStatus::Failed => Tone::Bad,
         RunStatus::Running => Tone::Accent,
         RunStatus::Pending => Tone::Plain,
+        RunStatus::Interrupted => Tone::Warn,
         RunStatus::Cancelled => Tone::Dim,
     }
 }

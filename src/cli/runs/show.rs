@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{how, status_tone};
 use crate::cli::Face;
+use crate::cli::run::tasks;
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::error::Result;
 use crate::ops::runs::{self, Shown};
@@ -30,6 +31,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn render(screen: &mut Screen, shown: &Shown) {
     let run = &shown.run;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let routed = match run.routing_reason.as_str() {
+        "" => String::new(),
+        reason => format!("{}: {reason}", run.routed_by),
+    };
     screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen
         .say(status_tone(run.status), run.status)
@@ -38,9 +43,14 @@ fn render(screen: &mut Screen, shown: &Shown) {
         .field("agent", text(&run.agent))
         .field("asked for", text(&run.requested_agent))
         .field(
-            "routed by",
-            format!("{}: {}", run.routed_by, run.routing_reason),
+            "about",
+            if shown.tasks.is_empty() {
+                ""
+            } else {
+                &run.input
+            },
         )
+        .field("routed by", routed)
         .field("answered by", how(run))
         .field("user", &run.user)
         .field("conversation", text(&run.conversation))
@@ -48,6 +58,10 @@ fn render(screen: &mut Screen, shown: &Shown) {
         .field("ended", text(&run.completed_at))
         .field("failed", text(&run.error));
     screen.line(Tone::Plain, "");
+    if !shown.tasks.is_empty() {
+        tasks(screen, &shown.tasks);
+        return;
+    }
     screen.table(
         &["", "AGENT", "ACTION", "STEP"],
         shown.steps.iter().map(row).collect(),

@@ -9,7 +9,7 @@ pub use next::claim_next;
 use serde::Serialize;
 use serde_json::json;
 
-use super::tasks::{move_task, not_ready};
+use super::tasks::{apart, move_task, not_ready, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -45,6 +45,44 @@ pub fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Re
         let claim = take(transaction, id, last.as_ref(), &caller, lease, forced)?;
         started(transaction, task, claim, &caller, warnings)
     })
+}
+
+/// Claims tasks in this order, each that nobody holds, that is ready, and that touches no files of one
+/// under way or claimed before it. One that cannot be claimed holds up no other; its error says why.
+pub fn claim_apart(
+    context: &mut Context,
+    ids: &[TaskId],
+    lease: Lease,
+) -> Result<Vec<(TaskId, Result<Claim>)>> {
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut claimed = Vec::with_capacity(ids.len());
+        for id in ids {
+            let one = claim_one(transaction, *id, &caller, lease);
+            claimed.push((*id, one));
+        }
+        Ok(claimed)
+    })
+}
+
+fn claim_one(
+    transaction: &mut dyn Transaction,
+    id: TaskId,
+    caller: &Caller,
+    lease: Lease,
+) -> Result<Claim> {
+    let (task, last, _) = claimable(transaction, id, caller, false)?;
+    if !task.files.is_empty() {
+        // What somebody left active when the lease was over is in nobody's way, itself least of all.
+        let beside = apart(transaction, &[id], 1, &caller.now)?;
+        let conflict = beside.conflicts.first();
+        if let Some(conflict) = conflict.filter(|one| one.conflicts_with != id) {
+            return Err(Error::new(Code::NotReady, told(conflict)).passing(true));
+        }
+    }
+    let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
+    move_task(transaction, task, Status::Active, &caller.now)?;
+    Ok(claim)
 }
 
 /// Reads a task that the caller may claim, with its last claim and what `force` passed over.

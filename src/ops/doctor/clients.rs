@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Finding;
+use crate::runner::agent;
 use crate::runner::probe::{self, Probed};
 
 /// How long a program may take to say what it is.
@@ -16,70 +17,29 @@ const LIMIT: Duration = Duration::from_secs(30);
 struct Client {
     name: &'static str,
     /// Words before `--help` that lead to the command that runs are made with.
-    command: &'static [&'static str],
+    command: Vec<String>,
     /// What that command has to know.
-    options: &'static [&'static str],
+    options: Vec<String>,
 }
 
-const CLIENTS: &[Client] = &[
-    Client {
-        name: "claude",
-        command: &[],
-        options: &[
-            "--print",
-            "--output-format",
-            "--verbose",
-            "--permission-mode",
-            "--allowedTools",
-            "--strict-mcp-config",
-            "--model",
-            "--session-id",
-            "--resume",
-        ],
-    },
-    Client {
-        name: "codex",
-        command: &["exec"],
-        options: &[
-            "--json",
-            "--ephemeral",
-            "--cd",
-            "--skip-git-repo-check",
-            "--sandbox",
-            "--output-last-message",
-        ],
-    },
-    Client {
-        name: "gemini",
-        command: &[],
-        options: &[
-            "--prompt",
-            "--output-format",
-            "--approval-mode",
-            "--skip-trust",
-        ],
-    },
-    Client {
-        name: "opencode",
-        command: &["run"],
-        options: &["--format", "--model"],
-    },
-    Client {
-        name: "copilot",
-        command: &[],
-        options: &[
-            "--prompt",
-            "--output-format",
-            "--allow-all-tools",
-            "--allow-all-paths",
-        ],
-    },
-];
+/// The programs of all runners, with what their calls are made of.
+fn clients() -> Vec<Client> {
+    let clients = agent::all().into_iter().map(|runner| {
+        let (command, options) = agent::needs(&*runner);
+        Client {
+            name: runner.name(),
+            command,
+            options,
+        }
+    });
+    clients.collect()
+}
 
 pub(super) fn look(path: &OsStr) -> Vec<Finding> {
+    let clients = clients();
     // Some of them take a second to say anything, so all are asked at once.
     let findings: Vec<Finding> = thread::scope(|scope| {
-        let there = CLIENTS
+        let there = clients
             .iter()
             .filter_map(|client| Some((client, program(path, client.name)?)));
         let asked: Vec<_> = there
@@ -89,7 +49,7 @@ pub(super) fn look(path: &OsStr) -> Vec<Finding> {
         answers.collect()
     });
     if findings.is_empty() {
-        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let names: Vec<&str> = clients.iter().map(|client| client.name).collect();
         let message = format!("none of {} is on the PATH", names.join(", "));
         return vec![Finding::ok("clients", message)];
     }
@@ -109,11 +69,9 @@ fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
 fn judge(client: &Client, program: &Path, path: &OsStr) -> Finding {
     let check = "clients";
     let ask = |words: &[&str]| probe::ask(program, words, path, LIMIT);
-    let look = format!(
-        "{} {}",
-        client.name,
-        [client.command, &["--help"]].concat().join(" ")
-    );
+    let mut help: Vec<&str> = client.command.iter().map(String::as_str).collect();
+    help.push("--help");
+    let look = format!("{} {}", client.name, help.join(" "));
     let version = match ask(&["--version"]) {
         Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
         Probed::Failed(why) => {
@@ -121,7 +79,7 @@ fn judge(client: &Client, program: &Path, path: &OsStr) -> Finding {
             return Finding::warn(check, message, format!("{} --version", client.name));
         }
     };
-    let help = match ask(&[client.command, &["--help"]].concat()) {
+    let help = match ask(&help) {
         Probed::Said(text) => text,
         Probed::Failed(why) => {
             return Finding::warn(
@@ -134,7 +92,7 @@ fn judge(client: &Client, program: &Path, path: &OsStr) -> Finding {
     let missing: Vec<&str> = client
         .options
         .iter()
-        .copied()
+        .map(String::as_str)
         .filter(|option| !knows(&help, option))
         .collect();
     let shown: String = version.chars().take(60).collect();

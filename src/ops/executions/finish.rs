@@ -41,6 +41,7 @@ impl Executor {
         Ok(Shown {
             steps: steps(&record.events),
             messages: record.messages,
+            tasks: Vec::new(),
             run: record.run,
             events: None,
         })

@@ -19,16 +19,16 @@ use crate::workspace::Workspace;
 const INTERRUPTED: &str = "interrupted: the process that carried it out has ended";
 
 /// The sign of life of this process, from now until it is dropped.
-pub(in crate::ops) struct Alive {
+pub struct Alive {
     /// Its name, which is noted in each run.
-    pub(in crate::ops) name: String,
+    pub name: String,
     path: PathBuf,
     _lock: File,
 }
 
 impl Alive {
     /// Begins to give a sign of life.
-    pub(in crate::ops) fn begin(workspace: &Workspace) -> Result<Alive> {
+    pub fn begin(workspace: &Workspace) -> Result<Alive> {
         let name = id::random();
         let path = place(workspace, &name);
         let begin = || {
@@ -70,12 +70,9 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
     false
 }
 
-/// Marks the runs that dead processes have left as failed.
-pub(in crate::ops) fn settle(
-    agency: &mut SqliteAgency,
-    workspace: &Workspace,
-    clock: &Clock,
-) -> Result<()> {
+/// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone
+/// on with.
+pub fn settle(agency: &mut SqliteAgency, workspace: &Workspace, clock: &Clock) -> Result<()> {
     let owners = agency.read()?.owners()?;
     let dead = owners.iter().filter(|owner| !lives(workspace, owner));
     let dead: Vec<_> = dead.collect();
@@ -93,7 +90,10 @@ pub(in crate::ops) fn settle(
 
 fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Clock) -> Result<()> {
     let now = clock.timestamp();
-    run.status = RunStatus::Failed;
+    run.status = match run.kind.resumes() {
+        true => RunStatus::Interrupted,
+        false => RunStatus::Failed,
+    };
     run.error = Some(INTERRUPTED.to_string());
     run.completed_at = Some(now.clone());
     transaction.put_run(&run)?;

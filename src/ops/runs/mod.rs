@@ -1,12 +1,15 @@
 //! What agents carried out: listed, and each with everything that happened in it.
 
-pub(in crate::ops) mod alive;
+pub mod alive;
+pub mod journal;
+pub mod logs;
 
 use serde::Serialize;
 
 use super::Surroundings;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
+use crate::run::board::{Board, TaskRun};
 use crate::run::{Event, Message, Run, STEP, Step};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
@@ -35,6 +38,9 @@ pub struct Shown {
     pub steps: Vec<Step>,
     /// What was said in it, in order.
     pub messages: Vec<Message>,
+    /// What became of each task, of a run over tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskRun>,
     /// Everything that happened, in order; left out where it was told already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<Event>>,
@@ -73,6 +79,7 @@ fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
     Ok(Shown {
         steps: steps(&events),
         messages: transaction.run_messages(&run.id)?,
+        tasks: Board::of(&events).tasks().to_vec(),
         events: Some(events),
         run,
     })
@@ -97,6 +104,7 @@ pub(in crate::ops) fn settled(
     Ok(agency)
 }
 
-fn no_run(id: &str) -> Error {
+/// The error for an id that is no run's.
+pub fn no_run(id: &str) -> Error {
     Error::new(Code::RunNotFound, format!("there is no run `{id}`")).fix("cleo runs list")
 }

@@ -2,12 +2,31 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
+pub mod choice;
+mod claude;
+mod codex;
+mod command;
+mod copilot;
+mod drive;
+mod environment;
+mod event;
+mod gemini;
+mod lines;
+mod opencode;
+mod pipes;
+mod raw;
+mod settings;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::run::{Outcome, Usage};
+
+pub use command::CommandLine;
+pub use drive::drive;
+pub use settings::{Runners, all, needs};
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]
@@ -105,6 +124,9 @@ pub struct Ended {
     pub duration_ms: u64,
     /// The last lines of its standard error.
     pub complaints: Vec<String>,
+    /// What the runner needs to remember between two lines.
+    #[serde(skip)]
+    pub seen: Option<String>,
 }
 
 /// Knows one program: how it is called, and what its lines mean.
@@ -124,4 +146,61 @@ pub trait Runner: Send + Sync {
 
     /// Says whether a conversation can be gone on with.
     fn resumes(&self) -> bool;
+}
+
+/// Most tools that are noted as not allowed.
+const DENIED_MAX: usize = 20;
+
+impl Ended {
+    /// Notes a failure. Without a reason, it is how the program ended and what it complained of.
+    pub(super) fn fail(&mut self, outcome: Outcome, reason: Option<String>) {
+        self.outcome = Some(outcome);
+        self.reason = Some(reason.unwrap_or_else(|| self.exit()));
+    }
+
+    /// Notes a tool that the agent was not allowed, once.
+    pub(super) fn deny(&mut self, tool: Option<&str>) {
+        let tool = tool.unwrap_or("a tool");
+        if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
+            self.denied.push(tool.to_string());
+        }
+    }
+
+    /// Says how the program ended.
+    fn exit(&self) -> String {
+        let exit = match self.exit_code {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => "a signal ended it".to_string(),
+        };
+        match self.complaints.last() {
+            Some(complaint) => format!("{exit}: {complaint}"),
+            None => exit,
+        }
+    }
+}
+
+fn own(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| word.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job with paths that hold what must not count.
+    pub(super) fn job() -> Job {
+        Job {
+            prompt: "Do it.".to_string(),
+            prompt_file: "/w/a {cwd}.prompt".into(),
+            output_file: "/w/$(out).md".into(),
+            folder: "/w".into(),
+            environment: Vec::new(),
+            passed: Vec::new(),
+            model: None,
+            resume: None,
+            tools: Vec::new(),
+            limits: Limits::default(),
+            raw: "/w/.cleo/runs/1/T1-1".into(),
+        }
+    }
 }

@@ -45,6 +45,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     chat::a_chat_is_remembered_under_its_conversation,
     uses_of_agents_are_kept,
     a_run_is_read_as_it_was_written,
+    every_kind_and_status_can_be_kept,
     runs_come_newest_first_and_filters_count,
     tallies_follow_every_change_of_a_run,
     events_grow_and_are_read_from_any_cursor,
@@ -215,6 +216,26 @@ fn a_run_is_read_as_it_was_written(agency: &mut dyn Agency) {
     assert_eq!(transaction.owners().unwrap(), ["o"]);
     assert_eq!(transaction.unfinished("o").unwrap(), [plain]);
     assert_eq!(transaction.unfinished("other").unwrap(), []);
+}
+
+fn every_kind_and_status_can_be_kept(agency: &mut dyn Agency) {
+    for (number, status) in RunStatus::ALL.iter().enumerate() {
+        let one = run(&number.to_string(), None, *status);
+        let kinds = RunKind::ALL.iter().map(|kind| Run {
+            id: format!("{number}-{kind}"),
+            kind: *kind,
+            ..one.clone()
+        });
+        let all: Vec<Run> = kinds.collect();
+        put_runs(agency, &all);
+        let transaction = agency.read().unwrap();
+        let kept = all.iter().map(|one| transaction.run(&one.id).unwrap());
+        assert!(kept.zip(&all).all(|(kept, one)| kept.as_ref() == Some(one)));
+    }
+    let open = agency.read().unwrap().unfinished("o").unwrap();
+    let goes_on = |run: &Run| matches!(run.status, RunStatus::Pending | RunStatus::Running);
+    assert_eq!(open.len(), 2 * RunKind::ALL.len());
+    assert!(open.iter().all(goes_on));
 }
 
 fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {

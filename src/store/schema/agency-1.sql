@@ -45,8 +45,9 @@ CREATE TABLE agent_uses (
 CREATE TABLE runs (
     position INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL CHECK (kind IN ('execution', 'query', 'plan', 'epic')),
-    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
+    kind TEXT NOT NULL CHECK (kind IN ('execution', 'query', 'plan', 'epic', 'tasks')),
+    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed',
+        'cancelled', 'interrupted')),
     user_id TEXT NOT NULL,
     agent TEXT,
     requested_agent TEXT,

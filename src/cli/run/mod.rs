@@ -1,0 +1,383 @@
+//! `cleo run`
+
+mod lines;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::arguments::Format;
+use super::output::Feed;
+use super::screen::{Cell, Screen, Tone};
+use crate::config::{
+    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER,
+    RUN_RUNNER_JOBS, RUN_TASK_TIME_LIMIT, Settings, seconds,
+};
+use crate::coordinator::{self, Ambience, Listener, Options, Report, Selection};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::run::board::{Board, TaskRun, TaskState};
+use crate::run::{Event, Line, Outcome, Usage};
+
+#[derive(Args)]
+#[command(after_help = "\
+Each task is claimed, given to an agent of its own, and checked when that ends: the manifest entry, the
+output file, the gates, the commands of the acceptance criteria. Only what verifies is completed. An
+agent that left something out is told what is missing; then the task fails, is given back, and what
+waits for it is not begun. A task begins as soon as what it needs is done.
+
+Everything that happens is kept before it is acted on, in the store and in .cleo/runs/ID/events.jsonl,
+so that a run goes on after its process was killed: cleo runs resume ID. What agents write is kept
+beside it: cleo runs logs ID --task T3.
+
+Exit codes: 0 all is done, 80 the one task failed, 81 some failed, 124 it took too long, 130 and 143
+cleo was asked to end.
+
+Examples:
+  cleo run T3 --runner claude
+  cleo run --epic T1 --runner codex --jobs 4 --repair 2
+  cleo run --epic T1 --wave 0 --runner claude --max-cost 5
+  cleo run --all-ready --command 'my-agent --prompt {prompt_file} --out {output_file}'
+  cleo run T3 T4 --command 'sh agent.sh' --format ndjson      each event as it comes, the result last
+  cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
+pub(super) struct Arguments {
+    /// The tasks; of an epic, everything below it
+    #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready"])]
+    tasks: Vec<TaskId>,
+
+    /// Carry out everything below this epic
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["tasks", "all_ready"])]
+    epic: Option<TaskId>,
+
+    /// Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
+    #[arg(long, value_name = "NUMBER", requires = "epic")]
+    wave: Option<usize>,
+
+    /// Carry out everything that is ready now
+    #[arg(long, conflicts_with = "tasks")]
+    all_ready: bool,
+
+    /// Which program works: claude, codex, gemini, opencode, copilot or command [default: the setting
+    /// run.runner]
+    #[arg(long, value_name = "NAME")]
+    runner: Option<String>,
+
+    /// Work with this command; {prompt_file}, {output_file} and {cwd} stand for paths. It is split into
+    /// words as a shell would, and no shell runs it
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+
+    /// The model that the runner is asked to use
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// How many agents work at a time [default: the setting run.jobs, 4]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    jobs: Option<u16>,
+
+    /// How often an agent is told what is missing [default: the setting run.repair, 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    repair: Option<u32>,
+
+    /// Begin nothing more once the agents say that they cost this much, in US dollars
+    #[arg(long, value_name = "USD", value_parser = price)]
+    max_cost: Option<f64>,
+
+    /// Most turns of an agent, where its program counts them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_turns: Option<u32>,
+
+    /// How long all may take: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    time_limit: Option<u64>,
+
+    /// How long an agent may take [default: the setting run.taskTimeLimit, 1h]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    task_time_limit: Option<u64>,
+
+    /// How long an agent may be silent [default: the setting run.idleLimit, 15m]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    idle_limit: Option<u64>,
+
+    /// Begin nothing more after a failure; what is under way goes on
+    #[arg(long)]
+    fail_fast: bool,
+
+    /// Variable of yours that agents get too, by name
+    #[arg(long, value_name = "NAME")]
+    pass_env: Vec<String>,
+
+    /// Show what would be done, and do nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+/// Reads a time in seconds.
+fn duration(text: &str) -> std::result::Result<u64, String> {
+    let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
+    time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
+}
+
+/// Reads an amount of money.
+fn price(text: &str) -> std::result::Result<f64, String> {
+    let price: Option<f64> = text.trim().parse().ok();
+    let price = price.filter(|price| price.is_finite() && *price >= 0.0);
+    price.ok_or_else(|| format!("`{text}` is no amount of US dollars such as 2.50"))
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let options = options(&arguments, face.settings)?;
+    let surroundings = face.surroundings()?;
+    carried_out(face, |ambience, listener| {
+        coordinator::run(surroundings, options, ambience, listener)
+    })
+}
+
+/// Has a run carried out, tells what goes on, and answers with what became of it.
+pub(super) fn carried_out(
+    face: &mut Face<'_>,
+    carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
+) -> Result<ExitCode> {
+    let ambience = ambience();
+    if face.output.format() == Format::Ndjson {
+        return stream(face, |listener| carry_out(ambience, listener));
+    }
+    let mut lines = lines::Lines::new(face.output.notes());
+    let mut report = carry_out(ambience, &mut lines)?;
+    let error = report.error.take();
+    face.outcome(&report, error, &[], |screen| render(screen, &report))
+}
+
+/// Answers with a line for each event as it comes, and what became of the run last.
+fn stream(
+    face: &mut Face<'_>,
+    carry_out: impl FnOnce(&mut dyn Listener) -> Result<Report>,
+) -> Result<ExitCode> {
+    let mut events = Events(face.output.feed());
+    let report = carry_out(&mut events);
+    let broken = face.output.end_feed(events.0);
+    let mut report = report?;
+    let error = face.with_fix(report.error.take());
+    if let Some(code) = broken {
+        return Ok(error.map_or(code, |error| ExitCode::from(error.code.exit_code())));
+    }
+    let mut stream = face.output.stream();
+    stream.finish(face.name, &report, error.as_ref(), &[]);
+    Ok(face.output.end(stream))
+}
+
+/// Writes each event on a line.
+struct Events(Feed);
+
+impl Listener for Events {
+    fn tell(&mut self, events: &[Event], _: &Board) {
+        for event in events {
+            // A run goes on when nobody reads about it any more.
+            self.0.line(&Line::from(event), |_| {});
+        }
+    }
+}
+
+/// Reads how deep in runs of agents this cleo is.
+fn ambience() -> Ambience {
+    let text = |name: &str| env::var(name).ok();
+    Ambience {
+        depth: text("CLEO_DEPTH")
+            .and_then(|depth| depth.trim().parse().ok())
+            .unwrap_or(0),
+        trace: text("TRACEPARENT"),
+    }
+}
+
+fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
+    let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
+    let selection = match (arguments.epic, arguments.wave) {
+        (Some(epic), None) => Selection::Epic(epic),
+        (Some(epic), Some(wave)) => Selection::Wave(epic, wave),
+        (None, _) if arguments.all_ready => Selection::AllReady,
+        (None, _) => Selection::Tasks(arguments.tasks.clone()),
+    };
+    Ok(Options {
+        selection,
+        runner: runner(arguments, settings)?,
+        command: arguments.command.clone(),
+        model: arguments.model.clone(),
+        jobs: arguments
+            .jobs
+            .map_or(number(RUN_JOBS, 4) as usize, usize::from),
+        runner_jobs: runner_jobs(settings)?,
+        repairs: arguments.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
+        max_cost: arguments.max_cost,
+        max_turns: arguments.max_turns,
+        time_limit: arguments.time_limit,
+        task_time_limit: arguments
+            .task_time_limit
+            .or(settings.number(RUN_TASK_TIME_LIMIT)),
+        idle_limit: arguments.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
+        gate_time_limit: number(GATES_TIME_LIMIT, 600),
+        lease: number(CLAIMS_LEASE, 3_600),
+        isolate: false,
+        fail_fast: arguments.fail_fast,
+        passed: arguments.pass_env.clone(),
+    })
+}
+
+fn runner(arguments: &Arguments, settings: &Settings) -> Result<String> {
+    if arguments.command.is_some() {
+        return match arguments.runner.as_deref() {
+            None | Some("command") => Ok("command".to_string()),
+            Some(other) => {
+                let message = format!("`--command` is for the runner `command`, not `{other}`");
+                Err(Error::new(Code::Usage, message).fix("cleo run --help"))
+            }
+        };
+    }
+    let named = arguments.runner.clone().or(settings.text(RUN_RUNNER));
+    named.ok_or_else(|| {
+        let message = "nothing says which program is to work on the tasks";
+        Error::new(Code::Usage, message)
+            .fix("cleo config set run.runner claude")
+            .or("say it for this run", "cleo run --help")
+    })
+}
+
+/// Reads how many agents of each runner may work at a time.
+fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
+    let text = settings.text(RUN_RUNNER_JOBS).unwrap_or_default();
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let read = |part: &str| {
+        let (name, most) = part.split_once('=')?;
+        let most = most.trim().parse().ok().filter(|most| *most > 0)?;
+        Some((name.trim().to_string(), most))
+    };
+    let wrong = |part: &str| {
+        let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
+        Error::new(Code::ConfigInvalid, message).fix("cleo config unset run.runnerJobs")
+    };
+    parts
+        .map(|part| read(part).ok_or_else(|| wrong(part)))
+        .collect()
+}
+
+/// Shows what became of a run: a row for each task, and the sums.
+fn render(screen: &mut Screen, report: &Report) {
+    let head = [
+        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+    ];
+    let tasks = report.tasks.iter().filter(|task| !task.is_epic);
+    screen.table(&head, tasks.map(row).collect());
+    let (run, summary) = (&report.run, report.summary);
+    screen.line(Tone::Plain, "");
+    let all = format!("{} of {} done", summary.done, summary.total);
+    let tone = match summary.done == summary.total {
+        true => Tone::Good,
+        false => Tone::Warn,
+    };
+    let parts = [
+        (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
+        (summary.skipped > 0).then(|| format!("{} not begun", summary.skipped)),
+        run.execution_time_ms.map(time),
+        run.usage
+            .and_then(tokens)
+            .map(|tokens| format!("{tokens} tokens")),
+        run.cost.map(money),
+        Some(run.id.clone()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    screen
+        .say(tone, all)
+        .line(Tone::Dim, format!("  {}", parts.join("  ")));
+}
+
+/// Shows the tasks of a run, a row each.
+pub(super) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
+    let head = [
+        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+    ];
+    let tasks = tasks.iter().filter(|task| !task.is_epic);
+    screen.table(&head, tasks.map(row).collect());
+}
+
+fn row(task: &TaskRun) -> Vec<Cell> {
+    let tone = match task.state {
+        TaskState::Done => Tone::Good,
+        TaskState::Failed => Tone::Bad,
+        TaskState::Running => Tone::Accent,
+        TaskState::Waiting | TaskState::Skipped => Tone::Dim,
+    };
+    let begun = task.attempts > 0;
+    let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
+    vec![
+        (Tone::Strong, task.task_id.to_string()),
+        (tone, task.state.to_string()),
+        some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
+        some(begun.then(|| task.attempts.to_string())),
+        some(begun.then(|| time(task.duration_ms))),
+        some(task.usage.and_then(tokens)),
+        some(task.cost.map(money)),
+        (Tone::Plain, task.title.clone()),
+    ]
+}
+
+/// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.
+pub(super) fn time(ms: u64) -> String {
+    match (ms, ms / 1_000) {
+        (0..1_000, _) => format!("{ms} ms"),
+        (_, 0..60) => format!("{}.{} s", ms / 1_000, ms / 100 % 10),
+        (_, seconds @ 60..3_600) => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        (_, seconds) => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// Writes how many tokens were used; none where nobody counted.
+pub(super) fn tokens(usage: Usage) -> Option<String> {
+    let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
+    let total = usage.total_tokens.or_else(sum)?;
+    Some(match total {
+        0..10_000 => total.to_string(),
+        10_000..1_000_000 => format!("{}k", total / 1_000),
+        _ => format!("{}.{}M", total / 1_000_000, total / 100_000 % 10),
+    })
+}
+
+fn money(dollars: f64) -> String {
+    format!("${dollars:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_tokens_are_written_for_people() {
+        let times = [340, 4_230, 185_000, 7_800_000].map(time);
+        assert_eq!(times, ["340 ms", "4.2 s", "3m 05s", "2h 10m"]);
+        let used = |total| {
+            tokens(Usage {
+                input_tokens: None,
+                output_tokens: None,
+                total_tokens: Some(total),
+            })
+        };
+        let used = [9_999, 12_345, 1_250_000].map(|total| used(total).unwrap());
+        assert_eq!(used, ["9999", "12k", "1.2M"]);
+    }
+
+    #[test]
+    fn amounts_that_are_none_are_refused() {
+        assert_eq!(price("2.50"), Ok(2.5));
+        for text in ["", "-1", "inf", "NaN", "5 USD"] {
+            assert!(price(text).is_err(), "{text}");
+        }
+        assert_eq!(duration("10m"), Ok(600));
+        for text in ["", "0", "31d", "-1s", "1w"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

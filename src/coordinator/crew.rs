@@ -1,0 +1,127 @@
+//! The threads of a run: one for each agent that is driven, and for each task whose commands are run.
+//! They tell what they hear and decide nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::Builder;
+use std::time::Duration;
+
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::gates::{self, Renewal};
+use crate::ops::{Context, Surroundings};
+use crate::runner::agent::{self, Ended, Job, Runner, Sign};
+
+/// Room for the calls of a thread, in bytes: driving an agent takes little of it.
+const STACK: usize = 512 * 1024;
+
+/// Something that a thread tells of a try of a step.
+pub(super) enum Heard {
+    /// What an agent says.
+    Sign(Sign),
+    /// An agent has ended, or could not be driven.
+    Ended(Box<Result<Ended>>),
+    /// The commands of a step were run, each with what came of it.
+    Checked(Result<Vec<String>>),
+}
+
+/// A message of a thread: the step, which try of it, what it heard.
+pub(super) type Message = (usize, u32, Heard);
+
+/// The threads.
+pub(super) struct Crew {
+    runner: Arc<dyn Runner>,
+    sender: Sender<Message>,
+    receiver: Receiver<Message>,
+}
+
+/// Where commands of criteria are run.
+pub(super) struct Checking {
+    pub(super) surroundings: Surroundings,
+    pub(super) task: TaskId,
+    pub(super) renewal: Renewal,
+}
+
+impl Crew {
+    pub(super) fn new(runner: Box<dyn Runner>) -> Crew {
+        let (sender, receiver) = mpsc::channel();
+        Crew {
+            runner: runner.into(),
+            sender,
+            receiver,
+        }
+    }
+
+    /// Returns the runner.
+    pub(super) fn runner(&self) -> &dyn Runner {
+        &*self.runner
+    }
+
+    /// Drives an agent until it ends, or until the flag that is returned is set.
+    pub(super) fn start(&self, step: usize, attempt: u32, job: Job) -> Result<Arc<AtomicBool>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (flag, runner) = (Arc::clone(&stop), Arc::clone(&self.runner));
+        self.spawn(step, attempt, move |sender| {
+            let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
+            let ended = agent::drive(&*runner, &job, &flag, &mut tell);
+            Heard::Ended(Box::new(ended))
+        })?;
+        Ok(stop)
+    }
+
+    /// Runs the commands that are to show that a step is done.
+    pub(super) fn check(&self, step: usize, attempt: u32, checking: Checking) -> Result<()> {
+        self.spawn(step, attempt, move |_| Heard::Checked(checking.run()))
+    }
+
+    fn spawn(
+        &self,
+        step: usize,
+        attempt: u32,
+        work: impl FnOnce(&Sender<Message>) -> Heard + Send + 'static,
+    ) -> Result<()> {
+        let sender = self.sender.clone();
+        let thread = Builder::new().stack_size(STACK);
+        let spawned = thread.spawn(move || {
+            let heard = work(&sender);
+            // Nobody listens any more when the run is over.
+            let _ = sender.send((step, attempt, heard));
+        });
+        spawned.map(drop).map_err(|cause| {
+            let message = format!("no thread can be started: {cause}");
+            Error::new(Code::Internal, message).because(cause)
+        })
+    }
+
+    /// Waits for a message, and takes all that are there; none when none comes in time.
+    pub(super) fn hear(&self, patience: Duration) -> Vec<Message> {
+        match self.receiver.recv_timeout(patience) {
+            Ok(first) => std::iter::once(first)
+                .chain(self.receiver.try_iter())
+                .collect(),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Vec::new(),
+        }
+    }
+}
+
+impl Checking {
+    /// Runs the commands, and says what came of each.
+    fn run(self) -> Result<Vec<String>> {
+        let mut context = Context::open(self.surroundings)?;
+        let renewed = gates::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
+        let told = renewed.ran.iter().map(|ran| {
+            let outcome = match ran.outcome {
+                gates::Outcome::Passed => "passed",
+                gates::Outcome::Failed => "failed",
+            };
+            format!("{}: {outcome}", ran.commands.join(", "))
+        });
+        Ok(told.collect())
+    }
+}
+
+/// Asks a try to end.
+pub(super) fn halt(stop: &AtomicBool) {
+    stop.store(true, Ordering::Relaxed);
+}

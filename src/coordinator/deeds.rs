@@ -1,0 +1,306 @@
+//! What the machine decides, done through the verbs. What comes of it are new facts.
+
+use std::fs;
+use std::time::Duration;
+
+use super::crew::{Checking, halt};
+use super::engine::Engine;
+use super::machine::{Deed, Fact};
+use super::prompt;
+use crate::error::{Code, Error, Result};
+use crate::file::unwritable;
+use crate::id::TaskId;
+use crate::manifest::entry::Status as EntryStatus;
+use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
+use crate::ops::gates::Renewal;
+use crate::ops::{claims, spawn};
+use crate::run::Outcome;
+use crate::run::board::{Told, kind};
+use crate::runner::agent::Job;
+
+/// Says whether a refusal means that somebody else decides on the task now.
+pub(super) fn is_loss(error: &Error) -> bool {
+    use Code::{ClaimLost, Claimed, StatusRefused, TaskNotFound};
+    matches!(
+        error.code,
+        ClaimLost | Claimed | TaskNotFound | StatusRefused
+    )
+}
+
+impl Engine<'_> {
+    pub(super) fn perform(&mut self, deed: Deed) -> Result<()> {
+        match deed {
+            Deed::Claim(steps) => self.claim(&steps),
+            Deed::Start(step) => self.start(step),
+            Deed::Check(step) => self.check(step),
+            Deed::Complete(step) => self.complete(step),
+            Deed::Repair(step) => self.repair(step),
+            Deed::Fail(step, ..) => self.release(step),
+            Deed::Halt(_) => {
+                self.slots
+                    .iter()
+                    .filter_map(|slot| slot.stop.as_deref())
+                    .for_each(halt);
+                Ok(())
+            }
+            Deed::Wait(..) | Deed::Skip(..) => Ok(()),
+        }
+    }
+
+    /// Claims steps and makes their prompts, each in one transaction for all.
+    fn claim(&mut self, steps: &[usize]) -> Result<()> {
+        let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
+        let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
+        let mut ready = Vec::new();
+        for (step, (id, claim)) in steps.iter().zip(claimed) {
+            match claim {
+                Ok(claim) => {
+                    self.slots[*step].epoch = Some(claim.epoch);
+                    ready.push(id);
+                }
+                Err(error) => {
+                    let fact = self.not_claimed(*step, error)?;
+                    self.facts.push(fact);
+                }
+            }
+        }
+        self.prepare(&ready)
+    }
+
+    /// Says what it means that a step cannot be claimed.
+    fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
+        Ok(match error.code {
+            Code::StatusRefused if self.is_done(self.tasks[step])? => Fact::DoneAlready(step),
+            Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
+            Code::Claimed | Code::NotReady => Fact::Held(step, error.message),
+            _ => return Err(error),
+        })
+    }
+
+    fn is_done(&mut self, id: TaskId) -> Result<bool> {
+        let status = self.context.read(|transaction| transaction.status(id))?;
+        Ok(status == Some(crate::task::Status::Done))
+    }
+
+    fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let options = spawn::Options::default();
+        let mut prompts = Vec::with_capacity(ids.len());
+        let batch = spawn::spawn_batch(&mut self.context, ids, &options, &mut |spawned| {
+            prompts.push(spawned);
+            true
+        })?;
+        for spawned in prompts {
+            let step = self.places[&spawned.task_id];
+            self.instruct(step, spawned)?;
+        }
+        for failed in batch.failed {
+            let step = self.places[&failed.task_id];
+            self.facts.push(Fact::Refused(step, failed.error.message));
+        }
+        Ok(())
+    }
+
+    /// Tells that a try begins.
+    pub(super) fn announce_start(&mut self, step: usize) {
+        let runner = self.options.runner.clone();
+        let slot = &mut self.slots[step];
+        slot.attempt += 1;
+        let Some(spawned) = &slot.spawned else { return };
+        let told = Told {
+            epoch: slot.epoch,
+            skill: Some(spawned.skill.clone()),
+            runner: Some(runner),
+            manifest_id: Some(spawned.manifest_id.clone()),
+            output_file: Some(spawned.output_file.clone()),
+            resumes: Some(slot.resume.is_some()).filter(|resumes| *resumes),
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_STARTED, told);
+    }
+
+    /// Starts the agent of a try, of which everybody knows by now.
+    fn start(&mut self, step: usize) -> Result<()> {
+        let raw = self.raw(step);
+        let slot = &mut self.slots[step];
+        let Some(spawned) = slot.spawned.take() else {
+            return Ok(());
+        };
+        let text = slot
+            .instead
+            .take()
+            .unwrap_or_else(|| spawned.prompt.clone());
+        let prompt_file = raw.with_extension("prompt.md");
+        fs::write(&prompt_file, &text).map_err(|cause| unwritable(&prompt_file, cause))?;
+        let resume = slot.resume.take();
+        let root = self.context.workspace.root.clone();
+        let job = Job {
+            prompt: text,
+            prompt_file,
+            output_file: root.join(&spawned.output_file),
+            environment: self.environment(step, &spawned),
+            folder: root,
+            passed: self.options.passed.clone(),
+            model: self.options.model.clone(),
+            resume,
+            tools: Vec::new(),
+            limits: self.options.limits(),
+            raw,
+        };
+        let attempt = self.slots[step].attempt;
+        self.slots[step].stop = Some(self.crew.start(step, attempt, job)?);
+        Ok(())
+    }
+
+    fn environment(&self, step: usize, spawned: &spawn::Spawned) -> Vec<(String, String)> {
+        let slot = &self.slots[step];
+        let above = self.ambience.trace.as_deref();
+        let (run, task) = (&self.run.id, self.tasks[step]);
+        let output = self.context.workspace.root.join(&spawned.output_file);
+        let own = [
+            (
+                "CLEO_ROOT",
+                self.context.workspace.root.to_string_lossy().into_owned(),
+            ),
+            ("CLEO_TASK_ID", task.to_string()),
+            ("CLEO_RUN_ID", run.clone()),
+            ("CLEO_EPOCH", slot.epoch.unwrap_or_default().to_string()),
+            ("CLEO_MANIFEST_ID", spawned.manifest_id.clone()),
+            ("CLEO_OUTPUT_FILE", output.to_string_lossy().into_owned()),
+            ("CLEO_DEPTH", (self.ambience.depth + 1).to_string()),
+            ("CLEO_AGENT", self.context.surroundings.actor.clone()),
+            (
+                "TRACEPARENT",
+                prompt::traceparent(above, run, task, slot.attempt),
+            ),
+        ];
+        let own = own
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), value));
+        own.chain(self.fixed_time()).collect()
+    }
+
+    /// A fixed clock is that of agents too.
+    fn fixed_time(&self) -> Option<(String, String)> {
+        use crate::clock::Clock;
+        let clock = self.context.surroundings.clock;
+        matches!(clock, Clock::Fixed(_)).then(|| ("CLEO_NOW".to_string(), clock.timestamp()))
+    }
+
+    fn check(&mut self, step: usize) -> Result<()> {
+        let checking = Checking {
+            surroundings: self.context.surroundings.clone(),
+            task: self.tasks[step],
+            renewal: Renewal {
+                stale_only: false,
+                only: None,
+                time_limit: Duration::from_secs(self.options.gate_time_limit),
+                epoch: self.slots[step].epoch,
+            },
+        };
+        self.crew.check(step, self.slots[step].attempt, checking)
+    }
+
+    fn complete(&mut self, step: usize) -> Result<()> {
+        let one = (self.tasks[step], self.slots[step].epoch);
+        let done = complete_all(&mut self.context, &[one], &mut self.required)?;
+        done.into_iter().try_for_each(|one| self.completed(one))
+    }
+
+    fn completed(&mut self, (id, done): Completion) -> Result<()> {
+        let step = self.places[&id];
+        let lacking = match done {
+            Ok(_) => {
+                self.slots[step].said = None;
+                self.tell(kind::TASK_COMPLETED, self.of(step));
+                self.facts.push(Fact::Completed(step));
+                return Ok(());
+            }
+            Err(lacking) => lacking,
+        };
+        if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
+            self.facts.push(Fact::Lost(step, fault.message.clone()));
+            return Ok(());
+        }
+        let (outcome, missing) = self.judged(step, &lacking);
+        let why = missing.first().cloned().unwrap_or_default();
+        let told = Told {
+            outcome: Some(outcome),
+            missing,
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_LACKING, told);
+        self.facts.push(Fact::Lacking(step, outcome, why));
+        Ok(())
+    }
+
+    /// Says how a try counts whose work does not verify: what the entry says of the work, else how the
+    /// program ended, else that it broke the protocol.
+    fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
+        let said = self.slots[step].said.take().unwrap_or_default();
+        let outcome = match (lacking.entry, said.outcome) {
+            (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
+            (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
+            (Some(EntryStatus::Partial), _) => Outcome::Partial,
+            _ => Outcome::ProtocolViolation,
+        };
+        let reason = said
+            .reason
+            .filter(|_| outcome != Outcome::ProtocolViolation);
+        let faults = lacking.faults.iter().map(prompt::told);
+        (outcome, reason.into_iter().chain(faults).collect())
+    }
+
+    /// Makes the prompt of another try, which says what is missing now.
+    fn repair(&mut self, step: usize) -> Result<()> {
+        let task = self.tasks[step];
+        let spawned = spawn::spawn(&mut self.context, task, &spawn::Options::default());
+        let spawned = match spawned {
+            Ok(spawned) => spawned,
+            Err(error) => {
+                self.facts.push(Fact::Refused(step, error.message));
+                return Ok(());
+            }
+        };
+        self.instruct(step, spawned)
+    }
+
+    /// Says what the next try is told: the prompt and, where there was a try before, what is missing
+    /// now. It goes on with the conversation of that one, where there is one.
+    fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
+        if self.slots[step].attempt > 0 {
+            let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+            let lacking = lacking(&mut self.context, task, epoch, &mut self.required)?;
+            let faults: Vec<String> = lacking.faults.iter().map(prompt::told).collect();
+            let before = self.board.task(task);
+            let conversation = before.and_then(|before| before.conversation.clone());
+            let conversation = conversation.filter(|_| self.crew.runner().resumes());
+            self.slots[step].instead = Some(match conversation {
+                Some(_) => prompt::missing(&spawned, &faults),
+                None => prompt::again(&spawned, &faults),
+            });
+            self.slots[step].resume = conversation;
+        }
+        self.slots[step].spawned = Some(Box::new(spawned));
+        self.facts.push(Fact::Prepared(step));
+        Ok(())
+    }
+
+    /// Gives a task back that is not done, unless somebody else has it by now.
+    fn release(&mut self, step: usize) -> Result<()> {
+        let slot = &mut self.slots[step];
+        if let Some(stop) = slot.stop.take() {
+            halt(&stop);
+        }
+        let Some(epoch) = slot.epoch.take() else {
+            return Ok(());
+        };
+        let released = claims::release(&mut self.context, self.tasks[step], Some(epoch), false);
+        match released {
+            Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
+            released => released.map(drop),
+        }
+    }
+}

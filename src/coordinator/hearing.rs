@@ -1,0 +1,134 @@
+//! What the threads of a run tell, as events to keep and facts for the machine.
+
+use std::time::{Duration, Instant};
+
+use super::crew::Heard;
+use super::engine::Engine;
+use super::machine::{self, Fact};
+use crate::error::{Error, Result};
+use crate::run::Outcome;
+use crate::run::board::{Told, kind};
+use crate::runner::agent::{Ended, Sign};
+use crate::runner::orphans;
+
+/// Shortest time between two events that tell what an agent does.
+const DOING_PAUSE: Duration = Duration::from_secs(1);
+/// Most characters of what an agent says that an event keeps.
+const SAID_MAX: usize = 2_000;
+/// Most lines of complaints that an event keeps.
+const COMPLAINTS_MAX: usize = 5;
+
+impl Engine<'_> {
+    pub(super) fn hear(&mut self, step: usize, attempt: u32, heard: Heard) {
+        // One that was given up may still say something.
+        let is_current = self.slots[step].attempt == attempt;
+        match heard {
+            Heard::Sign(sign) if is_current => self.sign(step, sign),
+            Heard::Ended(ended) if is_current => self.ended(step, *ended),
+            Heard::Checked(ran) if is_current => self.checked(step, ran),
+            _ => {}
+        }
+    }
+
+    fn sign(&mut self, step: usize, sign: Sign) {
+        match sign {
+            Sign::Started(group) => {
+                let told = Told {
+                    group: Some(group),
+                    born: orphans::born(group),
+                    ..self.of(step)
+                };
+                self.tell(kind::AGENT_STARTED, told);
+            }
+            Sign::Conversation(name) => {
+                let told = Told {
+                    conversation: Some(bounded(name)),
+                    ..self.of(step)
+                };
+                self.tell(kind::AGENT_CONVERSATION, told);
+            }
+            Sign::Doing(what) => self.doing(step, what),
+            Sign::Used(usage) => self.board.using(self.tasks[step], usage),
+        }
+    }
+
+    /// Tells what an agent does, now and then.
+    fn doing(&mut self, step: usize, what: String) {
+        let told = self.slots[step].told;
+        if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
+            return;
+        }
+        self.slots[step].told = Some(Instant::now());
+        let told = Told {
+            doing: Some(bounded(what)),
+            ..self.of(step)
+        };
+        self.tell(kind::AGENT_DOING, told);
+    }
+
+    fn ended(&mut self, step: usize, ended: Result<Ended>) {
+        let ended = ended.unwrap_or_else(not_driven);
+        let told = Told {
+            outcome: ended.outcome,
+            reason: ended.reason.clone().map(bounded),
+            exit_code: ended.exit_code,
+            duration_ms: Some(ended.duration_ms),
+            usage: ended.usage,
+            cost: ended.cost,
+            turns: ended.turns,
+            message: ended.message.clone().map(bounded),
+            conversation: ended.conversation.clone().map(bounded),
+            denied: ended.denied.iter().cloned().map(bounded).collect(),
+            complaints: last(&ended.complaints),
+            ..self.of(step)
+        };
+        self.tell(kind::AGENT_ENDED, told);
+        self.facts.push(Fact::Ended(
+            step,
+            machine::Ended {
+                outcome: ended.outcome,
+                cost: ended.cost.unwrap_or(0.0),
+                retry_after: ended.retry_after_ms.map(Duration::from_millis),
+            },
+        ));
+        self.slots[step].stop = None;
+        self.slots[step].said = Some(ended);
+    }
+
+    fn checked(&mut self, step: usize, ran: Result<Vec<String>>) {
+        let told = match ran {
+            Ok(ran) => Told {
+                complaints: ran.into_iter().map(bounded).collect(),
+                ..self.of(step)
+            },
+            // Completing says what is wrong.
+            Err(error) => Told {
+                reason: Some(bounded(error.message)),
+                ..self.of(step)
+            },
+        };
+        self.tell(kind::TASK_CHECKED, told);
+        self.facts.push(Fact::Checked(step));
+    }
+}
+
+/// The end of an agent that could not be driven at all.
+fn not_driven(error: Error) -> Ended {
+    Ended {
+        outcome: Some(Outcome::AgentError),
+        reason: Some(error.message),
+        ..Ended::default()
+    }
+}
+
+fn bounded(text: String) -> String {
+    match text.char_indices().nth(SAID_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn last(lines: &[String]) -> Vec<String> {
+    let first = lines.len().saturating_sub(COMPLAINTS_MAX);
+    lines[first..].iter().cloned().map(bounded).collect()
+}

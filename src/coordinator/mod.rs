@@ -1,0 +1,43 @@
+//! Tasks carried out by agents: each is claimed, given to an agent, verified and completed, as soon as
+//! what it needs is done, as many at a time as are allowed. Every event is durable before it is acted
+//! on, so that a killed run goes on where it stood. It stands above the verbs, and nothing below knows
+//! it: `machine` decides and is pure, `engine` does what it says, `crew` are the threads that drive
+//! agents.
+
+mod crew;
+mod deeds;
+mod engine;
+mod hearing;
+mod machine;
+mod options;
+mod plan;
+mod prompt;
+mod report;
+mod resume;
+mod rules;
+
+pub use engine::run;
+pub use options::{DEPTH_MAX, Options, Selection};
+pub use report::Report;
+pub use resume::{Cancelled, cancel, resume};
+
+use crate::run::Event;
+use crate::run::board::Board;
+
+/// Who is told of a run while it goes on.
+pub trait Listener {
+    /// Hears what happened, once it is kept.
+    fn tell(&mut self, events: &[Event], board: &Board);
+
+    /// Is asked now and then to show how it stands.
+    fn show(&mut self, _board: &Board) {}
+}
+
+/// What surrounds a run beside what surrounds every command.
+#[derive(Clone, Debug, Default)]
+pub struct Ambience {
+    /// How many agents there are above this cleo (`CLEO_DEPTH`).
+    pub depth: u32,
+    /// The trace that it belongs to (`TRACEPARENT`).
+    pub trace: Option<String>,
+}

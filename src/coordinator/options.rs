@@ -1,0 +1,113 @@
+//! What is to be carried out, and how: kept with the run, so that it goes on as it began.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::rules::Rules;
+use crate::claim::Lease;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::runner::agent::{CommandLine, Limits, Runner};
+
+/// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
+pub const DEPTH_MAX: u32 = 3;
+
+/// Which tasks to carry out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Selection {
+    /// These; of an epic, everything below it.
+    Tasks(Vec<TaskId>),
+    /// Everything below an epic.
+    Epic(TaskId),
+    /// One wave of an epic, as `orchestrator waves` numbers it.
+    Wave(TaskId, usize),
+    /// Everything that is ready now.
+    AllReady,
+}
+
+/// How a run is carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Options {
+    /// Which tasks.
+    pub selection: Selection,
+    /// The runner.
+    pub runner: String,
+    /// The command line of the runner `command`.
+    pub command: Option<String>,
+    /// The model, if one is asked for.
+    pub model: Option<String>,
+    /// Most agents at a time.
+    pub jobs: usize,
+    /// Most agents of a runner at a time, by its name.
+    pub runner_jobs: BTreeMap<String, usize>,
+    /// How often each task may be mended.
+    pub repairs: u32,
+    /// What all may cost, in US dollars.
+    pub max_cost: Option<f64>,
+    /// Most turns of an agent.
+    pub max_turns: Option<u32>,
+    /// How long all may take, in seconds.
+    pub time_limit: Option<u64>,
+    /// How long an agent may take, in seconds.
+    pub task_time_limit: Option<u64>,
+    /// How long an agent may be silent, in seconds.
+    pub idle_limit: Option<u64>,
+    /// How long the command of a criterion may take, in seconds.
+    pub gate_time_limit: u64,
+    /// How long claims hold, in seconds; they are renewed meanwhile.
+    pub lease: u64,
+    /// True when each task gets a git worktree of its own.
+    pub isolate: bool,
+    /// True when nothing more begins after a failure.
+    pub fail_fast: bool,
+    /// Variables of the user that agents get too, by name.
+    pub passed: Vec<String>,
+}
+
+impl Options {
+    /// Returns the bounds of the run.
+    pub(super) fn rules(&self) -> Rules {
+        let own = self.runner_jobs.get(&self.runner);
+        Rules {
+            jobs: self.jobs.max(1),
+            runner_jobs: own.map(|most| (0, *most)).into_iter().collect(),
+            repairs: self.repairs,
+            max_cost: self.max_cost,
+            fail_fast: self.fail_fast,
+        }
+    }
+
+    /// Returns the bounds of one agent.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            time: self.task_time_limit.map(Duration::from_secs),
+            idle: self.idle_limit.map(Duration::from_secs),
+            turns: self.max_turns,
+            cost: self.max_cost,
+        }
+    }
+
+    pub(super) fn lease(&self) -> Lease {
+        Lease::of_seconds(self.lease).unwrap_or_default()
+    }
+
+    /// Finds the runner.
+    pub(super) fn driver(&self) -> Result<Box<dyn Runner>> {
+        match (&self.command, self.runner.as_str()) {
+            (Some(command), "command") => Ok(Box::new(CommandLine::read(command)?)),
+            (None, "command") => {
+                let message = "the runner `command` needs to know which command";
+                let fix = "cleo run --help";
+                Err(Error::new(Code::Usage, message).fix(fix))
+            }
+            (_, name) => {
+                let message = format!("there is no runner `{name}`");
+                Err(Error::new(Code::InputInvalid, message).instead(name, "command"))
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Which tasks a run has, and in which order.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::machine::Step;
+use super::options::Selection;
+use crate::error::{Code, Error, Result};
+use crate::gate::Criterion;
+use crate::id::TaskId;
+use crate::ops::{Context, no_task, spawn, tasks};
+use crate::run::board::Planned;
+use crate::store::Transaction;
+use crate::task::graph::Node;
+
+/// Most tasks of one run.
+const TASKS_MAX: usize = 10_000;
+
+/// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
+pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<Planned>> {
+    let roots = roots(context, selection)?;
+    let (nodes, titles) = context.read(|transaction| {
+        let nodes = nodes(transaction, &roots)?;
+        let ids: Vec<TaskId> = nodes.keys().copied().collect();
+        Ok((nodes, transaction.outlines(&ids)?))
+    })?;
+    if nodes.is_empty() {
+        let message = "there is nothing to run: everything that was asked for is done or cancelled";
+        return Err(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"));
+    }
+    if nodes.len() > TASKS_MAX {
+        let n = nodes.len();
+        let message = format!("{n} tasks are too many for one run; {TASKS_MAX} are allowed");
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo run --help"));
+    }
+    let mut children: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+    for node in nodes.values() {
+        if let Some(parent) = node.parent.filter(|parent| nodes.contains_key(parent)) {
+            children.entry(parent).or_default().push(node.id);
+        }
+    }
+    let planned = ordered(&nodes, &children).into_iter().map(|id| {
+        let node = &nodes[&id];
+        Planned {
+            task_id: id,
+            title: titles
+                .get(id)
+                .map(|outline| outline.title.clone())
+                .unwrap_or_default(),
+            needs: needs(node, &nodes, &children),
+            is_epic: node.is_epic,
+        }
+    });
+    Ok(planned.collect())
+}
+
+fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
+    Ok(match selection {
+        Selection::Tasks(ids) => ids.clone(),
+        Selection::Epic(epic) => vec![*epic],
+        Selection::Wave(epic, number) => {
+            let wave = spawn::Selection::Wave {
+                epic: *epic,
+                number: Some(*number),
+                limit: None,
+            };
+            spawn::select(context, wave)?.0
+        }
+        Selection::AllReady => {
+            let ready = tasks::ready(context, None, None)?;
+            ready.tasks.iter().map(|task| task.id).collect()
+        }
+    })
+}
+
+/// Reads the open tasks among these and below them.
+fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<TaskId, Node>> {
+    let mut all = BTreeMap::new();
+    for root in roots {
+        let node = transaction.node(*root)?.ok_or_else(|| no_task(*root))?;
+        let below = match node.is_container() {
+            true => transaction.nodes(Some(*root))?,
+            false => Vec::new(),
+        };
+        let open = below.into_iter().chain([node]).filter(Node::is_open);
+        all.extend(open.map(|node| (node.id, node)));
+    }
+    Ok(all)
+}
+
+/// Lists what comes before a task: what it depends on, and its parts.
+fn needs(
+    node: &Node,
+    nodes: &BTreeMap<TaskId, Node>,
+    children: &BTreeMap<TaskId, Vec<TaskId>>,
+) -> Vec<TaskId> {
+    let depends = node.depends.iter().filter(|id| nodes.contains_key(id));
+    let parts = children.get(&node.id).into_iter().flatten();
+    let needs: BTreeSet<TaskId> = depends.chain(parts).copied().collect();
+    needs.into_iter().collect()
+}
+
+/// Orders tasks by urgency, then by how long the chain is that waits for each, then by id.
+fn ordered(
+    nodes: &BTreeMap<TaskId, Node>,
+    children: &BTreeMap<TaskId, Vec<TaskId>>,
+) -> Vec<TaskId> {
+    let needs: BTreeMap<TaskId, Vec<TaskId>> = nodes
+        .values()
+        .map(|node| (node.id, needs(node, nodes, children)))
+        .collect();
+    let below = chains(&needs);
+    let mut ids: Vec<TaskId> = nodes.keys().copied().collect();
+    ids.sort_by_key(|id| (nodes[id].priority, Reverse(below[id]), *id));
+    ids
+}
+
+/// Counts, for each task, the tasks of the longest chain that waits for it. Tasks in a circle, which
+/// never begin, count what is known of them.
+fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
+    let mut waiters: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
+    for need in needs.values().flatten() {
+        *waiters.entry(*need).or_default() += 1;
+    }
+    let mut below: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
+    let free = waiters.iter().filter(|(_, waiters)| **waiters == 0);
+    let mut next: Vec<TaskId> = free.map(|(id, _)| *id).collect();
+    while let Some(id) = next.pop() {
+        for need in &needs[&id] {
+            let longest = below[need].max(below[&id] + 1);
+            below.insert(*need, longest);
+            if let Some(left) = waiters.get_mut(need) {
+                *left -= 1;
+                next.extend((*left == 0).then_some(*need));
+            }
+        }
+    }
+    below
+}
+
+/// Makes the steps of a schedule of planned tasks.
+pub(super) fn steps(context: &mut Context, planned: &[Planned]) -> Result<Vec<Step>> {
+    let places: BTreeMap<TaskId, usize> = planned
+        .iter()
+        .enumerate()
+        .map(|(place, task)| (task.task_id, place))
+        .collect();
+    context.read(|transaction| {
+        let mut steps = Vec::with_capacity(planned.len());
+        for task in planned {
+            let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
+            let acceptance = match transaction.task(task.task_id)? {
+                Some(task) => task.acceptance,
+                None => Vec::new(),
+            };
+            let has_command = |line: &String| Criterion::read(line).command.is_some();
+            steps.push(Step {
+                needs: needs.collect(),
+                runner: 0,
+                is_epic: task.is_epic,
+                has_checks: acceptance.iter().any(has_command),
+            });
+        }
+        Ok(steps)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_chain_that_waits_is_counted() {
+        let needs = [(1, vec![]), (2, vec![1]), (3, vec![2]), (4, vec![1])];
+        let ids = |ids: Vec<u32>| ids.into_iter().map(TaskId).collect::<Vec<_>>();
+        let needs = needs
+            .into_iter()
+            .map(|(id, needs)| (TaskId(id), ids(needs)));
+        let below = chains(&needs.collect());
+        let below: Vec<usize> = below.into_values().collect();
+        assert_eq!(below, [2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn a_circle_does_not_hold_up_the_count() {
+        let needs = [(1, vec![2]), (2, vec![1])];
+        let needs = needs.map(|(id, needs)| (TaskId(id), needs.into_iter().map(TaskId).collect()));
+        assert_eq!(chains(&BTreeMap::from(needs)).len(), 2);
+    }
+}

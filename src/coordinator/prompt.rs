@@ -1,0 +1,103 @@
+//! What an agent is told besides its prompt: what is missing of its work, and its environment. Pure.
+
+use crate::error::Error;
+use crate::id::{self, TaskId};
+use crate::ops::spawn::Spawned;
+use crate::workspace::MANIFEST;
+
+/// Most faults that an agent is told at a time.
+const FAULTS_MAX: usize = 50;
+
+/// Writes what is missing, for an agent that has worked on the task or for the next one.
+pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
+    let Spawned {
+        task_id,
+        output_file,
+        manifest_id,
+        ..
+    } = spawned;
+    let mut text =
+        format!("The work on {task_id} was checked and is not finished. This is missing:\n\n");
+    for fault in faults.iter().take(FAULTS_MAX) {
+        text += &format!("- {fault}\n");
+    }
+    text += &format!(
+        "\nMend exactly this, and nothing that is there already. What is checked: the file \
+         `{output_file}`, the line with the id `{manifest_id}` in `{MANIFEST}`, linked to {task_id}, \
+         and the commands of its acceptance criteria. Then end with exactly one of the sentences \
+         that the protocol allows.\n"
+    );
+    text
+}
+
+/// Writes the prompt of another try that knows nothing of the one before.
+pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
+    let prompt = spawned.prompt.trim_end();
+    let missing = missing(spawned, faults);
+    format!("{prompt}\n\n## An earlier try\n\n{missing}")
+}
+
+/// Says in one line what a fault is, with the command that shows or mends it.
+pub(super) fn told(fault: &Error) -> String {
+    let message = fault.shown();
+    match &fault.fix {
+        Some(fix) => format!("{}: {message} (`{fix}`)", fault.code.name()),
+        None => format!("{}: {message}", fault.code.name()),
+    }
+}
+
+/// Makes the trace context of a try: one trace for a run, or that of whoever started cleo, and a span
+/// for each try.
+pub(super) fn traceparent(above: Option<&str>, run: &str, task: TaskId, attempt: u32) -> String {
+    let digits = |text: String| id::digest(text).split_off("sha256:".len());
+    let own = || digits(format!("trace {run}"))[..32].to_string();
+    let trace = above.and_then(trace_of).unwrap_or_else(own);
+    let span = &digits(format!("span {run} {task} {attempt}"))[..16];
+    format!("00-{trace}-{span}-01")
+}
+
+/// Reads the trace id of a trace context of version 00.
+fn trace_of(parent: &str) -> Option<String> {
+    let parts: Vec<&str> = parent.split('-').collect();
+    let [_, trace, _, _] = parts.as_slice() else {
+        return None;
+    };
+    let is_trace = trace.len() == 32
+        && trace
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && trace.bytes().any(|byte| byte != b'0');
+    is_trace.then(|| trace.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tries_of_a_run_are_spans_of_one_trace() {
+        let [a, b] = [1, 2].map(|attempt| traceparent(None, "r", TaskId(1), attempt));
+        assert_eq!(a[..36], b[..36]);
+        assert_ne!(a, b);
+        assert_eq!(a.len(), 55);
+    }
+
+    #[test]
+    fn whoever_starts_cleo_gives_it_the_trace() {
+        let above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let own = traceparent(Some(above), "r", TaskId(1), 1);
+        assert_eq!(own[..36], above[..36]);
+        assert_ne!(own, above);
+        for odd in [
+            "",
+            "00-0-0-01",
+            "00-00000000000000000000000000000000-1-01",
+            "x",
+        ] {
+            assert_eq!(
+                traceparent(Some(odd), "r", TaskId(1), 1),
+                traceparent(None, "r", TaskId(1), 1)
+            );
+        }
+    }
+}

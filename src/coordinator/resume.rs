@@ -1,0 +1,298 @@
+//! Going on with a run whose process ended, and giving one up.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::engine::{Engine, Outset, check_depth, holder};
+use super::options::Options;
+use super::report::Report;
+use super::{Ambience, Listener};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::complete::complete_all;
+use crate::ops::runs::alive::{self, Alive};
+use crate::ops::runs::{journal, no_run};
+use crate::ops::{Context, Surroundings, claims};
+use crate::run::board::{Board, TaskRun, TaskState, Told, kind};
+use crate::run::{Event, RUN_FINISHED, Run, RunKind, RunStatus};
+use crate::runner::orphans;
+use crate::store::agency::Agency;
+use crate::store::sqlite::SqliteAgency;
+use crate::task::Status;
+use crate::workspace::Workspace;
+
+/// How long to wait until a run that is to end has ended.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What was asked of a run that is to be given up.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cancelled {
+    /// The run as it stands.
+    pub run: Run,
+    /// How many processes of agents were ended that nobody looked after.
+    pub orphans: usize,
+    /// Tasks that were given back.
+    pub released: Vec<TaskId>,
+}
+
+/// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
+/// agents left is verified, and what nobody looks after any more is ended.
+pub fn resume(
+    surroundings: Surroundings,
+    id: &str,
+    ambience: Ambience,
+    listener: &mut dyn Listener,
+) -> Result<Report> {
+    check_depth(&ambience)?;
+    let workspace = surroundings.workspace()?;
+    let mut agency = opened(&workspace, &surroundings, id)?;
+    let alive = Alive::begin(&workspace)?;
+    let (run, was) = taken(&mut agency, id, &alive)?;
+    let events = journal::events(&*agency.read()?, id)?;
+    let outset = outset(surroundings, ambience, run, alive, &events)?;
+    let before = Board::of(&events);
+    orphans::end(id, &groups(&before));
+    let mut engine = Engine::open(outset, agency, listener)?;
+    engine.go_on(&events, was)?;
+    engine.go()?;
+    engine.finish()
+}
+
+/// Opens the store of agents, in which there must be the run.
+fn opened(workspace: &Workspace, surroundings: &Surroundings, id: &str) -> Result<SqliteAgency> {
+    let mut agency = SqliteAgency::open(&workspace.agency())?.ok_or_else(|| no_run(id))?;
+    alive::settle(&mut agency, workspace, &surroundings.clock)?;
+    Ok(agency)
+}
+
+/// Takes over a run that nobody carries out. Of two that want it, one gets it.
+fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, RunStatus)> {
+    let mut transaction = agency.write()?;
+    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let was = run.status;
+    let show = format!("cleo runs show {id}");
+    let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
+    if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
+        let message = format!(
+            "{id} is a run of kind {}, which cannot be gone on with",
+            run.kind
+        );
+        return Err(refuse(message));
+    }
+    match was {
+        RunStatus::Running | RunStatus::Pending => {
+            let cancel = format!("cleo runs cancel {id}");
+            let error = refuse(format!("{id} is under way in another process"));
+            return Err(error.or("have it end", cancel));
+        }
+        RunStatus::Completed => return Err(refuse(format!("{id} is completed already"))),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => {}
+    }
+    run.status = RunStatus::Running;
+    run.owner = alive.name.clone();
+    (run.completed_at, run.error) = (None, None);
+    transaction.put_run(&run)?;
+    transaction.commit()?;
+    Ok((run, was))
+}
+
+fn outset(
+    surroundings: Surroundings,
+    ambience: Ambience,
+    run: Run,
+    alive: Alive,
+    events: &[Event],
+) -> Result<Outset> {
+    let started = events.iter().find(|event| event.kind == kind::RUN_STARTED);
+    let told = started
+        .map(|event| Told::read(&event.detail))
+        .unwrap_or_default();
+    let options = told
+        .options
+        .and_then(|options| serde_json::from_value::<Options>(options).ok());
+    let options = options.ok_or_else(|| {
+        let message = format!("nothing says how {} was to be carried out", run.id);
+        Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id))
+    })?;
+    Ok(Outset {
+        surroundings,
+        options,
+        ambience,
+        run,
+        planned: told.tasks,
+        alive,
+    })
+}
+
+fn groups(board: &Board) -> Vec<(u32, String)> {
+    let groups = board.tasks().iter().filter_map(|task| task.group.clone());
+    groups.collect()
+}
+
+impl Engine<'_> {
+    /// Goes on where the events end.
+    fn go_on(&mut self, events: &[Event], was: RunStatus) -> Result<()> {
+        self.board = Board::of(events);
+        let resumed = Told {
+            again: Some(was != RunStatus::Interrupted),
+            reason: Some(was.to_string()),
+            ..Told::default()
+        };
+        self.tell(kind::RUN_RESUMED, resumed);
+        self.keep_run()?;
+        for step in 0..self.tasks.len() {
+            let task = self.board.tasks()[step].clone();
+            self.machine.spent_before(task.cost.unwrap_or(0.0));
+            self.slots[step].attempt = task.attempts;
+            self.take_up(step, &task)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
+    fn take_up(&mut self, step: usize, task: &TaskRun) -> Result<()> {
+        let id = task.task_id;
+        if task.is_done() {
+            self.machine.done_before(step);
+            return Ok(());
+        }
+        if task.state == TaskState::Failed {
+            for later in self.machine.failed_before(step) {
+                let told = Told {
+                    because: Some(id),
+                    reason: Some("it waits for what failed".to_string()),
+                    ..Told::of(self.tasks[later])
+                };
+                self.tell(kind::TASK_SKIPPED, told);
+            }
+            return Ok(());
+        }
+        if self.is_done_by_now(id)? {
+            self.tell(kind::TASK_COMPLETED, self.of(step));
+            self.machine.done_before(step);
+        }
+        Ok(())
+    }
+
+    /// Says whether a task is done: it was completed before the process ended, or what its agent left
+    /// verifies. One that is not is given back.
+    fn is_done_by_now(&mut self, id: TaskId) -> Result<bool> {
+        let own = self.context.surroundings.actor.clone();
+        let (status, claim) = self
+            .context
+            .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))?;
+        if status == Some(Status::Done) {
+            return Ok(true);
+        }
+        let Some(claim) = claim.filter(|claim| claim.holder.as_ref() == Some(&own)) else {
+            return Ok(false);
+        };
+        let one = [(id, Some(claim.epoch))];
+        let done = complete_all(&mut self.context, &one, &mut self.required)?;
+        if done.iter().any(|(_, done)| done.is_ok()) {
+            return Ok(true);
+        }
+        claims::release(&mut self.context, id, Some(claim.epoch), false)?;
+        Ok(false)
+    }
+}
+
+/// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
+/// carries out is ended here.
+pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
+    let workspace = surroundings.workspace()?;
+    let mut agency = opened(&workspace, surroundings, id)?;
+    let run = asked(&mut agency, surroundings, id)?;
+    let begun = Instant::now();
+    let mut run = run;
+    while run.status == RunStatus::Running && begun.elapsed() < PATIENCE {
+        thread::sleep(PAUSE);
+        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
+        run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    }
+    match run.status {
+        RunStatus::Interrupted => settled(surroundings.clone(), &workspace, &mut agency, run),
+        _ => Ok(Cancelled {
+            run,
+            orphans: 0,
+            released: Vec::new(),
+        }),
+    }
+}
+
+/// Writes the request down, for whoever carries the run out.
+fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<Run> {
+    let mut transaction = agency.write()?;
+    let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let goes_on = matches!(
+        run.status,
+        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted
+    );
+    if !goes_on || !run.kind.resumes() {
+        let message = match goes_on {
+            true => format!(
+                "{id} is a run of kind {}, which cannot be given up",
+                run.kind
+            ),
+            false => format!("{id} is {} already", run.status),
+        };
+        let show = format!("cleo runs show {id}");
+        return Err(Error::new(Code::StatusRefused, message).fix(show));
+    }
+    let told = Told {
+        by: Some(surroundings.actor.clone()),
+        ..Told::default()
+    };
+    let at = surroundings.clock.timestamp();
+    transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
+    transaction.commit()?;
+    Ok(run)
+}
+
+/// Ends what a dead process left of a run.
+fn settled(
+    surroundings: Surroundings,
+    workspace: &Workspace,
+    agency: &mut SqliteAgency,
+    mut run: Run,
+) -> Result<Cancelled> {
+    let events = journal::events(&*agency.read()?, &run.id)?;
+    let orphans = orphans::end(&run.id, &groups(&Board::of(&events)));
+    let clock = surroundings.clock;
+    let runner = run.agent.clone().unwrap_or_default();
+    let released = released(surroundings, &holder(&runner, &run.id))?;
+    run.status = RunStatus::Cancelled;
+    run.completed_at = Some(clock.timestamp());
+    run.error = Some("it was given up".to_string());
+    let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
+    journal.record(agency, |journal, transaction| {
+        transaction.put_run(&run)?;
+        let told = Told {
+            reason: Some(run.status.to_string()),
+            ..Told::default()
+        };
+        journal.tell(transaction, RUN_FINISHED, told.detail())
+    })?;
+    Ok(Cancelled {
+        run,
+        orphans,
+        released,
+    })
+}
+
+/// Gives back the tasks that a run holds.
+fn released(mut surroundings: Surroundings, holder: &str) -> Result<Vec<TaskId>> {
+    surroundings.actor = holder.to_string();
+    let mut context = Context::open(surroundings)?;
+    let held = context.read(|transaction| transaction.claims_of(holder))?;
+    for claim in &held {
+        claims::release(&mut context, claim.task, Some(claim.epoch), false)?;
+    }
+    Ok(held.into_iter().map(|claim| claim.task).collect())
+}

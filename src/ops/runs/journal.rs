@@ -1,0 +1,309 @@
+//! What happens in a run, durable before anybody acts on it: in the store, and as a line of
+//! `.cleo/runs/<id>/events.jsonl` for people and programs that follow a file. The store is the truth:
+//! its commit is what makes events durable. The file is written after it, may lag behind or end in a
+//! torn line when a process is killed, and is mended from the store when the run goes on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::file::{unreadable, unwritable};
+use crate::run::board::kind;
+use crate::run::{Detail, Event, Line, RUN_FINISHED};
+use crate::store::agency::{Agency, AgencyTransaction};
+use crate::workspace::Workspace;
+
+/// How many events are read from the store at a time.
+const PAGE: u32 = 1_000;
+
+/// The record of one run that this process carries out.
+///
+/// Events that are told in one transaction become durable together, by one synchronization: that of
+/// the store. The file is only written then; it is synchronized when the run ends.
+pub struct Journal {
+    run: String,
+    clock: Clock,
+    path: PathBuf,
+    file: File,
+    /// Told in a transaction that is not kept yet.
+    told: Vec<Event>,
+    /// Cursor of the last event in which a request of another process was looked for.
+    seen: u64,
+}
+
+impl Journal {
+    /// Begins the journal of a run, or goes on with it: the file is made to hold what the store holds.
+    pub fn begin(
+        workspace: &Workspace,
+        run: &str,
+        clock: Clock,
+        agency: &mut dyn Agency,
+    ) -> Result<Journal> {
+        let path = place(workspace, run)?.join("events.jsonl");
+        let folder = path.parent().unwrap_or(&path);
+        fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        let events = events(&*agency.read()?, run)?;
+        let lines: String = events.iter().map(line).collect();
+        Ok(Journal {
+            run: run.to_string(),
+            clock,
+            file: mended(&path, &lines)?,
+            path,
+            told: Vec::new(),
+            seen: events.last().map_or(0, |event| event.cursor),
+        })
+    }
+
+    /// Tells what happened, in a transaction. It counts once that is committed and [`Journal::keep`]
+    /// has written it down.
+    pub fn tell(
+        &mut self,
+        transaction: &mut dyn AgencyTransaction,
+        kind: &str,
+        detail: Detail,
+    ) -> Result<()> {
+        let at = self.clock.timestamp();
+        let cursor = transaction.add_event(&self.run, &at, kind, &detail)?;
+        self.told.push(Event {
+            cursor,
+            run: self.run.clone(),
+            at,
+            kind: kind.to_string(),
+            detail,
+        });
+        Ok(())
+    }
+
+    /// Writes what was told down in the file, after its transaction was committed, and returns it.
+    pub fn keep(&mut self) -> Result<Vec<Event>> {
+        let told = std::mem::take(&mut self.told);
+        let lines: String = told.iter().map(line).collect();
+        let mut written = self.file.write_all(lines.as_bytes());
+        if told.iter().any(|event| event.kind == RUN_FINISHED) {
+            written = written.and_then(|()| self.file.sync_data());
+        }
+        written.map_err(|cause| unwritable(&self.path, cause))?;
+        Ok(told)
+    }
+
+    /// Does `work` in one transaction, keeps what it told, and returns that. When it fails, nothing
+    /// of it was ever told.
+    pub fn record(
+        &mut self,
+        agency: &mut dyn Agency,
+        work: impl FnOnce(&mut Journal, &mut dyn AgencyTransaction) -> Result<()>,
+    ) -> Result<Vec<Event>> {
+        let mut transaction = agency.write()?;
+        let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
+        if let Err(error) = done {
+            self.told.clear();
+            return Err(error);
+        }
+        self.keep()
+    }
+
+    /// Says whether another process has asked for the end of the run since this was last asked.
+    pub fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
+        let transaction = agency.read()?;
+        loop {
+            let new = transaction.events(Some(&self.run), self.seen, PAGE)?;
+            let Some(last) = new.last() else {
+                return Ok(false);
+            };
+            self.seen = last.cursor;
+            if new.iter().any(|event| event.kind == kind::RUN_CANCEL) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Returns the folder in which a run keeps its files.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+}
+
+/// Returns the folder of a run. One that leads out of the workspace is refused, and so is a run whose
+/// name is no name of a folder.
+pub fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if run.is_empty() || !run.chars().all(is_plain) {
+        let message = format!("`{run}` is no name of a run");
+        return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
+    }
+    workspace.confine(&format!(".cleo/runs/{run}"))
+}
+
+/// Reads all events of a run, in order.
+pub fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {
+    let mut all: Vec<Event> = Vec::new();
+    loop {
+        let since = all.last().map_or(0, |event| event.cursor);
+        let page = transaction.events(Some(run), since, PAGE)?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+fn line(event: &Event) -> String {
+    // Nothing in it is a map whose keys are no text, so it can always be written.
+    serde_json::to_string(&Line::from(event)).unwrap_or_default() + "\n"
+}
+
+/// Opens the file at its end, and makes it hold these lines: what is right stays, and what is torn or
+/// wrong from there on is replaced.
+fn mended(path: &Path, lines: &str) -> Result<File> {
+    let options = || {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+    };
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+        let cause = std::io::Error::other("it is no regular file");
+        return Err(unwritable(path, cause));
+    }
+    let mut file = options().map_err(|cause| unwritable(path, cause))?;
+    let mut there = Vec::new();
+    let most = lines.len() as u64;
+    let read = (&mut file).take(most).read_to_end(&mut there);
+    read.map_err(|cause| unreadable(path, cause))?;
+    let right = whole_lines(&there, lines.as_bytes());
+    let mend = |file: &mut File| {
+        file.set_len(right as u64)?;
+        file.seek(SeekFrom::Start(right as u64))?;
+        file.write_all(&lines.as_bytes()[right..])?;
+        file.sync_data()
+    };
+    mend(&mut file).map_err(|cause| unwritable(path, cause))?;
+    Ok(file)
+}
+
+/// Says how many bytes of the lines in `a` are lines of `b` too, from the beginning.
+fn whole_lines(a: &[u8], b: &[u8]) -> usize {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    memchr::memrchr(b'\n', &a[..same]).map_or(0, |end| end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::agency::memory::MemoryAgency;
+
+    struct World {
+        workspace: Workspace,
+        agency: MemoryAgency,
+        _folder: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> World {
+            let folder = tempfile::tempdir().unwrap();
+            World {
+                workspace: Workspace::create(folder.path()).unwrap().0,
+                agency: MemoryAgency::default(),
+                _folder: folder,
+            }
+        }
+
+        fn journal(&mut self) -> Journal {
+            let clock = Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap();
+            Journal::begin(&self.workspace, "run_1", clock, &mut self.agency).unwrap()
+        }
+
+        fn told(&mut self, kinds: &[&str]) {
+            let mut journal = self.journal();
+            let tell = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
+                let mut all = kinds.iter();
+                all.try_for_each(|kind| journal.tell(transaction, kind, Detail::new()))
+            };
+            journal.record(&mut self.agency, tell).unwrap();
+        }
+
+        fn path(&self) -> PathBuf {
+            self.workspace.root.join(".cleo/runs/run_1/events.jsonl")
+        }
+
+        fn kinds(&self) -> Vec<String> {
+            let text = fs::read_to_string(self.path()).unwrap();
+            let kind = |line: &str| {
+                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                line["type"].as_str().unwrap().to_string()
+            };
+            text.lines().map(kind).collect()
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_in_the_store_and_in_the_file() {
+        let mut world = World::new();
+        world.told(&["a", "b"]);
+        world.told(&["c"]);
+        assert_eq!(world.kinds(), ["a", "b", "c"]);
+        let events = events(&*world.agency.read().unwrap(), "run_1").unwrap();
+        assert_eq!(events.len(), 3);
+    }
+
+    #[test]
+    fn what_fails_was_never_told() {
+        let mut world = World::new();
+        let mut journal = world.journal();
+        let failed = journal.record(&mut world.agency, |journal, transaction| {
+            journal.tell(transaction, "a", Detail::new())?;
+            Err(Error::new(Code::Internal, "no"))
+        });
+        assert!(failed.is_err());
+        world.told(&["b"]);
+        assert_eq!(world.kinds(), ["b"]);
+    }
+
+    #[test]
+    fn the_file_is_mended_from_the_store_whatever_a_kill_left() {
+        let mut world = World::new();
+        world.told(&["a", "b", "c"]);
+        let whole = fs::read_to_string(world.path()).unwrap();
+        let cut = |end: usize| whole[..end].to_string();
+        for left in [
+            String::new(),
+            cut(10),
+            cut(whole.len() - 1),
+            cut(whole.find('\n').unwrap() + 1),
+            format!("{whole}{{\"torn"),
+            format!("{whole}{whole}"),
+            whole.replace("\"b\"", "\"x\""),
+        ] {
+            fs::write(world.path(), &left).unwrap();
+            world.journal();
+            assert_eq!(fs::read_to_string(world.path()).unwrap(), whole, "{left}");
+        }
+        fs::remove_file(world.path()).unwrap();
+        world.told(&["d"]);
+        assert_eq!(world.kinds(), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn no_name_of_a_run_leads_elsewhere() {
+        let world = World::new();
+        for name in ["", "..", "a/b", "/etc", "a b"] {
+            assert!(place(&world.workspace, name).is_err(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let mut world = World::new();
+        let path = world.path();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/tmp/elsewhere.jsonl", &path).unwrap();
+        let clock = Clock::System;
+        let begun = Journal::begin(&world.workspace, "run_1", clock, &mut world.agency);
+        assert_eq!(begun.err().unwrap().code, Code::FileUnwritable);
+    }
+}

@@ -1,0 +1,150 @@
+//! What happened in a run, and what its agents wrote.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::{journal, no_run, settled};
+use crate::error::Result;
+use crate::file::unreadable;
+use crate::id::TaskId;
+use crate::ops::Surroundings;
+use crate::run::Line;
+use crate::store::agency::Agency;
+
+/// Most bytes of one output that are shown: its end.
+const OUTPUT_MAX: u64 = 1 << 20;
+
+/// What happened in a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Logged {
+    /// The events, in order.
+    pub events: Vec<Line>,
+    /// What agents wrote, in the order of tasks and tries; left out unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Vec<Output>>,
+    /// How many events there are.
+    pub total: usize,
+}
+
+/// What one try of an agent wrote.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The task.
+    pub task_id: TaskId,
+    /// Which try of it, from 1.
+    pub attempt: u32,
+    /// Standard output, `out`, or standard error, `err`.
+    pub stream: &'static str,
+    /// The file that holds it, relative to the workspace root.
+    pub file: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its text; of a long one the end.
+    pub text: String,
+}
+
+/// Reads what happened in a run, or in one task of it, and with `raw` what agents wrote.
+pub fn logs(
+    surroundings: &Surroundings,
+    id: &str,
+    task: Option<TaskId>,
+    raw: bool,
+) -> Result<Logged> {
+    let workspace = surroundings.workspace()?;
+    let mut agency = settled(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+    let transaction = agency.read()?;
+    transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let events = journal::events(&*transaction, id)?;
+    let wanted = task.map(|task| task.to_string());
+    let lines = events.iter().map(Line::from);
+    let lines = lines.filter(|line| wanted.is_none() || line.task_id == wanted);
+    let events: Vec<Line> = lines.collect();
+    let outputs = match raw {
+        true => Some(outputs(
+            &workspace.root,
+            &journal::place(&workspace, id)?,
+            task,
+        )?),
+        false => None,
+    };
+    Ok(Logged {
+        total: events.len(),
+        events,
+        outputs,
+    })
+}
+
+/// Reads the outputs that lie in the folder of a run.
+fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Output>> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(Vec::new());
+    };
+    let mut outputs = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some((id, attempt, stream)) = name.to_str().and_then(named) else {
+            continue;
+        };
+        let is_wanted = task.is_none_or(|task| task == id);
+        if !is_wanted || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        let (bytes, text) = end(&path).map_err(|cause| unreadable(&path, cause))?;
+        let file = path.strip_prefix(root).unwrap_or(&path);
+        outputs.push(Output {
+            task_id: id,
+            attempt,
+            stream,
+            file: file.to_string_lossy().into_owned(),
+            bytes,
+            text,
+        });
+    }
+    // Of one try, what it wrote comes before what it complained of.
+    outputs.sort_by_key(|one| (one.task_id, one.attempt, one.stream == "err"));
+    Ok(outputs)
+}
+
+/// Reads the name of an output, such as `T3-1.out`.
+fn named(name: &str) -> Option<(TaskId, u32, &'static str)> {
+    let (try_of, end) = name.split_once('.')?;
+    let (task, attempt) = try_of.split_once('-')?;
+    let stream = ["out", "err"].into_iter().find(|stream| *stream == end)?;
+    Some((task.parse().ok()?, attempt.parse().ok()?, stream))
+}
+
+fn end(path: &Path) -> std::io::Result<(u64, String)> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_MAX)))?;
+    let mut bytes = Vec::new();
+    file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
+    Ok((length, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_outputs_of_tries_are_named_so() {
+        assert_eq!(named("T3-1.out"), Some((TaskId(3), 1, "out")));
+        assert_eq!(named("T3-12.err"), Some((TaskId(3), 12, "err")));
+        for name in [
+            "events.jsonl",
+            "T3-1.prompt.md",
+            "T3.out",
+            "x-1.out",
+            "T3-x.out",
+        ] {
+            assert_eq!(named(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! What became of each task of a run, read from its events: one way for the coordinator, which goes on
+//! from it after a kill, and for everybody who looks at a run. Pure.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Detail, Event, Outcome, Usage};
+use crate::agent::words;
+use crate::id::TaskId;
+
+/// Kinds of events of a run over tasks.
+pub mod kind {
+    /// The run began; tells its tasks, in order.
+    pub const RUN_STARTED: &str = "run.started";
+    /// It goes on after its process ended.
+    pub const RUN_RESUMED: &str = "run.resumed";
+    /// Somebody asks for its end.
+    pub const RUN_CANCEL: &str = "run.cancel";
+    /// It is being ended before all is done.
+    pub const RUN_STOPPING: &str = "run.stopping";
+    /// A task is claimed and its prompt is ready: an agent is about to be started.
+    pub const TASK_STARTED: &str = "task.started";
+    /// An agent runs.
+    pub const AGENT_STARTED: &str = "agent.started";
+    /// It is in a conversation that can be gone on with.
+    pub const AGENT_CONVERSATION: &str = "agent.conversation";
+    /// It does something.
+    pub const AGENT_DOING: &str = "agent.doing";
+    /// It ended.
+    pub const AGENT_ENDED: &str = "agent.ended";
+    /// The commands of a task were run.
+    pub const TASK_CHECKED: &str = "task.checked";
+    /// A task does not verify.
+    pub const TASK_LACKING: &str = "task.lacking";
+    /// A task waits before it is tried again.
+    pub const TASK_WAITING: &str = "task.waiting";
+    /// The work on a task was brought from its worktree into the workspace.
+    pub const TASK_MERGED: &str = "task.merged";
+    /// A task verified and is done.
+    pub const TASK_COMPLETED: &str = "task.completed";
+    /// A task failed and was given back.
+    pub const TASK_FAILED: &str = "task.failed";
+    /// A task was not begun.
+    pub const TASK_SKIPPED: &str = "task.skipped";
+}
+
+/// What an event of a run over tasks tells; each kind tells a part of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Told {
+    /// The task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    /// Which try of it, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Epoch of the claim under which it is worked on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u32>,
+    /// The skill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// The runner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runner: Option<String>,
+    /// Id of the manifest entry that is due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest_id: Option<String>,
+    /// The output file that is due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_file: Option<String>,
+    /// True when the try goes on with an earlier conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<bool>,
+    /// Number of the process group of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// When its first process began, as the system counts, so that a number that another process has
+    /// got since is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub born: Option<String>,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// What the agent does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doing: Option<String>,
+    /// How a try ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Exit code of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long the agent took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Tokens that it used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What it cost in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// How many turns it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
+    /// Its last message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What it was not allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// The last lines of its standard error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
+    /// What is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// The task because of which it was not begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<TaskId>,
+    /// How long it waits, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+    /// The branch on which it is worked on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that brought the work into the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The tasks of the run, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<Planned>,
+    /// How the run is carried out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<serde_json::Value>,
+    /// True when tasks that failed are tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<bool>,
+    /// Who asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl Told {
+    /// Tells of a task.
+    pub fn of(task: TaskId) -> Told {
+        Told {
+            task_id: Some(task),
+            ..Told::default()
+        }
+    }
+
+    /// Returns it as the detail of an event.
+    pub fn detail(&self) -> Detail {
+        match serde_json::to_value(self) {
+            Ok(serde_json::Value::Object(detail)) => detail,
+            _ => Detail::new(),
+        }
+    }
+
+    /// Reads the detail of an event; what has another form tells nothing.
+    pub fn read(detail: &Detail) -> Told {
+        serde_json::from_value(detail.clone().into()).unwrap_or_default()
+    }
+}
+
+/// A task of a run, as it is planned.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// The task.
+    pub task_id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// The tasks of the run that come before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<TaskId>,
+    /// True for an epic, which is done once its parts are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_epic: bool,
+}
+
+words! {
+    /// Where a task stands in a run.
+    TaskState, "state of a task in a run":
+    /// It waits for others, or for its turn.
+    Waiting = "waiting",
+    /// An agent works on it.
+    Running = "running",
+    /// It verified and is done.
+    Done = "done",
+    /// It failed.
+    Failed = "failed",
+    /// It was not begun.
+    Skipped = "skipped",
+}
+
+/// What became of a task in a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRun {
+    /// The task.
+    pub task_id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// The tasks of the run that come before it.
+    pub needs: Vec<TaskId>,
+    /// Where it stands.
+    pub state: TaskState,
+    /// How its last try ended.
+    pub outcome: Option<Outcome>,
+    /// Why it is not done.
+    pub reason: Option<String>,
+    /// How many tries it took.
+    pub attempts: u32,
+    /// The skill.
+    pub skill: Option<String>,
+    /// The runner.
+    pub runner: Option<String>,
+    /// Epoch of its claim.
+    pub epoch: Option<u32>,
+    /// Id of its manifest entry.
+    pub manifest_id: Option<String>,
+    /// Its output file.
+    pub output_file: Option<String>,
+    /// What it was last missing.
+    pub missing: Vec<String>,
+    /// When it was begun, RFC 3339 in UTC.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub ended_at: Option<String>,
+    /// How long its agents took together, in milliseconds.
+    pub duration_ms: u64,
+    /// Tokens that they used, as far as they say.
+    pub usage: Option<Usage>,
+    /// What they cost in US dollars, as far as they say.
+    pub cost: Option<f64>,
+    /// The branch that holds its work, when that could not be merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The last words of what its agent did.
+    #[serde(skip)]
+    pub doing: Option<String>,
+    /// The conversation to go on with.
+    #[serde(skip)]
+    pub conversation: Option<String>,
+    /// The process group that works on it, and when that began.
+    #[serde(skip)]
+    pub group: Option<(u32, String)>,
+    /// What the running agent has used until now.
+    #[serde(skip)]
+    pub using: Option<Usage>,
+    /// True for an epic.
+    #[serde(skip)]
+    pub is_epic: bool,
+}
+
+impl TaskRun {
+    fn new(planned: Planned) -> TaskRun {
+        TaskRun {
+            task_id: planned.task_id,
+            title: planned.title,
+            needs: planned.needs,
+            is_epic: planned.is_epic,
+            state: TaskState::Waiting,
+            outcome: None,
+            reason: None,
+            attempts: 0,
+            skill: None,
+            runner: None,
+            epoch: None,
+            manifest_id: None,
+            output_file: None,
+            missing: Vec::new(),
+            started_at: None,
+            ended_at: None,
+            duration_ms: 0,
+            usage: None,
+            cost: None,
+            branch: None,
+            doing: None,
+            conversation: None,
+            group: None,
+            using: None,
+        }
+    }
+
+    /// Says whether it verified and is done.
+    pub fn is_done(&self) -> bool {
+        self.state == TaskState::Done
+    }
+
+    /// Says whether it has come to an end that stays when a run goes on that was interrupted.
+    pub fn is_settled(&self) -> bool {
+        let failed = self.state == TaskState::Failed && self.outcome != Some(Outcome::Cancelled);
+        self.is_done() || failed
+    }
+}
+
+/// The tasks of a run, and where each stands.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    tasks: Vec<TaskRun>,
+    places: HashMap<TaskId, usize>,
+}
+
+impl Board {
+    /// Reads the events of a run.
+    pub fn of(events: &[Event]) -> Board {
+        let mut board = Board::default();
+        for event in events {
+            board.take(&event.kind, &event.at, &Told::read(&event.detail));
+        }
+        board
+    }
+
+    /// Returns the tasks, in the order of the run.
+    pub fn tasks(&self) -> &[TaskRun] {
+        &self.tasks
+    }
+
+    /// Finds a task.
+    pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
+        self.places.get(&id).map(|place| &self.tasks[*place])
+    }
+
+    /// Notes what the running agent of a task has used until now, which no event tells.
+    pub fn using(&mut self, id: TaskId, usage: Usage) {
+        if let Some(place) = self.places.get(&id) {
+            self.tasks[*place].using = Some(usage);
+        }
+    }
+
+    /// Counts the tasks that stand somewhere; epics are not counted.
+    pub fn count(&self, state: TaskState) -> usize {
+        let tasks = self.tasks.iter().filter(|task| !task.is_epic);
+        tasks.filter(|task| task.state == state).count()
+    }
+
+    /// Takes what happened.
+    pub fn take(&mut self, kind: &str, at: &str, told: &Told) {
+        if kind == kind::RUN_STARTED {
+            self.tasks = told.tasks.iter().cloned().map(TaskRun::new).collect();
+            let places = self.tasks.iter().enumerate();
+            self.places = places.map(|(place, task)| (task.task_id, place)).collect();
+        }
+        if kind == kind::RUN_RESUMED {
+            let again = told.again == Some(true);
+            let open = |task: &&mut TaskRun| !(task.is_settled() && !again || task.is_done());
+            self.tasks.iter_mut().filter(open).for_each(reopen);
+        }
+        let place = told.task_id.and_then(|id| self.places.get(&id));
+        if let Some(task) = place.map(|place| &mut self.tasks[*place]) {
+            happened(task, kind, at, told);
+        }
+    }
+}
+
+/// How many tasks of a run came how far. Epics are not counted.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// All.
+    pub total: usize,
+    /// Verified and done.
+    pub done: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Not begun.
+    pub skipped: usize,
+    /// Neither, because the run is not over.
+    pub open: usize,
+}
+
+impl Summary {
+    /// Counts the tasks of a run.
+    pub fn of(board: &Board) -> Summary {
+        let of = |state| board.count(state);
+        let (done, failed) = (of(TaskState::Done), of(TaskState::Failed));
+        let skipped = of(TaskState::Skipped);
+        let open = of(TaskState::Waiting) + of(TaskState::Running);
+        Summary {
+            total: done + failed + skipped + open,
+            done,
+            failed,
+            skipped,
+            open,
+        }
+    }
+}
+
+/// Takes a task up again.
+fn reopen(task: &mut TaskRun) {
+    task.state = TaskState::Waiting;
+    (task.outcome, task.reason, task.ended_at) = (None, None, None);
+    task.group = None;
+}
+
+fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
+    match kind {
+        kind::TASK_STARTED => {
+            task.state = TaskState::Running;
+            task.attempts = told.attempt.unwrap_or(task.attempts);
+            task.started_at.get_or_insert_with(|| at.to_string());
+            (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
+            (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
+            task.output_file = told.output_file.clone();
+            (task.doing, task.group, task.using) = (None, None, None);
+        }
+        kind::AGENT_STARTED => task.group = told.group.zip(told.born.clone()),
+        kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
+        kind::AGENT_DOING => task.doing = told.doing.clone(),
+        kind::AGENT_ENDED => ended(task, told),
+        kind::TASK_LACKING => {
+            task.missing = told.missing.clone();
+            task.outcome = told.outcome;
+        }
+        kind::TASK_COMPLETED => over(task, TaskState::Done, at, told),
+        kind::TASK_FAILED => over(task, TaskState::Failed, at, told),
+        kind::TASK_SKIPPED => over(task, TaskState::Skipped, at, told),
+        kind::TASK_MERGED => task.branch = told.branch.clone(),
+        _ => {}
+    }
+}
+
+fn ended(task: &mut TaskRun, told: &Told) {
+    task.outcome = told.outcome;
+    task.duration_ms += told.duration_ms.unwrap_or(0);
+    task.usage = match (task.usage, told.usage) {
+        (Some(before), Some(now)) => Some(before.plus(now)),
+        (before, now) => now.or(before),
+    };
+    let costs = [task.cost, told.cost];
+    task.cost = costs.into_iter().flatten().reduce(|a, b| a + b);
+    if told.conversation.is_some() {
+        task.conversation = told.conversation.clone();
+    }
+    (task.doing, task.group, task.using) = (None, None, None);
+}
+
+fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
+    task.state = state;
+    task.ended_at = Some(at.to_string());
+    task.outcome = match state {
+        TaskState::Done => Some(Outcome::Ok),
+        _ => told.outcome.or(task.outcome),
+    };
+    task.reason = told.reason.clone();
+    if state == TaskState::Done {
+        task.missing.clear();
+    }
+    if told.branch.is_some() {
+        task.branch = told.branch.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(task: u32) -> Told {
+        Told::of(TaskId(task))
+    }
+
+    fn board() -> Board {
+        let planned = |id| Planned {
+            task_id: TaskId(id),
+            title: format!("Task {id}"),
+            needs: Vec::new(),
+            is_epic: false,
+        };
+        let mut board = Board::default();
+        let tasks = vec![planned(1), planned(2)];
+        let started = Told {
+            tasks,
+            ..Told::default()
+        };
+        board.take(kind::RUN_STARTED, "t0", &started);
+        board
+    }
+
+    #[test]
+    fn a_task_adds_up_what_its_tries_took() {
+        let mut board = board();
+        for attempt in [1, 2] {
+            let started = Told {
+                attempt: Some(attempt),
+                epoch: Some(3),
+                ..told(1)
+            };
+            board.take(kind::TASK_STARTED, "t1", &started);
+            let ended = Told {
+                duration_ms: Some(5),
+                cost: Some(0.25),
+                ..told(1)
+            };
+            board.take(kind::AGENT_ENDED, "t2", &ended);
+        }
+        board.take(kind::TASK_COMPLETED, "t3", &told(1));
+        let task = board.task(TaskId(1)).unwrap();
+        assert_eq!((task.attempts, task.duration_ms), (2, 10));
+        assert_eq!((task.cost, task.outcome), (Some(0.5), Some(Outcome::Ok)));
+        assert_eq!(task.started_at.as_deref(), Some("t1"));
+        assert_eq!(board.count(TaskState::Done), 1);
+        assert_eq!(board.count(TaskState::Waiting), 1);
+    }
+
+    #[test]
+    fn going_on_takes_up_what_came_to_no_end() {
+        let mut board = board();
+        board.take(kind::TASK_STARTED, "t1", &told(1));
+        let failed = Told {
+            outcome: Some(Outcome::AgentError),
+            ..told(2)
+        };
+        board.take(kind::TASK_FAILED, "t2", &failed);
+        board.take(kind::RUN_RESUMED, "t3", &Told::default());
+        let states = board.tasks().iter().map(|task| task.state);
+        let states: Vec<_> = states.collect();
+        assert_eq!(states, [TaskState::Waiting, TaskState::Failed]);
+    }
+
+    #[test]
+    fn what_is_told_is_read_as_it_was_written() {
+        let told = Told {
+            attempt: Some(1),
+            outcome: Some(Outcome::RateLimited),
+            missing: vec!["a".into()],
+            ..told(7)
+        };
+        assert_eq!(Told::read(&told.detail()), told);
+        let odd = Detail::from_iter([("attempt".to_string(), "x".into())]);
+        assert_eq!(Told::read(&odd), Told::default());
+    }
+}

@@ -1,0 +1,156 @@
+//! Which runner drives the agent of a task: what the command line says, else what the settings say
+//! of its skill, of the tier of its skill, of all. Pure.
+
+use crate::agent::words;
+use crate::error::{Code, Error, Result, nearest, quote};
+
+/// Every runner that there is.
+pub const NAMES: [&str; 6] = [
+    "claude", "codex", "gemini", "opencode", "copilot", "command",
+];
+
+words! {
+    /// Who chose a runner.
+    By, "way of choosing a runner":
+    /// The command line.
+    Flag = "flag",
+    /// The setting of the skill.
+    Skill = "skill",
+    /// The setting of the tier.
+    Tier = "tier",
+    /// The setting for all.
+    Config = "config",
+}
+
+/// A runner, and the model that it is to ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The runner.
+    pub runner: String,
+    /// The model; none for the one that its program prefers.
+    pub model: Option<String>,
+}
+
+/// What the settings say of who drives what.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// For skills, by name.
+    pub skills: Vec<(String, Named)>,
+    /// For tiers, by number.
+    pub tiers: Vec<(String, Named)>,
+    /// For all others.
+    pub all: Option<Named>,
+}
+
+/// Chooses the runner of a task with a skill of a tier; `flag` is what the command line says.
+pub fn choose(
+    rules: &Rules,
+    flag: Option<&Named>,
+    skill: &str,
+    tier: Option<u8>,
+) -> Option<(Named, By)> {
+    let tier = tier.map(|tier| tier.to_string());
+    let of = |rules: &[(String, Named)], name: &str| {
+        let rule = rules.iter().find(|(key, _)| key == name);
+        rule.map(|(_, named)| named.clone())
+    };
+    None.or_else(|| Some((flag?.clone(), By::Flag)))
+        .or_else(|| Some((of(&rules.skills, skill)?, By::Skill)))
+        .or_else(|| Some((of(&rules.tiers, &tier?)?, By::Tier)))
+        .or_else(|| Some((rules.all.clone()?, By::Config)))
+}
+
+/// Reads `claude` or `claude:MODEL`.
+pub fn read(text: &str) -> Result<Named> {
+    let (runner, model) = match text.trim().split_once(':') {
+        Some((runner, model)) => (runner, Some(model.trim())),
+        None => (text.trim(), None),
+    };
+    if !NAMES.contains(&runner) {
+        return Err(unknown(runner));
+    }
+    if model.is_some_and(|model| model.is_empty() || model.contains(char::is_whitespace)) {
+        let message = format!("`{text}` names no model after the colon");
+        return Err(
+            Error::new(Code::InputInvalid, message).fix(format!("cleo run --runner {runner}"))
+        );
+    }
+    Ok(Named {
+        runner: runner.to_string(),
+        model: model.map(String::from),
+    })
+}
+
+/// Reads `KEY=RUNNER, KEY=RUNNER:MODEL`.
+pub fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
+    let rules = pairs(text)?.into_iter();
+    rules.map(|(key, named)| Ok((key, read(&named)?))).collect()
+}
+
+/// Reads `KEY=VALUE, KEY=VALUE`.
+pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let pair = |part: &str| {
+        let pair = part.split_once('=');
+        let pair = pair.map(|(key, value)| (key.trim().to_string(), value.trim().to_string()));
+        pair.filter(|(key, value)| !key.is_empty() && !value.is_empty())
+            .ok_or_else(|| {
+                let message = format!("`{part}` is not of the form KEY=VALUE");
+                Error::new(Code::InputInvalid, message)
+            })
+    };
+    parts.map(pair).collect()
+}
+
+/// The error about a name that is no runner's.
+pub(super) fn unknown(name: &str) -> Error {
+    let known = NAMES.join(", ");
+    let message = format!("there is no runner `{name}`; runners are {known}");
+    let near = nearest(name, NAMES).unwrap_or(NAMES[0]);
+    Error::new(Code::InputInvalid, message).fix(format!("cleo run --runner {}", quote(near)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules {
+            skills: read_rules("ct-docs=gemini, ct-spec=claude:opus").unwrap(),
+            tiers: read_rules("1=claude:haiku,2=codex").unwrap(),
+            all: Some(read("copilot").unwrap()),
+        }
+    }
+
+    #[test]
+    fn the_nearest_word_on_a_task_counts() {
+        let flag = read("opencode:a/b:c").unwrap();
+        for (flag, skill, tier, runner, by) in [
+            (Some(&flag), "ct-docs", Some(1), "opencode", By::Flag),
+            (None, "ct-docs", Some(1), "gemini", By::Skill),
+            (None, "ct-other", Some(1), "claude", By::Tier),
+            (None, "ct-other", Some(3), "copilot", By::Config),
+            (None, "ct-other", None, "copilot", By::Config),
+        ] {
+            let (named, chosen) = choose(&rules(), flag, skill, tier).unwrap();
+            assert_eq!((named.runner.as_str(), chosen), (runner, by));
+        }
+        assert_eq!(flag.model.as_deref(), Some("a/b:c"));
+        assert_eq!(choose(&Rules::default(), None, "ct-docs", Some(1)), None);
+    }
+
+    #[test]
+    fn what_names_no_runner_is_refused_with_the_one_that_is_meant() {
+        let error = read("cluade").unwrap_err();
+        assert_eq!(error.fix.as_deref(), Some("cleo run --runner claude"));
+        for text in ["", "claude:", "claude:a b", "Claude"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        for text in ["1", "=claude", "1=", "1=nobody"] {
+            assert!(read_rules(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Claude Code: `claude -p`. Its result tells of errors under `subtype: success`, and permissions
+//! that it lacked do not keep it from saying that it is done.
+
+use serde_json::Value;
+
+use super::event::{conversation, doing, list, more, number, read, sum, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use crate::run::{Outcome, Usage};
+
+/// Claude Code.
+pub(super) struct Claude;
+
+/// What it may use without asking when the job does not say.
+const TOOLS: &str = "Bash,Edit,Read,WebFetch,WebSearch,Write";
+
+impl Runner for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        let mut words = own(&[
+            "claude",
+            "-p",
+            "--output-format=stream-json",
+            "--verbose",
+            "--permission-mode=acceptEdits",
+            "--permission-prompts=none",
+            "--strict-mcp-config",
+        ]);
+        let tools = match job.tools.is_empty() {
+            true => TOOLS.to_string(),
+            false => job.tools.join(","),
+        };
+        words.push(format!("--allowedTools={tools}"));
+        words.extend(job.model.iter().map(|it| format!("--model={it}")));
+        words.extend(job.limits.turns.map(|it| format!("--max-turns={it}")));
+        words.extend(job.limits.cost.map(|it| format!("--max-budget-usd={it}")));
+        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        Invocation {
+            words,
+            environment: vec![("DISABLE_AUTOUPDATER".into(), "1".into())],
+            passed: own(&[
+                "ANTHROPIC_*",
+                "API_TIMEOUT_MS",
+                "AWS_*",
+                "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+                "CLAUDE_CODE_MAX_RETRIES",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "CLAUDE_CODE_USE_BEDROCK",
+                "CLAUDE_CODE_USE_VERTEX",
+                "CLAUDE_CONFIG_DIR",
+                "GOOGLE_APPLICATION_CREDENTIALS",
+            ]),
+            reads_prompt: true,
+        }
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        let Some(event) = read(line) else {
+            return Vec::new();
+        };
+        match text(&event, "/type") {
+            Some("system") => system(&event, ended),
+            Some("assistant") => assistant(&event, ended),
+            Some("result") => result(&event, ended),
+            _ => Vec::new(),
+        }
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        event::judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// Where it begins, and what it notes on the way.
+fn system(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+    match text(event, "/subtype") {
+        Some("permission_denied") => ended.deny(text(event, "/tool_name")),
+        Some("api_retry") => ended.reason = text(event, "/error").map(String::from),
+        _ => {}
+    }
+    conversation(text(event, "/session_id"), ended)
+}
+
+/// A message of the model. One with several parts comes once for each, with the same usage.
+fn assistant(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    for part in list(event, "/message/content") {
+        match text(part, "/type") {
+            Some("tool_use") => {
+                let tool = text(part, "/name").unwrap_or("a tool");
+                signs.push(doing(tool, part.get("input")));
+            }
+            // Words of an agent below it are not its own.
+            Some("text") if event.get("parent_tool_use_id").is_none_or(Value::is_null) => {
+                ended.message = text(part, "/text").map(String::from);
+            }
+            _ => {}
+        }
+    }
+    let id = text(event, "/message/id").map(String::from);
+    let now = used(event, "/message/usage").filter(|_| id.is_some() && id != ended.seen);
+    if let Some(now) = now {
+        ended.seen = id;
+        let usage = more(ended.usage, now);
+        ended.usage = Some(usage);
+        signs.push(Sign::Used(usage));
+    }
+    signs
+}
+
+fn used(event: &Value, place: &str) -> Option<Usage> {
+    let counts = event.pointer(place)?;
+    let read = [
+        "/input_tokens",
+        "/cache_creation_input_tokens",
+        "/cache_read_input_tokens",
+    ];
+    usage(sum(counts, &read), number(counts, "/output_tokens"))
+}
+
+fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+    let mut signs = conversation(text(event, "/session_id"), ended);
+    if let Some(message) = text(event, "/result") {
+        ended.message = Some(message.to_string());
+    }
+    let usage = used_in_all(event).or(used(event, "/usage"));
+    ended.usage = usage.or(ended.usage);
+    ended.cost = event.get("total_cost_usd").and_then(Value::as_f64);
+    ended.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
+    for denial in list(event, "/permission_denials") {
+        ended.deny(text(denial, "/tool_name"));
+    }
+    signs.extend(ended.usage.map(Sign::Used));
+    close(event, ended);
+    signs
+}
+
+/// Tokens of all models, those of agents below it too.
+fn used_in_all(event: &Value) -> Option<Usage> {
+    let models = event.get("modelUsage")?.as_object()?.values();
+    let read = [
+        "/inputTokens",
+        "/cacheCreationInputTokens",
+        "/cacheReadInputTokens",
+    ];
+    let of_model = |model| usage(sum(model, &read), number(model, "/outputTokens"));
+    models
+        .filter_map(of_model)
+        .reduce(|before, now| more(Some(before), now))
+}
+
+fn close(event: &Value, ended: &mut Ended) {
+    let subtype = text(event, "/subtype").unwrap_or_default();
+    let is_error = event.get("is_error").and_then(Value::as_bool);
+    if is_error == Some(false) && subtype == "success" {
+        ended.outcome = Some(Outcome::Ok);
+        return;
+    }
+    let error = list(event, "/errors").last().and_then(Value::as_str);
+    let said = text(event, "/result").or(error).unwrap_or(subtype);
+    match subtype {
+        "error_max_turns" => ended.fail(Outcome::Budget, Some("its turns ran out".into())),
+        "error_max_budget_usd" => ended.fail(Outcome::Budget, Some("its money ran out".into())),
+        _ => trouble(said, number(event, "/api_error_status"), ended),
+    }
+}

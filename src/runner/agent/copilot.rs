@@ -1,0 +1,110 @@
+//! GitHub Copilot CLI. It tells of no tokens, and of what it was not allowed only where a tool fails.
+
+use serde_json::Value;
+
+use super::event::{conversation, doing, number, read, text, trouble};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use crate::run::Outcome;
+
+/// GitHub Copilot CLI.
+pub(super) struct Copilot;
+
+impl Runner for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        let mut words = own(&[
+            "copilot",
+            "--output-format=json",
+            "--allow-all-tools",
+            "--allow-all-paths",
+            "--disable-builtin-mcps",
+            "--no-auto-update",
+        ]);
+        words.extend(job.model.iter().map(|it| format!("--model={it}")));
+        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        Invocation {
+            words,
+            environment: Vec::new(),
+            passed: own(&["COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"]),
+            reads_prompt: true,
+        }
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        let Some(event) = read(line) else {
+            return Vec::new();
+        };
+        match text(&event, "/type") {
+            Some("assistant.turn_start") => {
+                ended.turns = Some(ended.turns.unwrap_or(0).saturating_add(1));
+                Vec::new()
+            }
+            Some("assistant.message") => {
+                let content = text(&event, "/data/content").filter(|it| !it.is_empty());
+                ended.message = content.map(String::from).or(ended.message.take());
+                Vec::new()
+            }
+            Some("tool.execution_start") => vec![started(&event, ended)],
+            Some("tool.execution_complete") => {
+                completed(&event, ended);
+                Vec::new()
+            }
+            Some("assistant.turn_retry") => {
+                ended.reason = text(&event, "/data/reason").map(String::from);
+                Vec::new()
+            }
+            Some("session.error") => {
+                let message = text(&event, "/data/message").unwrap_or("its session failed");
+                trouble(message, number(&event, "/data/statusCode"), ended);
+                Vec::new()
+            }
+            // Its result is a success then.
+            Some("abort") => {
+                ended.fail(Outcome::AgentError, Some("it was interrupted".to_string()));
+                Vec::new()
+            }
+            Some("result") => result(&event, ended),
+            _ => Vec::new(),
+        }
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        event::judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// A tool begins. Its end does not name it again, so it is remembered.
+fn started(event: &Value, ended: &mut Ended) -> Sign {
+    let tool = text(event, "/data/toolName").unwrap_or("a tool");
+    let call = text(event, "/data/toolCallId").unwrap_or_default();
+    ended.seen = Some(format!("{call} {tool}"));
+    doing(tool, event.pointer("/data/arguments"))
+}
+
+fn completed(event: &Value, ended: &mut Ended) {
+    if text(event, "/data/error/code") == Some("denied") {
+        let call = text(event, "/data/toolCallId").unwrap_or_default();
+        let seen = ended.seen.take().unwrap_or_default();
+        let tool = seen.strip_prefix(call).map(str::trim);
+        ended.deny(tool.filter(|tool| !tool.is_empty()));
+    }
+}
+
+fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+    match number(event, "/exitCode") {
+        _ if ended.outcome.is_some() => {}
+        Some(0) => ended.outcome = Some(Outcome::Ok),
+        _ => {
+            let said = ended.reason.take().unwrap_or_default();
+            trouble(&said, None, ended);
+        }
+    }
+    conversation(text(event, "/sessionId"), ended)
+}

@@ -1,0 +1,238 @@
+//! Carries out one attempt: starts the program in a process group of its own with an environment that
+//! holds nothing it does not need, gives it the prompt, listens, and ends it when it is time, with
+//! all that it started. One thread serves it and sleeps while nothing happens, so that many run at
+//! once in one process for little.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use super::pipes::Pipes;
+use super::raw::Raw;
+use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
+use crate::error::{Code, Error, Result};
+use crate::run::Outcome;
+use crate::runner::process::{self, GRACE, LINGER};
+use crate::runner::signals::Guard;
+use crate::runner::strays::Strays;
+
+/// How often to look whether the caller wants it ended.
+const LOOK: Duration = Duration::from_millis(400);
+/// Most signs that are told of one attempt: no agent has a reason to give more.
+const SIGNS_MAX: usize = 100_000;
+
+/// Why a program is listened to no longer.
+enum Ending {
+    Exited,
+    /// It is ended, with an outcome and a reason.
+    Ended(Outcome, String),
+}
+
+/// Drives an agent through a job, to its end or until `stop` is set or cleo is asked to end, which
+/// is looked at two or three times a second. `tell` hears of every sign, on this thread, so while it
+/// takes its time the agent is not listened to. Everything that the agent started is ended too. It
+/// is an error when the program cannot be started or what it writes cannot be kept.
+pub fn drive(
+    runner: &dyn Runner,
+    job: &Job,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Sign),
+) -> Result<Ended> {
+    let guard = Guard::begin()?;
+    let invocation = runner.invocation(job);
+    let mut command = command(&invocation, &job.folder)?;
+    surround(&mut command, &invocation, job);
+    let strays = Strays::expect(&mut command);
+    let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
+    let begun = Instant::now();
+    let mut child = process::spawn(&mut command)?;
+    tell(Sign::Started(child.id()));
+    let pipes = Pipes::of(&mut child, &job.prompt, raw);
+    let mut attempt = Attempt {
+        pipes,
+        begun,
+        heard: begun,
+        ear: Ear {
+            runner,
+            tell,
+            ended: Ended::default(),
+            signs: 0,
+        },
+    };
+    let wants_end = || stop.load(Ordering::Relaxed) || guard.caught().is_some();
+    let ending = attempt.follow(&child, &job.limits, &wants_end);
+    let closed = attempt.close(&mut child, &ending);
+    strays.end(Pid::from_child(&child));
+    let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
+    let (ending, exit_code) = ending?;
+    attempt.judge(ending, exit_code)
+}
+
+fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
+    let Some((program, arguments)) = invocation.words.split_first() else {
+        return Err(Error::new(Code::Usage, "the command to run is empty"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    let input = match invocation.reads_prompt {
+        true => Stdio::piped(),
+        false => Stdio::null(),
+    };
+    command.stdin(input);
+    Ok(command)
+}
+
+/// Gives a program its environment. What the job says comes last and counts.
+fn surround(command: &mut Command, invocation: &Invocation, job: &Job) {
+    let names = invocation.passed.iter().chain(&job.passed);
+    let own = |pairs: &[(String, String)]| pairs.to_vec();
+    command
+        .env_clear()
+        .envs(environment::passed(std::env::vars_os(), names))
+        .envs(own(&invocation.environment))
+        .envs(own(&job.environment));
+}
+
+/// One attempt under way.
+struct Attempt<'a> {
+    pipes: Pipes,
+    begun: Instant,
+    /// When it last wrote something.
+    heard: Instant,
+    ear: Ear<'a>,
+}
+
+/// Takes what an agent says.
+struct Ear<'a> {
+    runner: &'a dyn Runner,
+    tell: &'a mut dyn FnMut(Sign),
+    ended: Ended,
+    signs: usize,
+}
+
+impl Ear<'_> {
+    fn hear(&mut self, line: &str) {
+        for sign in self.runner.hear(line, &mut self.ended) {
+            self.signs += 1;
+            if self.signs <= SIGNS_MAX {
+                (self.tell)(sign);
+            }
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// Listens until the program has ended or is to be ended.
+    fn follow(
+        &mut self,
+        child: &Child,
+        limits: &Limits,
+        wants_end: &dyn Fn() -> bool,
+    ) -> Result<Ending> {
+        loop {
+            if process::has_exited(child) {
+                return Ok(Ending::Exited);
+            }
+            if wants_end() {
+                let reason = "cleo was asked to end it".to_string();
+                return Ok(Ending::Ended(Outcome::Cancelled, reason));
+            }
+            if let Some((outcome, reason)) = self.beyond(limits) {
+                return Ok(Ending::Ended(outcome, reason));
+            }
+            self.serve(self.patience(limits))?;
+        }
+    }
+
+    fn serve(&mut self, wait: Duration) -> Result<()> {
+        let ear = &mut self.ear;
+        if self.pipes.serve(wait, &mut |line| ear.hear(line))? {
+            self.heard = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// How long to sleep at most.
+    fn patience(&self, limits: &Limits) -> Duration {
+        let left = |limit: Option<Duration>, since: Instant| {
+            limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
+        };
+        let time = left(limits.time, self.begun);
+        LOOK.min(time).min(left(limits.idle, self.heard))
+    }
+
+    /// Says which limit it went beyond.
+    fn beyond(&self, limits: &Limits) -> Option<(Outcome, String)> {
+        let ended = &self.ear.ended;
+        if let Some(limit) = limits.time.filter(|limit| self.begun.elapsed() >= *limit) {
+            return Some((Outcome::Timeout, format!("it took longer than {limit:?}")));
+        }
+        if let Some(limit) = limits.idle.filter(|limit| self.heard.elapsed() >= *limit) {
+            return Some((Outcome::Timeout, format!("it was silent for {limit:?}")));
+        }
+        if let Some(limit) = limits.turns.filter(|limit| ended.turns > Some(*limit)) {
+            return Some((Outcome::Budget, format!("it took more than {limit} turns")));
+        }
+        let limit = limits.cost.filter(|limit| ended.cost > Some(*limit))?;
+        Some((Outcome::Budget, format!("it cost more than {limit} USD")))
+    }
+
+    /// Ends what is there of the program and its group, takes in what they still write, and returns
+    /// its exit code.
+    fn close(&mut self, child: &mut Child, ending: &Result<Ending>) -> Result<Option<i32>> {
+        let is_over = matches!(ending, Ok(Ending::Exited));
+        let served = match is_over {
+            true => self.drain(LINGER),
+            false => self.end(child),
+        };
+        // Nothing that it left running may outlive it.
+        process::signal(child, Signal::KILL);
+        let served = served.and_then(|()| self.drain(LINGER));
+        let status = child.wait().ok();
+        served.map(|()| status.and_then(|status| status.code()).filter(|_| is_over))
+    }
+
+    /// Asks the group to stop, and goes on listening for a while.
+    fn end(&mut self, child: &Child) -> Result<()> {
+        process::signal(child, Signal::TERM);
+        // One that stands still hears nothing.
+        process::signal(child, Signal::CONT);
+        let asked = Instant::now();
+        while !process::has_exited(child) && asked.elapsed() < GRACE {
+            self.serve(GRACE.saturating_sub(asked.elapsed()))?;
+        }
+        Ok(())
+    }
+
+    /// Reads until both outputs are closed, but no longer than a time.
+    fn drain(&mut self, limit: Duration) -> Result<()> {
+        let begun = Instant::now();
+        while !self.pipes.are_closed() && begun.elapsed() < limit {
+            let ear = &mut self.ear;
+            let left = limit.saturating_sub(begun.elapsed());
+            self.pipes.drain(left, &mut |line| ear.hear(line))?;
+        }
+        Ok(())
+    }
+
+    fn judge(self, ending: Ending, exit_code: Option<i32>) -> Result<Ended> {
+        let mut ear = self.ear;
+        let complaints = self.pipes.finish(&mut |line| ear.hear(line))?;
+        let mut ended = ear.ended;
+        ended.exit_code = exit_code;
+        ended.duration_ms = self.begun.elapsed().as_millis() as u64;
+        ended.complaints = complaints;
+        match ending {
+            Ending::Exited => ear.runner.judge(&mut ended),
+            Ending::Ended(outcome, reason) => {
+                ended.outcome = Some(outcome);
+                let said = ended.reason.take().map(|said| format!("{reason}: {said}"));
+                ended.reason = Some(said.unwrap_or(reason));
+            }
+        }
+        Ok(ended)
+    }
+}

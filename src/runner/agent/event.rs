@@ -1,0 +1,232 @@
+//! What the event streams of agents have in common: one JSON object a line, of which only what is
+//! known counts, and words for trouble with a model's server.
+
+use serde_json::Value;
+
+use super::{Ended, Sign};
+use crate::run::{Outcome, Usage};
+
+/// Longest description of what an agent does, in characters.
+const DOING_MAX: usize = 120;
+/// Fields of a tool's input that say what it is about, in the order of what they say.
+const ABOUT: &[&str] = &[
+    "file_path",
+    "filePath",
+    "path",
+    "command",
+    "cmd",
+    "url",
+    "pattern",
+    "query",
+    "prompt",
+];
+
+/// Reads a line; none when it is no event.
+pub(super) fn read(line: &str) -> Option<Value> {
+    serde_json::from_str(line).ok().filter(Value::is_object)
+}
+
+/// Returns the text at a place, such as `/part/text`.
+pub(super) fn text<'a>(event: &'a Value, place: &str) -> Option<&'a str> {
+    event.pointer(place)?.as_str()
+}
+
+/// Returns the number at a place.
+pub(super) fn number(event: &Value, place: &str) -> Option<u64> {
+    event.pointer(place)?.as_u64()
+}
+
+/// Returns the list at a place; an empty one where there is none.
+pub(super) fn list<'a>(event: &'a Value, place: &str) -> &'a [Value] {
+    let list = event.pointer(place).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// Adds up the numbers at several places; none where there is no number at any.
+pub(super) fn sum(event: &Value, places: &[&str]) -> Option<u64> {
+    let numbers = places.iter().filter_map(|place| number(event, place));
+    numbers.reduce(u64::saturating_add)
+}
+
+/// Makes tokens of what was read and written.
+pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Option<Usage> {
+    let both = [input_tokens, output_tokens].into_iter().flatten();
+    let total_tokens = both.reduce(u64::saturating_add)?;
+    Some(Usage {
+        input_tokens,
+        output_tokens,
+        total_tokens: Some(total_tokens),
+    })
+}
+
+/// Adds tokens to those of before.
+pub(super) fn more(before: Option<Usage>, now: Usage) -> Usage {
+    let add = |of: fn(&Usage) -> Option<u64>| {
+        let both = [before.as_ref().and_then(of), of(&now)];
+        both.into_iter().flatten().reduce(u64::saturating_add)
+    };
+    Usage {
+        input_tokens: add(|usage| usage.input_tokens),
+        output_tokens: add(|usage| usage.output_tokens),
+        total_tokens: add(|usage| usage.total_tokens),
+    }
+}
+
+/// Notes the conversation, if its name is one that can be said to a program again.
+pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) -> Vec<Sign> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_name = |name: &&str| {
+        (1..=100).contains(&name.len()) && !name.starts_with('-') && name.chars().all(is_plain)
+    };
+    let Some(name) = name.filter(is_name) else {
+        return Vec::new();
+    };
+    if ended.conversation.as_deref() == Some(name) {
+        return Vec::new();
+    }
+    ended.conversation = Some(name.to_string());
+    vec![Sign::Conversation(name.to_string())]
+}
+
+/// Says in a few words what a tool is used for.
+pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
+    let about = ABOUT.iter().find_map(|name| input?.get(name)?.as_str());
+    let words = [tool, about.unwrap_or_default()].join(" ");
+    let line = words.lines().next().unwrap_or_default().trim();
+    Sign::Doing(line.chars().take(DOING_MAX).collect())
+}
+
+/// Notes trouble that a stream tells of, with the status of the model's server if it tells that.
+pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
+    let outcome = match is_too_many(message, status) {
+        true => Outcome::RateLimited,
+        false => Outcome::AgentError,
+    };
+    if outcome == Outcome::RateLimited {
+        ended.retry_after_ms = retry_after(message).or(ended.retry_after_ms);
+    }
+    ended.fail(
+        outcome,
+        Some(message.to_string()).filter(|it| !it.is_empty()),
+    );
+}
+
+/// Judges an end whose stream has noted an outcome when it told of one. A stream without is no good
+/// end, whatever the exit code.
+pub(super) fn judge(ended: &mut Ended) {
+    match (ended.outcome, ended.exit_code) {
+        (Some(Outcome::Ok), Some(0)) => ended.reason = None,
+        (Some(Outcome::Ok), _) => ended.fail(Outcome::AgentError, None),
+        (Some(_), _) => {}
+        (None, code) => {
+            let complaints = ended.complaints.join("\n");
+            let said = ended.reason.take();
+            let without = || format!("{}, without a result", ended.exit());
+            let reason = said.clone().unwrap_or_else(without);
+            let known = [said.unwrap_or_default(), complaints].join("\n");
+            let status = is_too_many(&known, None).then_some(429);
+            trouble(&reason, status.filter(|_| code != Some(0)), ended);
+            ended.retry_after_ms = ended.retry_after_ms.or(retry_after(&known));
+        }
+    }
+}
+
+/// Says whether a server had too many requests: by its status, or by what a program says of it.
+fn is_too_many(message: &str, status: Option<u64>) -> bool {
+    const STATUSES: [u64; 2] = [429, 529];
+    const WORDS: [&str; 6] = [
+        "rate limit",
+        "rate_limit",
+        "too many requests",
+        "resource_exhausted",
+        "overloaded",
+        "usage limit",
+    ];
+    if let Some(status) = status {
+        return STATUSES.contains(&status);
+    }
+    let lower = message.to_lowercase();
+    let mut numbers = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    numbers.any(|word| word == "429" || word == "529")
+        || WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// Finds how long a server wants to be left alone, in milliseconds.
+fn retry_after(message: &str) -> Option<u64> {
+    const BEFORE: [&str; 5] = [
+        "retry-after",
+        "retry after",
+        "retrydelay",
+        "try again in",
+        "retry in",
+    ];
+    let lower = message.to_lowercase();
+    let at = BEFORE
+        .iter()
+        .find_map(|word| Some(lower.find(word)? + word.len()))?;
+    let rest = lower[at..].trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = rest.split_at(end.unwrap_or(rest.len()));
+    let number: f64 = number.trim_end_matches('.').parse().ok()?;
+    let unit = unit.trim_start();
+    let factor = match unit {
+        unit if unit.starts_with("ms") || unit.starts_with("milli") => 1.0,
+        unit if unit.starts_with('m') => 60_000.0,
+        unit if unit.starts_with('h') => 3_600_000.0,
+        _ => 1_000.0,
+    };
+    Some((number * factor) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_requests_are_told_from_other_trouble() {
+        for (message, status, is_it) in [
+            ("", Some(429), true),
+            ("", Some(529), true),
+            ("rate limit", Some(400), false),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                None,
+                true,
+            ),
+            ("{\"code\":529}", None, true),
+            ("Overloaded", None, true),
+            ("request req_4290 failed", None, false),
+            ("port 14290", None, false),
+        ] {
+            assert_eq!(is_too_many(message, status), is_it, "{message} {status:?}");
+        }
+    }
+
+    #[test]
+    fn the_time_to_wait_is_read_in_the_ways_it_is_written() {
+        for (message, wait) in [
+            ("Retry-After: 7", Some(7_000)),
+            ("please try again in 1.5s.", Some(1_500)),
+            ("try again in 250ms", Some(250)),
+            ("\"retryDelay\": \"34s\"", Some(34_000)),
+            ("try again in 2 minutes", Some(120_000)),
+            ("try again in a while", None),
+            ("later", None),
+        ] {
+            assert_eq!(retry_after(message), wait, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_program_could_take_for_an_option_is_no_conversation() {
+        let mut ended = Ended::default();
+        for name in ["", "--last", "a b", "x/../y"] {
+            assert!(conversation(Some(name), &mut ended).is_empty());
+        }
+        assert_eq!(conversation(Some("ses_1-a"), &mut ended).len(), 1);
+        assert!(
+            conversation(Some("ses_1-a"), &mut ended).is_empty(),
+            "told once"
+        );
+    }
+}

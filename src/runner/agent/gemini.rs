@@ -1,0 +1,116 @@
+//! Gemini CLI. When it cannot even begin, its error is JSON on standard error, and its exit code is
+//! the server's status cut to a byte (144 for 400), 41 for a bad key, 53 for too many turns.
+
+use serde_json::Value;
+
+use super::event::{conversation, doing, number, read, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use crate::run::Outcome;
+
+/// Gemini CLI.
+pub(super) struct Gemini;
+
+/// What `seen` says while pieces of one message come.
+const SPEAKING: &str = "speaking";
+
+impl Runner for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        let mut words = own(&[
+            "gemini",
+            "--output-format=stream-json",
+            "--approval-mode=yolo",
+            "--skip-trust",
+        ]);
+        words.extend(job.model.iter().map(|it| format!("--model={it}")));
+        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        Invocation {
+            words,
+            environment: Vec::new(),
+            passed: own(&["GEMINI_*", "GOOGLE_*"]),
+            reads_prompt: true,
+        }
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        let Some(event) = read(line) else {
+            return Vec::new();
+        };
+        let kind = text(&event, "/type");
+        if kind == Some("message") {
+            message(&event, ended);
+            return Vec::new();
+        }
+        ended.seen = None;
+        match kind {
+            Some("init") => conversation(text(&event, "/session_id"), ended),
+            Some("tool_use") => {
+                let tool = text(&event, "/tool_name").unwrap_or("a tool");
+                vec![doing(tool, event.get("parameters"))]
+            }
+            Some("error") => {
+                ended.reason = text(&event, "/message").map(String::from);
+                Vec::new()
+            }
+            Some("result") => result(&event, ended),
+            _ => Vec::new(),
+        }
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        if ended.outcome.is_none() && ended.reason.is_none() {
+            ended.reason = complaint(&ended.complaints);
+        }
+        if ended.exit_code == Some(53) {
+            ended.fail(Outcome::Budget, Some("its turns ran out".to_string()));
+        }
+        event::judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// A message, or a piece of one.
+fn message(event: &Value, ended: &mut Ended) {
+    let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
+    let Some(content) = content else {
+        ended.seen = None;
+        return;
+    };
+    let begun = ended
+        .message
+        .take()
+        .filter(|_| ended.seen.as_deref() == Some(SPEAKING));
+    ended.message = Some(begun.unwrap_or_default() + content);
+    let is_piece = event.get("delta").and_then(Value::as_bool) == Some(true);
+    ended.seen = is_piece.then(|| SPEAKING.to_string());
+}
+
+fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+    let read = number(event, "/stats/input_tokens");
+    ended.usage = usage(read, number(event, "/stats/output_tokens")).or(ended.usage);
+    match text(event, "/status") {
+        Some("success") => ended.outcome = Some(Outcome::Ok),
+        _ => {
+            let said = text(event, "/error/message").map(String::from);
+            let said = said.or(ended.reason.take()).unwrap_or_default();
+            trouble(&said, None, ended);
+        }
+    }
+    ended.usage.map(Sign::Used).into_iter().collect()
+}
+
+/// Finds the message in the JSON that it complains with, which goes over several lines.
+fn complaint(lines: &[String]) -> Option<String> {
+    let text_of = |line: &String| {
+        let value = line.trim().strip_prefix("\"message\":")?;
+        let value = value.trim().trim_end_matches(',');
+        serde_json::from_str::<String>(value).ok()
+    };
+    lines.iter().rev().find_map(text_of)
+}

@@ -1,0 +1,208 @@
+//! The three pipes of an agent, served by the thread that drives it: it sleeps in the system until
+//! there is something to read or to write, or the agent has ended.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, ChildStdin};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use super::lines::Lines;
+use super::raw::Raw;
+use crate::error::{Code, Error, Result};
+
+/// Longest line of the standard output that a runner hears, in bytes.
+const LINE_MAX: usize = 1 << 20;
+/// Longest line of the standard error that is kept, in bytes, and how many of them.
+const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 * 1024;
+/// How often to look whether the agent has ended where the system does not tell.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// One output.
+struct Output {
+    pipe: Option<OwnedFd>,
+    raw: Raw,
+    lines: Lines,
+}
+
+/// The pipes of an agent.
+pub(super) struct Pipes {
+    out: Output,
+    err: Output,
+    input: Option<ChildStdin>,
+    prompt: Vec<u8>,
+    written: usize,
+    complaints: VecDeque<String>,
+    end: Option<OwnedFd>,
+    chunk: Vec<u8>,
+}
+
+impl Pipes {
+    /// Takes the pipes of an agent that has just started. Its input gets the prompt.
+    pub(super) fn of(child: &mut Child, prompt: &str, raw: [Raw; 2]) -> Pipes {
+        let [out, err] = raw;
+        let input = child.stdin.take();
+        // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
+        let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());
+        Pipes {
+            out: Output::new(child.stdout.take().map(OwnedFd::from), out, LINE_MAX),
+            err: Output::new(child.stderr.take().map(OwnedFd::from), err, COMPLAINT_MAX.0),
+            input,
+            prompt: prompt.as_bytes().to_vec(),
+            written: 0,
+            complaints: VecDeque::new(),
+            end: end_of(Pid::from_child(child)),
+            chunk: vec![0; CHUNK],
+        }
+    }
+
+    /// Says whether both outputs are closed.
+    pub(super) fn are_closed(&self) -> bool {
+        self.out.pipe.is_none() && self.err.pipe.is_none()
+    }
+
+    /// Sleeps until something happens, but no longer than a time, and serves it. Hands on the lines
+    /// of the standard output. Says whether the agent wrote anything.
+    pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(&str)) -> Result<bool> {
+        let [out, err, input, _] = self.ready(wait)?;
+        if input {
+            self.write();
+        }
+        let mut has_said = false;
+        if out {
+            has_said |= self.out.read(&mut self.chunk, hear)?;
+        }
+        if err {
+            let complaints = &mut self.complaints;
+            let mut note = |line: &str| {
+                complaints.push_back(line.to_string());
+                complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
+            };
+            has_said |= self.err.read(&mut self.chunk, &mut note)?;
+        }
+        Ok(has_said)
+    }
+
+    /// Serves the outputs of an agent that has ended: others may still write to them.
+    pub(super) fn drain(&mut self, wait: Duration, hear: &mut dyn FnMut(&str)) -> Result<()> {
+        self.input = None;
+        // It would be ready all the time.
+        self.end = None;
+        self.serve(wait, hear).map(drop)
+    }
+
+    /// Waits, and says which of output, error, input and end have something.
+    fn ready(&self, wait: Duration) -> Result<[bool; 4]> {
+        let wait = match self.end {
+            Some(_) => wait,
+            None => wait.min(LOOK),
+        };
+        let out = self.out.pipe.as_ref().map(AsFd::as_fd);
+        let err = self.err.pipe.as_ref().map(AsFd::as_fd);
+        let input = self.input.as_ref().map(AsFd::as_fd);
+        let end = self.end.as_ref().map(AsFd::as_fd);
+        let wanted = [
+            (out, PollFlags::IN),
+            (err, PollFlags::IN),
+            (input, PollFlags::OUT),
+            (end, PollFlags::IN),
+        ];
+        look(wanted, wait)
+    }
+
+    /// Writes as much of the prompt as there is room for.
+    fn write(&mut self) {
+        let Some(input) = &mut self.input else { return };
+        match input.write(&self.prompt[self.written..]) {
+            Ok(written) => self.written += written,
+            Err(cause) if is_later(&cause) => return,
+            // It does not want the rest.
+            Err(_) => self.written = self.prompt.len(),
+        }
+        if self.written == self.prompt.len() {
+            self.input = None;
+        }
+    }
+
+    /// Hands on a last line without an end, closes what is kept, and returns the last lines of the
+    /// standard error.
+    pub(super) fn finish(mut self, hear: &mut dyn FnMut(&str)) -> Result<Vec<String>> {
+        self.out.lines.end(hear);
+        let complaints = &mut self.complaints;
+        self.err
+            .lines
+            .end(&mut |line| complaints.push_back(line.to_string()));
+        self.out.raw.end()?;
+        self.err.raw.end()?;
+        Ok(self.complaints.into())
+    }
+}
+
+impl Output {
+    fn new(pipe: Option<OwnedFd>, raw: Raw, line_max: usize) -> Output {
+        Output {
+            pipe,
+            raw,
+            lines: Lines::new(line_max),
+        }
+    }
+
+    /// Reads what there is; says whether that was anything.
+    fn read(&mut self, chunk: &mut [u8], hear: &mut dyn FnMut(&str)) -> Result<bool> {
+        let Some(pipe) = &self.pipe else {
+            return Ok(false);
+        };
+        match rustix::io::read(pipe, &mut *chunk) {
+            Err(Errno::INTR | Errno::AGAIN) => Ok(false),
+            Ok(0) | Err(_) => {
+                self.pipe = None;
+                Ok(false)
+            }
+            Ok(read) => {
+                self.lines.take(&chunk[..read], hear);
+                self.raw.keep(&chunk[..read]).map(|()| true)
+            }
+        }
+    }
+}
+
+fn is_later(cause: &std::io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Sleeps until one of these has something, and says which.
+fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 4], wait: Duration) -> Result<[bool; 4]> {
+    let open = wanted.iter().filter_map(|(fd, flags)| {
+        let fd = fd.as_ref()?;
+        Some(PollFd::from_borrowed_fd(*fd, *flags))
+    });
+    let mut open: Vec<PollFd<'_>> = open.collect();
+    let wait = Timespec::try_from(wait).ok();
+    match poll(&mut open, wait.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(cause) => {
+            let message = "an agent's output cannot be waited for";
+            return Err(Error::new(Code::Internal, message).because(std::io::Error::from(cause)));
+        }
+    }
+    let mut looked = open.iter().map(|fd| !fd.revents().is_empty());
+    Ok(wanted.map(|(fd, _)| fd.is_some() && looked.next() == Some(true)))
+}
+
+/// Something that is ready to read when a process has ended.
+#[cfg(target_os = "linux")]
+fn end_of(process: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(process, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_process: Pid) -> Option<OwnedFd> {
+    None
+}

@@ -1,0 +1,61 @@
+//! What an agent writes, kept as it comes, up to a bound.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::file::unwritable;
+
+/// How much of one output is kept, in bytes.
+const KEPT_MAX: u64 = 64 << 20;
+
+/// A file that takes what one output brings.
+pub(super) struct Raw {
+    path: PathBuf,
+    file: File,
+    kept: u64,
+    left_out: u64,
+}
+
+impl Raw {
+    /// Begins a file: the name of the attempt with an extension.
+    pub(super) fn begin(attempt: &Path, extension: &str) -> Result<Raw> {
+        let mut path = OsString::from(attempt);
+        path.push(extension);
+        let path = PathBuf::from(path);
+        let folder = path.parent().unwrap_or(&path);
+        let file = fs::create_dir_all(folder).and_then(|()| File::create(&path));
+        let file = file.map_err(|cause| unwritable(&path, cause))?;
+        Ok(Raw {
+            path,
+            file,
+            kept: 0,
+            left_out: 0,
+        })
+    }
+
+    /// Keeps bytes, as far as there is room for them.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<()> {
+        let room = (KEPT_MAX - self.kept).min(bytes.len() as u64);
+        let (now, beyond) = bytes.split_at(room as usize);
+        self.kept += room;
+        self.left_out += beyond.len() as u64;
+        self.write(now)
+    }
+
+    /// Says at the end of the file what was left out.
+    pub(super) fn end(&mut self) -> Result<()> {
+        if self.left_out == 0 {
+            return Ok(());
+        }
+        let note = format!("\n[cleo left out {} more bytes]\n", self.left_out);
+        self.write(note.as_bytes())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|cause| unwritable(&self.path, cause))
+    }
+}

@@ -1,0 +1,234 @@
+//! From settings to runners. Pure.
+//!
+//! A project's file may come from a stranger. It can say which runner drives what, but it names no
+//! program and no variable: those are the user's to name.
+
+use std::path::PathBuf;
+
+use super::choice::{self, Rules, pairs, read, read_rules, unknown};
+use super::{CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
+use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
+use crate::config::{
+    RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT, RUNNERS_ENVIRONMENT,
+    RUNNERS_PROGRAMS, Settings,
+};
+use crate::error::{Code, Error, Result, quote};
+
+/// What the settings say of runners.
+#[derive(Clone, Debug, Default)]
+pub struct Runners {
+    /// Who drives what.
+    pub rules: Rules,
+    /// The command line of the runner `command`.
+    pub command: Option<String>,
+    /// Variables of the user that agents get, by name.
+    pub passed: Vec<String>,
+    programs: Vec<(String, String)>,
+}
+
+impl Runners {
+    /// Reads the settings.
+    pub fn from(settings: &Settings) -> Result<Runners> {
+        for name in [RUNNERS_COMMAND, RUNNERS_PROGRAMS, RUNNERS_ENVIRONMENT] {
+            if settings.is_from_project(name) {
+                let message = format!(
+                    "{name} is set by the project's file, which cannot say what is started here nor what it sees"
+                );
+                let fix = format!("cleo config unset {name}");
+                return Err(Error::new(Code::ConfigInvalid, message).fix(fix));
+            }
+        }
+        let text = |name| settings.text(name).unwrap_or_default();
+        let rules = |name| read_rules(&text(name)).map_err(|error| invalid(name, &error));
+        let all = settings.text(RUNNERS_DEFAULT).map(|name| read(&name));
+        let programs = pairs(&text(RUNNERS_PROGRAMS));
+        let names = text(RUNNERS_ENVIRONMENT);
+        let names = names.split(',').map(str::trim);
+        Ok(Runners {
+            rules: Rules {
+                skills: rules(RUNNERS_BY_SKILL)?,
+                tiers: rules(RUNNERS_BY_TIER)?,
+                all: all
+                    .transpose()
+                    .map_err(|error| invalid(RUNNERS_DEFAULT, &error))?,
+            },
+            command: settings.text(RUNNERS_COMMAND),
+            passed: names
+                .filter(|name| !name.is_empty())
+                .map(String::from)
+                .collect(),
+            programs: programs.map_err(|error| invalid(RUNNERS_PROGRAMS, &error))?,
+        })
+    }
+
+    /// Returns the runner of a name. `command` is what the command line says of `command`.
+    pub fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
+        if name == "command" {
+            let line = command.or(self.command.as_deref()).ok_or_else(|| {
+                let message = "the runner `command` needs a command line";
+                Error::new(Code::Usage, message)
+                    .fix("cleo run --runner command --command 'agent {prompt_file}'")
+            })?;
+            return Ok(Box::new(CommandLine::read(line)?));
+        }
+        let known = all().into_iter().find(|runner| runner.name() == name);
+        let runner = known.ok_or_else(|| unknown(name))?;
+        let program = self.programs.iter().find(|(of, _)| of == name);
+        Ok(match program {
+            Some((_, program)) => Box::new(Elsewhere {
+                runner,
+                program: program.clone(),
+            }),
+            None => runner,
+        })
+    }
+}
+
+fn invalid(name: &str, error: &Error) -> Error {
+    let example = match name {
+        RUNNERS_BY_SKILL => "ct-documentor=gemini",
+        RUNNERS_BY_TIER => "1=claude:haiku,2=codex",
+        RUNNERS_PROGRAMS => "claude=/opt/claude/bin/claude",
+        _ => choice::NAMES[0],
+    };
+    let message = format!("{name}: {}", error.message);
+    let fix = format!("cleo config set {name} {}", quote(example));
+    Error::new(Code::ConfigInvalid, message).fix(fix)
+}
+
+/// Returns the runners that know a program of their own.
+pub fn all() -> Vec<Box<dyn Runner>> {
+    vec![
+        Box::new(Claude),
+        Box::new(Codex),
+        Box::new(Gemini),
+        Box::new(OpenCode),
+        Box::new(Copilot),
+    ]
+}
+
+/// Returns the words that lead to the command that a runner calls, and the options that this has to
+/// know.
+pub fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
+    let words = runner.invocation(&example()).words;
+    let is_option = |word: &&String| word.starts_with('-') && word.len() > 1;
+    let lead = words[1..].iter().take_while(|word| !is_option(word));
+    let options = words.iter().filter(is_option);
+    let name = |word: &String| word.split('=').next().unwrap_or_default().to_string();
+    (lead.cloned().collect(), options.map(name).collect())
+}
+
+/// A job that asks for all that can be looked up in a help text.
+fn example() -> Job {
+    Job {
+        prompt: String::new(),
+        prompt_file: PathBuf::new(),
+        output_file: PathBuf::new(),
+        folder: PathBuf::from("."),
+        environment: Vec::new(),
+        passed: Vec::new(),
+        model: Some("model".to_string()),
+        resume: None,
+        tools: Vec::new(),
+        limits: Limits {
+            cost: Some(1.0),
+            ..Limits::default()
+        },
+        raw: PathBuf::new(),
+    }
+}
+
+/// A runner whose program is not the one that the PATH leads to.
+struct Elsewhere {
+    runner: Box<dyn Runner>,
+    program: String,
+}
+
+impl Runner for Elsewhere {
+    fn name(&self) -> &'static str {
+        self.runner.name()
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        let mut invocation = self.runner.invocation(job);
+        if let Some(program) = invocation.words.first_mut() {
+            program.clone_from(&self.program);
+        }
+        invocation
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        self.runner.hear(line, ended)
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        self.runner.judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        self.runner.resumes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Key, Origin};
+    use crate::runner::agent::tests::job;
+
+    fn made(pairs: &[(&str, &str)], of: &str) -> Result<Runners> {
+        let mut settings = Settings::default();
+        for (name, value) in pairs {
+            let key = Key::named(name).unwrap();
+            let path = format!("/x/{of}/config.yaml");
+            let origin = Origin::File { path, line: 1 };
+            settings.add(key, key.read(value).unwrap(), origin);
+        }
+        Runners::from(&settings)
+    }
+
+    #[test]
+    fn a_program_may_lie_elsewhere() {
+        let runners = made(&[("runners.programs", "codex=/opt/codex")], "cleo").unwrap();
+        let first = |name| runners.named(name, None).unwrap().invocation(&job()).words[0].clone();
+        assert_eq!(
+            (first("codex").as_str(), first("claude").as_str()),
+            ("/opt/codex", "claude")
+        );
+    }
+
+    #[test]
+    fn a_project_chooses_runners_and_starts_nothing() {
+        let choice = [("runners.default", "codex"), ("runners.byTier", "1=gemini")];
+        assert!(made(&choice, ".cleo").is_ok());
+        for pair in [
+            ("runners.command", "sh -c evil"),
+            ("runners.programs", "claude=/tmp/evil"),
+            ("runners.environment", "AWS_*"),
+        ] {
+            let error = made(&[pair], ".cleo").unwrap_err();
+            assert_eq!(error.code, Code::ConfigInvalid);
+            assert!(made(&[pair], "cleo").is_ok());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_setting() {
+        for pair in [
+            ("runners.default", "nobody"),
+            ("runners.bySkill", "ct-docs"),
+            ("runners.programs", "x"),
+        ] {
+            let error = made(&[pair], "cleo").unwrap_err();
+            assert!(error.message.starts_with(pair.0), "{}", error.message);
+        }
+        assert!(made(&[], "cleo").unwrap().named("command", None).is_err());
+    }
+
+    #[test]
+    fn all_runners_are_listed() {
+        let mut names: Vec<&str> = all().iter().map(|runner| runner.name()).collect();
+        names.push("command");
+        assert_eq!(names, choice::NAMES);
+    }
+}

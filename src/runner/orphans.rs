@@ -1,0 +1,137 @@
+//! Agents that outlived the cleo that started them. One is known by the name of its run, which is in
+//! its environment and in that of everything it started, or by its process group together with the
+//! moment at which that began: a number alone may be somebody else's by now. Only Linux tells; elsewhere
+//! nothing is found and nothing is ended.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// The variable that names the run.
+pub const RUN: &str = "CLEO_RUN_ID";
+/// Most of an environment that is looked at, in bytes.
+const ENVIRONMENT_MAX: usize = 8 << 20;
+/// How long they may take to be gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Says when a process began: which start of the system, and how long after it.
+pub fn born(process: u32) -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let ticks = began(process)?;
+    Some(format!("{}/{ticks}", boot.trim()))
+}
+
+/// Reads how long after the start of the system a process began, in ticks of its clock.
+fn began(process: u32) -> Option<u64> {
+    stat(process)?.get(19)?.parse().ok()
+}
+
+/// Reads what the system tells of a process after its name: its state, its parent, its group, …
+fn stat(process: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name may hold anything, also brackets and blanks.
+    let rest = &text[text.rfind(')')? + 1..];
+    Some(rest.split_whitespace().map(str::to_string).collect())
+}
+
+/// Ends what is left of the agents of a run, and returns how many processes that were. `groups` are
+/// the groups that it was seen to start, each with when it began.
+pub fn end(run: &str, groups: &[(u32, String)]) -> usize {
+    let begun = Instant::now();
+    let mut ended = 0;
+    loop {
+        let left = found(run, groups);
+        ended = ended.max(left.len());
+        if left.is_empty() || begun.elapsed() > PATIENCE {
+            return ended;
+        }
+        for process in left {
+            // What it names was looked at after it was opened, so it is no other process by now.
+            let _ = pidfd_send_signal(&process, Signal::KILL);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Finds the processes of a run, each opened so that it cannot become another one.
+fn found(run: &str, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
+    let groups: Vec<u32> = groups
+        .iter()
+        .filter(|(group, when)| born(*group).as_ref() == Some(when))
+        .map(|(group, _)| *group)
+        .collect();
+    let own = std::process::id();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let open = |number: u32| {
+        let pid = Pid::from_raw(i32::try_from(number).ok()?)?;
+        let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        let is_one = is_of_run(number, run) || is_in(number, &groups);
+        is_one.then_some(process)
+    };
+    numbers
+        .filter(|number| *number != own)
+        .filter_map(open)
+        .collect()
+}
+
+fn is_of_run(process: u32, run: &str) -> bool {
+    let Ok(environment) = fs::read(format!("/proc/{process}/environ")) else {
+        return false;
+    };
+    let wanted = format!("{RUN}={run}");
+    let environment = &environment[..environment.len().min(ENVIRONMENT_MAX)];
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.any(|variable| variable == wanted.as_bytes())
+}
+
+/// Says whether a process that has not ended is in one of these groups.
+fn is_in(process: u32, groups: &[u32]) -> bool {
+    let Some(stat) = stat(process).filter(|_| !groups.is_empty()) else {
+        return false;
+    };
+    let group = stat.get(2).and_then(|group| group.parse().ok());
+    let has_ended = stat
+        .first()
+        .is_some_and(|state| state == "Z" || state == "X");
+    !has_ended && group.is_some_and(|group| groups.contains(&group))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_the_moment_it_began() {
+        let own = born(std::process::id());
+        assert_eq!(own, born(std::process::id()));
+        if own.is_some() {
+            assert_eq!(born(u32::MAX >> 1), None);
+        }
+    }
+
+    #[test]
+    fn only_what_belongs_to_the_run_is_ended() {
+        let sleeper = |run: &str| {
+            let mut command = Command::new("sleep");
+            command.arg("60").env(RUN, run).stdin(Stdio::null());
+            command.spawn().unwrap()
+        };
+        let run = format!("run_test_{}", std::process::id());
+        let (mut ours, mut other) = (sleeper(&run), sleeper(&format!("{run}x")));
+        if born(ours.id()).is_some() {
+            let wrong = vec![(other.id(), "another start/1".to_string())];
+            assert!(end(&run, &wrong) >= 1);
+            assert!(!ours.wait().unwrap().success());
+            assert!(other.try_wait().unwrap().is_none());
+        }
+        let _ = ours.kill();
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}

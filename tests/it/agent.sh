@@ -1,0 +1,98 @@
+#!/bin/sh
+# Plays an agent. Its first argument says how it behaves; what it does is told by its environment alone,
+# as real agents know it.
+set -u
+name=${CLEO_OUTPUT_FILE##*/}
+outputs=$CLEO_ROOT/claudedocs/agent-outputs
+here=$CLEO_ROOT/.played
+mkdir -p "$here"
+# How often this task was played, this time included.
+echo "$$" >>"$here/$CLEO_TASK_ID"
+round=$(wc -l <"$here/$CLEO_TASK_ID")
+
+write_file() {
+    printf '# Work on %s\n\n## Summary\n\nIt was done.\n' "$CLEO_TASK_ID" >"$CLEO_OUTPUT_FILE"
+}
+
+# $1: status, $2: task
+write_line() {
+    printf '{"id":"%s","file":"%s","title":"Work","date":"2026-01-26","status":"%s","topics":["x"],"key_findings":["It works.","It is fast.","It is small."],"actionable":false,"needs_followup":[],"linked_tasks":["%s"]}\n' \
+        "$CLEO_MANIFEST_ID" "$name" "$1" "$2" >>"$outputs/MANIFEST.jsonl"
+}
+
+work() {
+    write_file
+    write_line complete "$CLEO_TASK_ID"
+}
+
+say() {
+    echo "Task $1. See MANIFEST.jsonl for summary."
+}
+
+case $1 in
+works) work && say complete ;;
+# Does nothing, and says that it did everything.
+lies) say complete ;;
+# Lies once, then works.
+lies-once)
+    [ "$round" -eq 1 ] || work
+    say complete
+    ;;
+# Works, and ends as if it had failed.
+crashes-late) work && exit 3 ;;
+crashes) echo "out of luck" >&2 && exit 3 ;;
+crashes-once)
+    [ "$round" -gt 1 ] || exit 3
+    work
+    ;;
+dies) kill -9 $$ ;;
+hangs) sleep 600 ;;
+partial) write_file && write_line partial "$CLEO_TASK_ID" && say partial ;;
+blocked) write_file && write_line blocked "$CLEO_TASK_ID" ;;
+# Ends in the middle of its line, and mends that when it is told.
+torn)
+    write_file
+    [ "$round" -eq 1 ] && printf '{"id":"%s","fi' "$CLEO_MANIFEST_ID" >>"$outputs/MANIFEST.jsonl" && exit 0
+    echo >>"$outputs/MANIFEST.jsonl"
+    write_line complete "$CLEO_TASK_ID"
+    ;;
+# Links its line to somebody else's task.
+stranger) write_file && write_line complete T1 ;;
+# Leaves children behind that hold its pipes, one in a group of its own.
+leaves)
+    work
+    sleep 600 &
+    setsid sleep 600 &
+    ;;
+# Writes 100 MB.
+talks)
+    work
+    yes 'a line that says nothing, and says it again and again' | head -c 100000000
+    ;;
+# Waits until the file of another task is there: only side by side can both end.
+meets)
+    work
+    : >"$here/met-$CLEO_TASK_ID"
+    until [ -e "$here/met-$2" ] || [ -e "$here/met-$3" ] && [ "$(ls "$here" | grep -c met-)" -gt 1 ]; do sleep 0.02; done
+    ;;
+# Has its task taken away and goes on writing, as one that hung for too long.
+late)
+    cleo release "$CLEO_TASK_ID" --force >/dev/null 2>&1
+    env -u CLEO_EPOCH -u CLEO_AGENT CLEO_AGENT=other cleo claim "$CLEO_TASK_ID" >/dev/null 2>&1
+    work
+    cleo complete "$CLEO_TASK_ID" >"$here/late" 2>&1
+    echo "$?" >>"$here/late"
+    ;;
+# Completes its task itself, as its skill may tell it to.
+completes) work && cleo complete "$CLEO_TASK_ID" >/dev/null ;;
+# Calls cleo run within cleo run.
+nests) cleo run "$2" --command true >"$here/nested" 2>&1 ;;
+# Shows what it was given.
+shows)
+    env | grep -E '^(CLEO_|TRACEPARENT)' | sort >"$here/environment"
+    cat >"$here/prompt-$round"
+    [ "$round" -eq 1 ] || work
+    ;;
+slowly) sleep 0.05 && work ;;
+*) echo "nobody plays $1" >&2 && exit 64 ;;
+esac

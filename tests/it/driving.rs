@@ -1,0 +1,252 @@
+//! One attempt of an agent, with scripts that play it: what it gets, what is kept, when it is ended,
+//! and that nothing of it is left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cleo::run::Outcome;
+use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive};
+use rustix::fs::{Mode, OFlags};
+use tempfile::TempDir;
+
+/// A folder in which scripts play agents.
+struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        Stage {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn job(&self, prompt: &str) -> Job {
+        Job {
+            prompt: prompt.to_string(),
+            prompt_file: self.path("prompt"),
+            output_file: self.path("output.md"),
+            folder: self.folder.path().to_path_buf(),
+            environment: vec![("CLEO_TASK_ID".into(), "T1".into())],
+            passed: Vec::new(),
+            model: None,
+            resume: None,
+            tools: Vec::new(),
+            limits: Limits {
+                time: Some(Duration::from_secs(60)),
+                ..Limits::default()
+            },
+            raw: self.path("raw/T1-1"),
+        }
+    }
+
+    /// Plays a script to its end.
+    fn play(&self, script: &str) -> Ended {
+        play(script, &self.job("Do it."))
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+}
+
+fn play(script: &str, job: &Job) -> Ended {
+    drive(&shell(script), job, &AtomicBool::new(false), &mut |_| {}).unwrap()
+}
+
+fn shell(script: &str) -> CommandLine {
+    CommandLine::read(&shlex::try_join(["sh", "-c", script]).unwrap()).unwrap()
+}
+
+/// Says whether nobody holds the pipe open any more that a script made with `mkfifo`.
+fn is_alone(pipe: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let pipe = rustix::fs::open(pipe, flags, Mode::empty()).unwrap();
+    // While there is a writer, there may be something to read later.
+    rustix::io::read(&pipe, &mut [0; 1]) == Ok(0)
+}
+
+#[test]
+fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
+    let stage = Stage::new();
+    let ended = stage.play("cat; echo; echo doubt >&2; echo Done.");
+    assert_eq!(ended.outcome, Some(Outcome::Ok));
+    assert_eq!(ended.message.as_deref(), Some("Done."));
+    assert_eq!(ended.complaints, ["doubt"]);
+    assert_eq!(stage.read("raw/T1-1.out"), "Do it.\nDone.\n");
+    assert_eq!(stage.read("raw/T1-1.err"), "doubt\n");
+}
+
+#[test]
+fn a_prompt_may_be_larger_than_a_pipe_and_nobody_has_to_read_it() {
+    let stage = Stage::new();
+    let long = "x".repeat(1 << 20);
+    let ended = play("wc -c | tr -d ' '", &stage.job(&long));
+    assert_eq!(ended.message.as_deref(), Some("1048576"));
+    let ended = play("exec <&-; echo unread", &stage.job(&long));
+    assert_eq!(ended.message.as_deref(), Some("unread"));
+}
+
+#[test]
+fn an_agent_sees_what_it_needs_of_the_environment() {
+    let stage = Stage::new();
+    let ended = stage.play("env | cut -d= -f1 | sort | tr '\\n' ' '");
+    let names = ended.message.unwrap();
+    assert!(names.contains("CLEO_TASK_ID") && names.contains("PATH"));
+    // Whoever runs this test has variables of cargo.
+    assert!(!names.contains("CARGO_"), "{names}");
+    let mut job = stage.job("");
+    job.passed = vec!["CARGO_*".to_string()];
+    let ended = play("env | grep -c ^CARGO_", &job);
+    assert_ne!(
+        ended.message.as_deref(),
+        Some("0"),
+        "what is allowed goes on"
+    );
+}
+
+#[test]
+fn an_exit_code_that_is_not_zero_is_a_failure_with_a_reason() {
+    let ended = Stage::new().play("echo out of luck >&2; exit 3");
+    assert_eq!(ended.outcome, Some(Outcome::AgentError));
+    let reason = "it ended with exit code 3: out of luck";
+    assert_eq!(ended.reason.as_deref(), Some(reason));
+    let ended = Stage::new().play("kill -KILL $$");
+    assert_eq!(ended.exit_code, None);
+    assert_eq!(ended.reason.as_deref(), Some("a signal ended it"));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error_with_a_fix() {
+    let runner = CommandLine::read("no-such-agent-at-all").unwrap();
+    let job = Stage::new().job("");
+    let error = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert_eq!(error.code.name(), "E_PROGRAM_MISSING");
+}
+
+#[test]
+fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
+    let stage = Stage::new();
+    let limits = [
+        (Some(Duration::from_millis(300)), None, "it took longer"),
+        (None, Some(Duration::from_millis(300)), "it was silent"),
+    ];
+    for (time, idle, reason) in limits {
+        let mut job = stage.job("");
+        job.limits = Limits {
+            time,
+            idle,
+            ..Limits::default()
+        };
+        let ended = play("sleep 300", &job);
+        assert_eq!(ended.outcome, Some(Outcome::Timeout));
+        assert!(ended.reason.unwrap().starts_with(reason));
+        assert_eq!(ended.exit_code, None);
+    }
+}
+
+#[test]
+fn an_agent_that_gives_signs_is_not_silent() {
+    let mut job = Stage::new().job("");
+    job.limits.idle = Some(Duration::from_secs(20));
+    let ended = play("for n in 1 2 3; do sleep 0.1; echo $n >&2; done", &job);
+    assert_eq!(ended.outcome, Some(Outcome::Ok));
+}
+
+#[test]
+fn an_agent_is_ended_when_its_caller_wants_it() {
+    let stage = Stage::new();
+    let stop = AtomicBool::new(false);
+    let mut started = |sign| {
+        assert!(matches!(sign, Sign::Started(_)));
+        stop.store(true, Ordering::Relaxed);
+    };
+    let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();
+    assert_eq!(ended.outcome, Some(Outcome::Cancelled));
+}
+
+#[test]
+fn an_agent_that_will_not_stop_is_made_to_and_its_last_words_are_kept() {
+    let stage = Stage::new();
+    let mut job = stage.job("");
+    job.limits.time = Some(Duration::from_millis(500));
+    let ended = play(
+        "trap 'echo not yet' TERM; while :; do sleep 0.1; done",
+        &job,
+    );
+    assert_eq!(ended.outcome, Some(Outcome::Timeout));
+    assert_eq!(stage.read("raw/T1-1.out"), "not yet\n");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_that_an_agent_started_outlives_it() {
+    let ends = ["exit 0", "exit 1", "sleep 300"];
+    let leaves = [
+        "sleep 300 &",
+        "setsid sleep 300 &",
+        "setsid sh -c 'sleep 300 & setsid sleep 300' &",
+        "(setsid sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &) &",
+    ];
+    for end in ends {
+        for leave in leaves {
+            let stage = Stage::new();
+            let mut job = stage.job("");
+            if end.starts_with("sleep") {
+                job.limits.time = Some(Duration::from_millis(300));
+            }
+            // Who holds the pipe open lives.
+            let script = format!("mkfifo alive; exec 3<>alive; {leave} {end}");
+            play(&script, &job);
+            assert!(is_alone(&stage.path("alive")), "{leave} {end}");
+        }
+    }
+}
+
+#[test]
+fn many_at_once_end_their_own_and_no_other() {
+    let slow = Stage::new();
+    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let script = "setsid sleep 2 & echo $! >started; wait $! && echo Done.";
+            let mut begin = |_| begun.store(true, Ordering::Relaxed);
+            drive(&shell(script), &slow.job(""), &over, &mut begin).unwrap()
+        });
+        while !slow.path("started").exists() {
+            thread::yield_now();
+        }
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    Stage::new().play("setsid sleep 300 & sleep 300 & exit 0");
+                }
+            });
+        }
+        let ended = other.join().unwrap();
+        assert_eq!(ended.message.as_deref(), Some("Done."), "{ended:?}");
+    });
+}
+
+#[test]
+fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
+    let stage = Stage::new();
+    let lines = "head -c 50000000 /dev/zero | tr '\\0' 'y'; echo";
+    let ended = stage.play(&format!("{lines}; {lines}; echo Done."));
+    assert_eq!(ended.outcome, Some(Outcome::Ok));
+    assert_eq!(ended.message.as_deref(), Some("Done."));
+    let kept = fs::read(stage.path("raw/T1-1.out")).unwrap();
+    let note = format!(
+        "\n[cleo left out {} more bytes]\n",
+        100_000_008 - (64 << 20)
+    );
+    assert_eq!(kept.len(), (64 << 20) + note.len());
+    assert!(kept.ends_with(note.as_bytes()));
+}

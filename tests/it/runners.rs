@@ -1,0 +1,386 @@
+//! What runners make of event streams that were recorded from the real programs: how each attempt
+//! ended, whatever the exit code said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cleo::run::{Outcome, Usage};
+use cleo::runner::agent::{Ended, Job, Limits, Runner, Runners, Sign, all};
+
+use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
+
+fn runner(name: &str) -> Box<dyn Runner> {
+    Runners::default().named(name, None).unwrap()
+}
+
+fn recorded(program: &str, case: &str) -> PathBuf {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/agents");
+    Path::new(folder).join(program).join(case)
+}
+
+/// Plays a recorded stream, and says how it ended and of what it gave signs.
+fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<Sign>) {
+    let said = fs::read_to_string(recorded(program, &format!("{case}.out"))).unwrap();
+    let complaints = fs::read_to_string(recorded(program, &format!("{case}.err")));
+    let runner = runner(program);
+    let mut ended = Ended {
+        exit_code,
+        complaints: complaints
+            .unwrap_or_default()
+            .lines()
+            .map(String::from)
+            .collect(),
+        ..Ended::default()
+    };
+    let signs = said
+        .lines()
+        .flat_map(|line| runner.hear(line, &mut ended))
+        .collect();
+    runner.judge(&mut ended);
+    (ended, signs)
+}
+
+/// The table of how each program ends: exit code as observed, outcome, and what the reason holds.
+const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
+    ("claude", "done", Some(0), Good, ""),
+    ("claude", "nothing-done", Some(0), Good, ""),
+    // The result says success; `is_error` says otherwise.
+    ("claude", "http-400", Some(1), AgentError, "API Error: 400"),
+    ("claude", "http-429", Some(1), RateLimited, "429"),
+    ("claude", "http-529-once", Some(0), Good, ""),
+    ("claude", "server-gone", Some(1), AgentError, "API Error"),
+    ("claude", "not-allowed", Some(0), Good, ""),
+    ("claude", "turns-out", Some(1), Budget, "turns ran out"),
+    ("claude", "money-out", Some(1), Budget, "money ran out"),
+    ("claude", "answer-cut", Some(1), AgentError, ""),
+    (
+        "claude",
+        "terminated",
+        Some(143),
+        AgentError,
+        "exit code 143",
+    ),
+    // SIGINT: it exits with 0 and no result.
+    (
+        "claude",
+        "terminated",
+        Some(0),
+        AgentError,
+        "without a result",
+    ),
+    ("codex", "done", Some(0), Good, ""),
+    ("codex", "nothing-done", Some(0), Good, ""),
+    (
+        "codex",
+        "http-400",
+        Some(1),
+        AgentError,
+        "scripted failure 400",
+    ),
+    (
+        "codex",
+        "http-429",
+        Some(1),
+        RateLimited,
+        "429 Too Many Requests",
+    ),
+    ("codex", "http-529-once", Some(0), Good, ""),
+    (
+        "codex",
+        "server-gone",
+        None,
+        AgentError,
+        "waiting for network",
+    ),
+    ("codex", "not-allowed", Some(0), Good, ""),
+    // An `error` event that was followed by success.
+    ("codex", "stream-cut-once", Some(0), Good, ""),
+    ("codex", "answer-cut", Some(0), Good, ""),
+    ("codex", "terminated", None, AgentError, "a signal ended it"),
+    (
+        "codex",
+        "terminated",
+        Some(1),
+        AgentError,
+        "without a result",
+    ),
+    ("gemini", "done", Some(0), Good, ""),
+    ("gemini", "nothing-done", Some(0), Good, ""),
+    (
+        "gemini",
+        "http-400",
+        Some(144),
+        AgentError,
+        "scripted failure 400",
+    ),
+    (
+        "gemini",
+        "http-401",
+        Some(145),
+        AgentError,
+        "scripted failure 401",
+    ),
+    // It tries again and again, and says so on standard error.
+    ("gemini", "http-429", None, RateLimited, ""),
+    (
+        "gemini",
+        "bad-auth",
+        Some(41),
+        AgentError,
+        "Invalid auth method selected",
+    ),
+    ("gemini", "terminated", Some(53), Budget, "turns ran out"),
+    (
+        "gemini",
+        "stream-cut-once",
+        Some(1),
+        AgentError,
+        "terminated",
+    ),
+    ("gemini", "answer-cut", Some(0), Good, ""),
+    (
+        "gemini",
+        "terminated",
+        Some(0),
+        AgentError,
+        "without a result",
+    ),
+    ("opencode", "done", Some(0), Good, ""),
+    ("opencode", "nothing-done", Some(0), Good, ""),
+    (
+        "opencode",
+        "http-400",
+        Some(1),
+        AgentError,
+        "scripted failure 400",
+    ),
+    (
+        "opencode",
+        "http-401",
+        Some(1),
+        AgentError,
+        "scripted failure 401",
+    ),
+    ("opencode", "http-529-once", Some(0), Good, ""),
+    ("opencode", "stream-cut-once", Some(0), Good, ""),
+    // It exits with 0 all the same.
+    ("opencode", "answer-cut", Some(0), AgentError, "was cut"),
+    ("copilot", "done", Some(0), Good, ""),
+    ("copilot", "nothing-done", Some(0), Good, ""),
+    (
+        "copilot",
+        "http-400",
+        Some(1),
+        AgentError,
+        "scripted failure 400",
+    ),
+    (
+        "copilot",
+        "http-401",
+        Some(1),
+        AgentError,
+        "Authentication failed",
+    ),
+    // Asked to end, it says in its result that all went well.
+    ("copilot", "http-429", Some(0), AgentError, "interrupted"),
+    ("copilot", "terminated", Some(0), AgentError, "interrupted"),
+    ("copilot", "server-gone", Some(1), AgentError, ""),
+    ("copilot", "not-allowed", Some(0), Good, ""),
+    ("copilot", "answer-cut", Some(0), Good, ""),
+];
+
+#[test]
+fn how_an_attempt_ended_is_read_from_the_stream() {
+    for (program, case, exit_code, outcome, reason) in ENDS {
+        let (ended, _) = play(program, case, *exit_code);
+        let what = format!("{program} {case} {exit_code:?}: {:?}", ended.reason);
+        assert_eq!(ended.outcome, Some(*outcome), "{what}");
+        assert_eq!(ended.reason.is_none(), *outcome == Good, "{what}");
+        assert!(ended.reason.unwrap_or_default().contains(reason), "{what}");
+    }
+}
+
+#[test]
+fn the_table_has_every_stream_that_was_recorded() {
+    let files = walkdir::WalkDir::new(recorded("", "")).into_iter();
+    for file in files.map(Result::unwrap) {
+        let case = file.path().file_stem().unwrap().to_str().unwrap();
+        let program = file.path().parent().unwrap().file_name().unwrap();
+        let is_known = |row: &&(&str, &str, _, _, _)| program == row.0 && case == row.1;
+        let is_stream = file.path().extension().is_some_and(|it| it == "out");
+        assert!(
+            !is_stream || ENDS.iter().any(|row| is_known(&row)),
+            "{file:?}"
+        );
+    }
+}
+
+#[test]
+fn an_end_without_a_word_is_no_good_end() {
+    for runner in all() {
+        for (exit_code, outcome) in [(Some(0), AgentError), (None, AgentError)] {
+            let mut ended = Ended {
+                exit_code,
+                ..Ended::default()
+            };
+            runner.judge(&mut ended);
+            assert_eq!(ended.outcome, Some(outcome), "{}", runner.name());
+        }
+    }
+}
+
+#[test]
+fn a_good_end_with_another_exit_code_is_none() {
+    for runner in all() {
+        let (ended, _) = play(runner.name(), "done", Some(1));
+        assert_eq!(ended.outcome, Some(AgentError), "{}", runner.name());
+    }
+}
+
+#[test]
+fn messages_conversations_tokens_and_cost_are_told() {
+    let usage = |input: u64, output: u64| {
+        Some(Usage {
+            input_tokens: Some(input),
+            output_tokens: Some(output),
+            total_tokens: Some(input + output),
+        })
+    };
+    for (program, usage, cost, turns) in [
+        ("claude", usage(300, 60), Some(0.0024), Some(3)),
+        ("codex", usage(300, 60), None, None),
+        ("gemini", usage(300, 60), None, None),
+        ("opencode", usage(300, 60), Some(0.0018), Some(3)),
+        ("copilot", None, None, Some(3)),
+    ] {
+        let (ended, signs) = play(program, "done", Some(0));
+        let message = "Research complete. See MANIFEST.jsonl for summary.";
+        assert_eq!(ended.message.as_deref(), Some(message), "{program}");
+        assert_eq!((ended.usage, ended.turns), (usage, turns), "{program}");
+        let cost = cost.map(|cost| format!("{cost:.4}"));
+        assert_eq!(
+            ended.cost.map(|cost| format!("{cost:.4}")),
+            cost,
+            "{program}"
+        );
+        let named = Sign::Conversation(ended.conversation.clone().unwrap());
+        assert_eq!(
+            signs.iter().filter(|sign| **sign == named).count(),
+            1,
+            "{program}"
+        );
+        let doing = signs.iter().filter(|sign| matches!(sign, Sign::Doing(_)));
+        assert_eq!(doing.count(), 2, "{program} {signs:?}");
+        let told = signs.iter().rev().find_map(|sign| match sign {
+            Sign::Used(usage) => Some(*usage),
+            _ => None,
+        });
+        assert_eq!(told, usage, "{program}");
+        assert!(runner(program).resumes());
+    }
+}
+
+#[test]
+fn what_an_agent_was_not_allowed_is_named() {
+    for (program, denied) in [
+        ("claude", vec!["Write", "Bash"]),
+        ("codex", vec!["shell"]),
+        ("copilot", vec!["bash"]),
+    ] {
+        let (ended, _) = play(program, "not-allowed", Some(0));
+        assert_eq!(ended.denied, denied, "{program}");
+    }
+}
+
+#[test]
+fn a_fault_in_json_on_standard_error_is_read() {
+    let mut ended = Ended {
+        exit_code: Some(144),
+        complaints: [
+            "{",
+            "  \"error\": {",
+            "    \"message\": \"no, \\\"no\\\"\",",
+            "  }",
+            "}",
+        ]
+        .map(String::from)
+        .to_vec(),
+        ..Ended::default()
+    };
+    runner("gemini").judge(&mut ended);
+    assert_eq!(ended.reason.as_deref(), Some("no, \"no\""));
+}
+
+#[test]
+fn hostile_lines_mean_nothing() {
+    let deep = "[".repeat(100_000);
+    let lines = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"type\":7}",
+        "{\"type\":\"result\"",
+        "{\"type\":\"unheard-of\",\"message\":{}}",
+        deep.as_str(),
+    ];
+    for runner in all() {
+        let mut ended = Ended::default();
+        for line in lines {
+            assert_eq!(runner.hear(line, &mut ended), []);
+        }
+        assert_eq!(ended, Ended::default(), "{}", runner.name());
+        // Wrong types where something else is expected.
+        for kind in [
+            "result",
+            "assistant",
+            "error",
+            "step_finish",
+            "turn.completed",
+            "message",
+        ] {
+            for value in ["null", "7", "[]", "{}", "\"x\"", "-1", "1e400"] {
+                let line = format!(
+                    "{{\"type\":\"{kind}\",\"message\":{value},\"usage\":{value},\"part\":{value},\
+                     \"error\":{value},\"result\":{value},\"stats\":{value},\"num_turns\":{value}}}"
+                );
+                runner.hear(&line, &mut ended);
+            }
+        }
+        runner.judge(&mut ended);
+        assert!(ended.outcome.is_some());
+    }
+}
+
+#[test]
+fn calls_carry_what_the_job_says_and_take_no_value_for_an_option() {
+    let job = Job {
+        prompt: "Do it.".to_string(),
+        prompt_file: "/w/prompt".into(),
+        output_file: "/w/out.md".into(),
+        folder: "/w".into(),
+        environment: Vec::new(),
+        passed: Vec::new(),
+        model: Some("--evil".to_string()),
+        resume: Some("ses_1".to_string()),
+        tools: vec!["--evil".to_string()],
+        limits: Limits {
+            turns: Some(9),
+            cost: Some(0.5),
+            ..Limits::default()
+        },
+        raw: "/w/raw".into(),
+    };
+    let mut shown = String::new();
+    for runner in all() {
+        let invocation = runner.invocation(&job);
+        assert!(invocation.reads_prompt, "{}", runner.name());
+        assert!(!invocation.words.iter().any(|word| word == "--evil"));
+        shown += &format!(
+            "{}\n  {}\n",
+            invocation.words.join(" "),
+            invocation.passed.join(" ")
+        );
+    }
+    insta::assert_snapshot!(shown);
+}

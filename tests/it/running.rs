@@ -1,0 +1,474 @@
+//! `cleo run`: a script plays the agents, well and in every way in which they fail.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::world::{TestWorkspace, document};
+
+/// What plays the agents.
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+
+/// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
+fn planned() -> TestWorkspace {
+    TestWorkspace::planned()
+}
+
+/// The command line of a run whose agents behave so.
+fn played(what: &str, how: &str) -> Vec<String> {
+    let line = format!("run {what} --command 'sh {AGENT} {how}'");
+    shlex::split(&line).unwrap()
+}
+
+/// Runs agents that behave so, and returns the exit code and the result.
+fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
+    let reply = workspace.finish(workspace.command(&played(what, how)), "");
+    let document = document(&reply);
+    (reply.exit, document["result"].clone())
+}
+
+/// Finds a task in the result of a run.
+fn task<'a>(result: &'a Value, id: &str) -> &'a Value {
+    let tasks = result["tasks"].as_array().unwrap();
+    let found = tasks.iter().find(|task| task["taskId"] == id);
+    found.unwrap_or_else(|| panic!("{id} in {result}"))
+}
+
+/// Returns where each task stands in the workspace.
+fn statuses(workspace: &TestWorkspace) -> String {
+    let listed = workspace.json(&["list"]);
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    let one = |task: &Value| {
+        let (id, status) = (
+            task["id"].as_str().unwrap(),
+            task["status"].as_str().unwrap(),
+        );
+        format!("{id} {status}")
+    };
+    tasks.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the kinds of the events of the only run, in order, from its file.
+fn events(workspace: &TestWorkspace) -> Vec<Value> {
+    let runs = fs::read_dir(workspace.path(".cleo/runs")).unwrap();
+    let folders = runs
+        .map(Result::unwrap)
+        .filter(|entry| entry.path().is_dir());
+    let folder = folders.last().unwrap().path();
+    let text = fs::read_to_string(folder.join("events.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn an_epic_is_carried_out_in_the_order_of_its_graph() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "--epic T1", "works");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(result["summary"]["done"], 4);
+    assert_eq!(result["run"]["status"], "completed");
+    assert_eq!(result["run"]["kind"], "epic");
+    let all = "T1 done, T2 done, T3 done, T4 done, T5 done";
+    assert_eq!(statuses(&workspace), all);
+    let events = events(&workspace);
+    let at = |kind: &str, task: &str| {
+        let is_it = |event: &Value| event["type"] == kind && event["taskId"] == task;
+        events.iter().position(is_it).unwrap()
+    };
+    for (before, after) in [("T2", "T3"), ("T2", "T5"), ("T3", "T4")] {
+        assert!(at("task.completed", before) < at("task.started", after));
+    }
+    assert_eq!(kinds(&events).first(), Some(&"run.started"));
+    assert_eq!(kinds(&events).last(), Some(&"run.finished"));
+}
+
+#[test]
+fn what_is_kept_of_a_run_can_be_looked_at() {
+    let workspace = planned();
+    let (_, result) = run(&workspace, "T2", "works");
+    let id = result["run"]["id"].as_str().unwrap();
+    let shown = workspace.json(&["runs", "show", id]);
+    assert_eq!(shown["result"]["tasks"], result["tasks"]);
+    let listed = workspace.json(&["runs", "list", "--kind", "tasks"]);
+    assert_eq!(listed["result"]["total"], 1);
+    let logs = workspace.json(&["runs", "logs", id, "--raw", "--task", "T2"]);
+    let said = logs["result"]["outputs"][0]["text"].as_str().unwrap();
+    assert_eq!(said, "Task complete. See MANIFEST.jsonl for summary.\n");
+    let lines = workspace.text(&format!("runs logs {id} --format ndjson"), "");
+    let file = events(&workspace);
+    let lines: Vec<Value> = lines
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines, file);
+}
+
+#[test]
+fn a_lie_is_caught_and_mended() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "lies-once");
+    assert_eq!(
+        (exit, &task(&result, "T2")["attempts"]),
+        (0, &Value::from(2))
+    );
+    let events = events(&workspace);
+    let lacking = events
+        .iter()
+        .find(|event| event["type"] == "task.lacking")
+        .unwrap();
+    let missing = lacking["detail"]["missing"].to_string();
+    assert!(
+        missing.contains("E_NOT_VERIFIED") && missing.contains("is not there"),
+        "{missing}"
+    );
+    assert_eq!(lacking["detail"]["outcome"], "protocol_violation");
+}
+
+#[test]
+fn only_what_verifies_is_completed_whatever_agents_say() {
+    for (how, exit, outcome) in [
+        ("lies", 80, "protocol_violation"),
+        ("crashes", 80, "agent_error"),
+        ("dies", 80, "agent_error"),
+        ("partial", 80, "partial"),
+        ("blocked", 80, "blocked"),
+        ("stranger", 80, "protocol_violation"),
+        ("hangs", 124, "timeout"),
+    ] {
+        let workspace = planned();
+        let what = "T2 --repair 0 --task-time-limit 1s";
+        let (ended, result) = run(&workspace, what, how);
+        assert_eq!(
+            (ended, &task(&result, "T2")["outcome"]),
+            (exit, &Value::from(outcome)),
+            "{how}: {result}"
+        );
+        assert_eq!(task(&result, "T2")["state"], "failed", "{how}");
+        assert!(
+            statuses(&workspace).contains("T2 pending"),
+            "{how} gives it back"
+        );
+        assert!(
+            workspace.json(&["list", "--claimed"])["result"]["total"] == 0,
+            "{how}"
+        );
+    }
+}
+
+#[test]
+fn what_verifies_is_done_however_the_program_ended() {
+    for how in [
+        "crashes-late",
+        "crashes-once",
+        "torn",
+        "leaves",
+        "completes",
+    ] {
+        let workspace = planned();
+        let (exit, result) = run(&workspace, "T2", how);
+        assert_eq!(
+            (exit, &task(&result, "T2")["state"]),
+            (0, &Value::from("done")),
+            "{how}: {result}"
+        );
+    }
+}
+
+#[test]
+fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
+    let workspace = planned();
+    workspace.ok("add 'Something else' --parent T1");
+    let how = "sh -c 'case $CLEO_TASK_ID in T3) how=lies;; *) how=works;; esac; exec sh $0 $how'";
+    let command = format!("{how} {AGENT}");
+    let words = [
+        "run",
+        "--epic",
+        "T1",
+        "--repair",
+        "0",
+        "--command",
+        &command,
+    ];
+    let reply = workspace.finish(workspace.command(&words), "");
+    let answer = document(&reply);
+    assert_eq!(reply.exit, 81, "{reply}");
+    let result = &answer["result"];
+    assert_eq!(task(result, "T3")["state"], "failed");
+    assert_eq!(task(result, "T4")["state"], "skipped");
+    for done in ["T2", "T5", "T6"] {
+        assert_eq!(task(result, done)["state"], "done", "{done}");
+    }
+    assert_eq!(answer["error"]["code"], "E_STEPS_FAILED");
+}
+
+#[test]
+fn the_middle_of_a_diamond_is_worked_on_side_by_side() {
+    let workspace = planned();
+    // T3 and T5 only end when both have begun.
+    let how =
+        "sh -c 'case $CLEO_TASK_ID in T3|T5) exec sh $0 meets T3 T5;; *) exec sh $0 works;; esac'";
+    let command = format!("{how} {AGENT}");
+    let words = [
+        "run",
+        "--epic",
+        "T1",
+        "--jobs",
+        "2",
+        "--task-time-limit",
+        "60s",
+        "--command",
+        &command,
+    ];
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 0, "{reply}");
+}
+
+#[test]
+fn tasks_that_touch_the_same_files_are_worked_on_one_after_the_other() {
+    let workspace = TestWorkspace::new();
+    for title in ["One", "Two", "Three"] {
+        workspace.ok(&format!("add {title} --file src/a.rs"));
+    }
+    let (exit, result) = run(&workspace, "T1 T2 T3 --jobs 3", "slowly");
+    assert_eq!(exit, 0, "{result}");
+    let mut open = 0;
+    for event in events(&workspace) {
+        open += match event["type"].as_str().unwrap() {
+            "task.started" => 1,
+            "task.completed" => -1,
+            _ => 0,
+        };
+        assert!(open <= 1, "two at a time");
+    }
+}
+
+#[test]
+fn an_agent_knows_its_work_by_its_environment_and_is_told_what_is_missing() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "shows");
+    assert_eq!(exit, 0, "{result}");
+    let environment = workspace.read(".played/environment");
+    let id = result["run"]["id"].as_str().unwrap();
+    for line in [
+        "CLEO_TASK_ID=T2".to_string(),
+        format!("CLEO_RUN_ID={id}"),
+        "CLEO_EPOCH=1".to_string(),
+        "CLEO_DEPTH=1".to_string(),
+        format!("CLEO_ROOT={}", workspace.root().display()),
+    ] {
+        assert!(
+            environment.lines().any(|there| there == line),
+            "{line} in {environment}"
+        );
+    }
+    for name in ["CLEO_MANIFEST_ID=", "CLEO_OUTPUT_FILE=/", "TRACEPARENT=00-"] {
+        assert!(
+            environment.lines().any(|line| line.starts_with(name)),
+            "{name}"
+        );
+    }
+    let (first, second) = (
+        workspace.read(".played/prompt-1"),
+        workspace.read(".played/prompt-2"),
+    );
+    assert!(first.contains("SUBAGENT PROTOCOL") && !first.contains("This is missing"));
+    assert!(
+        second.starts_with(first.trim_end()),
+        "the whole prompt again"
+    );
+    assert!(second.contains("This is missing:") && second.contains("the manifest has no entry"));
+}
+
+#[test]
+fn a_late_writer_is_refused_and_its_task_is_left_to_who_holds_it() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "late");
+    assert_eq!(exit, 80, "{result}");
+    assert_eq!(task(&result, "T2")["outcome"], "cancelled");
+    let late = workspace.read(".played/late");
+    assert!(
+        late.contains("E_CLAIM_LOST") && late.ends_with("35\n"),
+        "{late}"
+    );
+    let shown = workspace.json(&["show", "T2"]);
+    assert_eq!(shown["result"]["claim"]["holder"], "other", "{shown}");
+}
+
+#[test]
+fn a_hundred_megabytes_do_no_harm() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "talks");
+    assert_eq!(exit, 0, "{result}");
+    let events = events(&workspace);
+    let longest = events
+        .iter()
+        .map(|event| event.to_string().len())
+        .max()
+        .unwrap();
+    assert!(longest < 20_000, "{longest}");
+}
+
+#[test]
+fn runs_within_runs_have_a_bound() {
+    let workspace = planned().env("CLEO_DEPTH", "3");
+    let refused = workspace.json(&played("T2", "works"));
+    assert_eq!(refused["error"]["code"], "E_RUN_NESTED", "{refused}");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is_done() {
+    let workspace = planned();
+    for (words, code) in [
+        (vec!["run", "T99", "--command", "true"], "E_TASK_NOT_FOUND"),
+        (
+            vec!["run", "T2", "--command", "agent 'x"],
+            "E_INPUT_INVALID",
+        ),
+        (vec!["run", "T2"], "E_USAGE"),
+        (
+            vec!["run", "T2", "--command", "x", "--runner", "claude"],
+            "E_USAGE",
+        ),
+        (vec!["run", "T2", "--command"], "E_USAGE"),
+        (vec!["run", "--command", "x"], "E_USAGE"),
+    ] {
+        workspace.refused(&words, code);
+    }
+}
+
+#[test]
+fn the_events_are_a_stream_that_ends_with_the_result() {
+    let workspace = planned();
+    let mut words = played("T2", "works");
+    words.extend(["--format".to_string(), "ndjson".to_string()]);
+    let reply = workspace.finish(workspace.command(&words), "");
+    let lines: Vec<Value> = reply
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (last, told) = lines.split_last().unwrap();
+    assert_eq!(told, events(&workspace));
+    assert_eq!(told.last().unwrap()["type"], "run.finished");
+    assert_eq!(last["result"]["summary"]["done"], 1);
+}
+
+#[test]
+fn criteria_with_commands_are_run_before_a_task_is_done() {
+    let workspace = planned();
+    workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
+    let (exit, result) = run(&workspace, "T2 --repair 0", "works");
+    assert_eq!(exit, 80, "{result}");
+    assert!(
+        task(&result, "T2")["missing"]
+            .to_string()
+            .contains("E_CRITERION_OPEN"),
+        "{result}"
+    );
+    workspace.write("proof", "");
+    let (exit, result) = run(&workspace, "T2 --repair 0", "works");
+    assert_eq!(exit, 0, "{result}");
+}
+
+/// Says what somebody who looks at the run sees.
+fn shown(workspace: &TestWorkspace, id: &str) -> Value {
+    workspace.json(&["runs", "show", id])["result"].clone()
+}
+
+fn id_of_the_run(workspace: &TestWorkspace) -> String {
+    let listed = workspace.json(&["runs", "list"]);
+    listed["result"]["runs"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_string()
+}
+
+/// Begins a run and returns it once it has come so far that this file is there.
+fn begun(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::process::Child {
+    let mut command = workspace.command(&played(what, how));
+    let null = std::process::Stdio::null;
+    let child = command
+        .stdin(null())
+        .stdout(null())
+        .stderr(null())
+        .spawn()
+        .unwrap();
+    while !Path::new(&workspace.path(file)).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn a_run_is_given_up_from_another_process() {
+    let workspace = planned();
+    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    let id = id_of_the_run(&workspace);
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    assert_eq!(
+        cancelled["result"]["run"]["status"], "cancelled",
+        "{cancelled}"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(statuses(&workspace).contains("T2 pending"));
+    let again = workspace.json(&["runs", "cancel", &id]);
+    assert_eq!(again["error"]["code"], "E_STATUS_REFUSED");
+}
+
+#[test]
+fn an_interrupted_run_gives_its_tasks_back_and_goes_on_later() {
+    let workspace = planned();
+    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let id = id_of_the_run(&workspace);
+    assert_eq!(shown(&workspace, &id)["run"]["status"], "interrupted");
+    assert!(statuses(&workspace).contains("T2 pending"));
+}
+
+#[test]
+fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
+    let workspace = planned();
+    // What it starts hangs at first and works when it is started again.
+    let how = "sh -c 'sh $0 slowly; [ -e go ] || { : >hung; sleep 600; }'";
+    let command = format!("{how} {AGENT}");
+    let words = ["run", "--epic", "T1", "--command", &command];
+    let mut child = workspace.command(&words);
+    let mut child = child.stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !workspace.path("hung").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    workspace.write("go", "");
+    let id = id_of_the_run(&workspace);
+    assert_eq!(shown(&workspace, &id)["run"]["status"], "interrupted");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    // What was there verified, so nobody did it again.
+    assert_eq!(workspace.read(".played/T2").lines().count(), 1);
+    assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
+    assert!(!is_anybody_left(&id));
+}
+
+/// Says whether a process of a run is left.
+fn is_anybody_left(id: &str) -> bool {
+    let wanted = format!("CLEO_RUN_ID={id}");
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let environments = processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
+    let mut environments = environments.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    environments.any(|environment| environment.split('\0').any(|variable| variable == wanted))
+}
