@@ -18,6 +18,7 @@ pub mod estimate;
 pub mod exchange;
 pub mod file;
 pub mod gate;
+pub mod hook;
 pub mod id;
 pub mod llm;
 pub mod manifest;

@@ -19,6 +19,7 @@ const COMMANDS: [&str; 11] = [
     "chat",
     "conversations",
     "export",
+    "hook",
     "import",
     "plan",
     "route",

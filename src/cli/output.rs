@@ -515,6 +515,12 @@ impl Output {
         }
     }
 
+    /// Writes lines for the machine that runs this process, which reads standard error too: there is
+    /// no other place for them when the answer is a document.
+    pub(super) fn command_lines(&self, lines: &str) {
+        eprint_whole(lines);
+    }
+
     /// Asks somebody at a terminal for a line.
     pub(super) fn prompt(&self, text: &str) {
         eprint_whole(text);

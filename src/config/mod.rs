@@ -53,6 +53,8 @@ pub const AGENT: &str = "agent";
 pub const CHAT_PENDING_TTL: &str = "chat.pendingTtl";
 /// How long a claim holds.
 pub const CLAIMS_LEASE: &str = "claims.lease";
+/// How often a hook keeps an agent from ending.
+pub const HOOKS_BLOCKS: &str = "hooks.blocks";
 /// Limit of `cleo list`.
 pub const LIST_LIMIT: &str = "list.limit";
 /// Time limit of a gate's command.
@@ -156,6 +158,13 @@ pub static KEYS: &[Key] = &[
         default: Some("10m"),
         meaning: "How long the command of a gate may take.",
         variable: "CLEO_GATES_TIME_LIMIT",
+    },
+    Key {
+        name: HOOKS_BLOCKS,
+        kind: Kind::Number(0, 100),
+        default: Some("3"),
+        meaning: "How often `cleo hook` keeps an agent from ending for one task; 0 never does.",
+        variable: "CLEO_HOOKS_BLOCKS",
     },
     Key {
         name: LIST_LIMIT,

@@ -12,18 +12,18 @@ use crate::world::{TestWorkspace, document};
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
-fn planned() -> TestWorkspace {
+pub(crate) fn planned() -> TestWorkspace {
     TestWorkspace::planned()
 }
 
 /// The command line of a run whose agents behave so.
-fn played(what: &str, how: &str) -> Vec<String> {
+pub(crate) fn played(what: &str, how: &str) -> Vec<String> {
     let line = format!("run {what} --command 'sh {AGENT} {how}'");
     shlex::split(&line).unwrap()
 }
 
 /// Runs agents that behave so, and returns the exit code and the result.
-fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
+pub(crate) fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
     let reply = workspace.finish(workspace.command(&played(what, how)), "");
     let document = document(&reply);
     (reply.exit, document["result"].clone())

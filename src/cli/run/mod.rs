@@ -2,6 +2,7 @@
 
 mod lines;
 mod live;
+mod reporting;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+pub(super) use self::reporting::Reporting;
 use super::Face;
 use super::arguments::Format;
 use super::output::Feed;
@@ -23,7 +25,8 @@ use crate::coordinator::{
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::run::board::{Board, TaskRun, TaskState};
-use crate::run::{Event, Line, Outcome, Usage};
+pub(super) use crate::run::report::{money, time, tokens};
+use crate::run::{Event, Line, Outcome};
 use crate::runner::agent::Runners;
 
 #[derive(Args)]
@@ -46,6 +49,7 @@ Examples:
   cleo run --epic T1 --wave 0 --runner claude --max-cost 5
   cleo run --all-ready --command 'my-agent --prompt {prompt_file} --out {output_file}'
   cleo run T3 T4 --command 'sh agent.sh' --format ndjson      each event as it comes, the result last
+  cleo run --epic T1 --runner claude --ci github --junit junit.xml
   cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
 pub(super) struct Arguments {
     /// The tasks; of an epic, everything below it
@@ -117,6 +121,9 @@ pub(super) struct Arguments {
     /// Show what would be done, and do nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
+
+    #[command(flatten)]
+    reporting: Reporting,
 }
 
 /// Reads a time in seconds.
@@ -140,7 +147,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
         return face.reply(&rehearsed, &[], |screen| plan(screen, &rehearsed));
     }
-    carried_out(face, |ambience, listener| {
+    carried_out(face, &arguments.reporting, |ambience, listener| {
         coordinator::run(surroundings, options, ambience, listener)
     })
 }
@@ -148,36 +155,41 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 /// Has a run carried out, tells what goes on, and answers with what became of it.
 pub(super) fn carried_out(
     face: &mut Face<'_>,
+    reporting: &Reporting,
     carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
     let ambience = ambience(face.settings)?;
     if face.output.format() == Format::Ndjson {
-        return stream(face, |listener| carry_out(ambience, listener));
+        return stream(face, reporting, |listener| carry_out(ambience, listener));
     }
     let mut listener: Box<dyn Listener> = match face.output.is_watched() {
         true => Box::new(live::Live::new(face.output.notes())),
         false => Box::new(lines::Lines::new(face.output.notes())),
     };
-    let mut report = carry_out(ambience, &mut *listener)?;
+    let report = carry_out(ambience, &mut *listener);
+    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
     let error = report.error.take();
-    face.outcome(&report, error, &[], |screen| render(screen, &report))
+    let warnings = reporting.tell(face, &report.run.id);
+    face.outcome(&report, error, &warnings, |screen| render(screen, &report))
 }
 
 /// Answers with a line for each event as it comes, and what became of the run last.
 fn stream(
     face: &mut Face<'_>,
+    reporting: &Reporting,
     carry_out: impl FnOnce(&mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
     let mut events = Events(face.output.feed());
     let report = carry_out(&mut events);
     let broken = face.output.end_feed(events.0);
-    let mut report = report?;
+    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
+    let warnings = reporting.tell(face, &report.run.id);
     let error = face.with_fix(report.error.take());
     if let Some(code) = broken {
         return Ok(error.map_or(code, |error| ExitCode::from(error.code.exit_code())));
     }
     let mut stream = face.output.stream();
-    stream.finish(face.name, &report, error.as_ref(), &[]);
+    stream.finish(face.name, &report, error.as_ref(), &warnings);
     Ok(face.output.end(stream))
 }
 
@@ -353,49 +365,9 @@ fn row(task: &TaskRun) -> Vec<Cell> {
     ]
 }
 
-/// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.
-pub(super) fn time(ms: u64) -> String {
-    match (ms, ms / 1_000) {
-        (0..1_000, _) => format!("{ms} ms"),
-        (_, 0..60) => format!("{}.{} s", ms / 1_000, ms / 100 % 10),
-        (_, seconds @ 60..3_600) => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        (_, seconds) => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
-/// Writes how many tokens were used; none where nobody counted.
-pub(super) fn tokens(usage: Usage) -> Option<String> {
-    let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
-    let total = usage.total_tokens.or_else(sum)?;
-    Some(match total {
-        0..10_000 => total.to_string(),
-        10_000..1_000_000 => format!("{}k", total / 1_000),
-        _ => format!("{}.{}M", total / 1_000_000, total / 100_000 % 10),
-    })
-}
-
-fn money(dollars: f64) -> String {
-    format!("${dollars:.2}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_and_tokens_are_written_for_people() {
-        let times = [340, 4_230, 185_000, 7_800_000].map(time);
-        assert_eq!(times, ["340 ms", "4.2 s", "3m 05s", "2h 10m"]);
-        let used = |total| {
-            tokens(Usage {
-                input_tokens: None,
-                output_tokens: None,
-                total_tokens: Some(total),
-            })
-        };
-        let used = [9_999, 12_345, 1_250_000].map(|total| used(total).unwrap());
-        assert_eq!(used, ["9999", "12k", "1.2M"]);
-    }
 
     #[test]
     fn amounts_that_are_none_are_refused() {
