@@ -42,5 +42,6 @@ pub mod transfer;
 pub mod tree;
 pub mod worker;
 pub mod workspace;
+pub mod yaml;
 
 pub use cli::{run, run_whole};

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::Faults;
+use super::health;
 use super::open::{Open, PATIENCE, turn};
 use super::shape;
 use crate::error::{Code, Error, Result};
@@ -58,6 +59,11 @@ impl SqliteAgency {
             VERSION => agency.shaped(),
             _ => agency.upgraded()?.shaped(),
         }
+    }
+
+    /// Checks every page and index of the file. None is right.
+    pub fn broken_pages(&self) -> Result<Vec<String>> {
+        health::broken_pages(&self.connection).at(&self.path)
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteAgency> {
