@@ -501,7 +501,7 @@ impl Output {
     }
 
     /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(super) fn can_draw(&self) -> bool {
         let able = env::var("TERM").is_ok_and(|term| term != "dumb");
         able && !self.quiet && io::stderr().is_terminal()
     }

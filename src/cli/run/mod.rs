@@ -162,7 +162,7 @@ pub(super) fn carried_out(
     if face.output.format() == Format::Ndjson {
         return stream(face, reporting, |listener| carry_out(ambience, listener));
     }
-    let mut listener: Box<dyn Listener> = match face.output.is_watched() {
+    let mut listener: Box<dyn Listener> = match face.output.can_draw() {
         true => Box::new(live::Live::new(face.output.notes())),
         false => Box::new(lines::Lines::new(face.output.notes())),
     };
