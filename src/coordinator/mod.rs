@@ -8,6 +8,7 @@ mod crew;
 mod deeds;
 mod engine;
 mod hearing;
+mod isolation;
 mod machine;
 mod options;
 mod plan;
@@ -17,6 +18,7 @@ mod report;
 mod resume;
 mod rules;
 mod staff;
+mod trees;
 
 pub use engine::run;
 pub use options::{DEPTH_MAX, Options, Selection};

@@ -52,6 +52,7 @@ mod refusals;
 mod route;
 mod runners;
 mod running;
+mod running_isolated;
 mod running_killed;
 mod safety;
 mod schemas;
