@@ -207,6 +207,60 @@ def routing(base):
     print(answer([ROUTE], folder).decode(), flush=True)
 
 
+AGENT = """printf '# Work\\n\\n## Summary\\n\\nDone.\\n' >"$CLEO_OUTPUT_FILE"
+printf '{"id":"%s","file":"%s","title":"Work","date":"2026-01-26","status":"complete","topics":["x"],\
+"key_findings":["a","b","c"],"actionable":false,"needs_followup":[],"linked_tasks":["%s"]}\\n' \
+    "$CLEO_MANIFEST_ID" "${CLEO_OUTPUT_FILE##*/}" "$CLEO_TASK_ID" \
+    >>"$CLEO_ROOT/claudedocs/agent-outputs/MANIFEST.jsonl"
+"""
+
+
+def spent(words, folder, more, lines=b""):
+    """Runs a command and returns its wall and CPU time, that of its children included, and its peak
+    memory."""
+    environment = {"HOME": folder, "PATH": os.environ["PATH"], "CLEO_FORMAT": "json"} | more
+    start = time.perf_counter()
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(words, cwd=folder, env=environment, stdin=pipe, stdout=subprocess.DEVNULL)
+    child.stdin.write(lines)
+    child.stdin.close()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - start
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def runs(folder, count=1_000, jobs=8):
+    """Measures a run of steps whose agents do their work and end at once, against `xargs` that starts
+    the same agents; and what agents that sleep cost cleo."""
+    os.mkdir(folder)
+    answer([CLEO, "init"], folder)
+    plan = write((json.dumps({"title": f"Step {n}"}) for n in range(count)), folder, "plan.jsonl")
+    answer([CLEO, "add", "--batch", plan], folder)
+    agent = write(AGENT.splitlines(), folder, "agent.sh")
+    floor = os.path.join(folder, "floor")
+    os.makedirs(os.path.join(floor, "claudedocs/agent-outputs"))
+    same = {"CLEO_OUTPUT_FILE": f"{floor}/x", "CLEO_MANIFEST_ID": "x", "CLEO_TASK_ID": "T1", "CLEO_ROOT": floor}
+    numbers = b"\n".join(str(number).encode() for number in range(count))
+    xargs = spent(["xargs", "-P", str(jobs), "-n", "1", "sh", agent], folder, same, numbers)
+    words = [CLEO, "run", "--all-ready", "--jobs", str(jobs), "--quiet", "--command", f"sh {agent}"]
+    cleo = spent(words, folder, {})
+    own = (cleo[1] - xargs[1]) / count * 1e3
+    print("\n| a run of 1,000 steps | s | xargs s | ratio | goal | own CPU ms a step | goal | peak MB | goal |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    print(
+        f"| 8 agents at a time | {cleo[0]:.2f} | {xargs[0]:.2f} | **{cleo[0] / xargs[0]:.2f}** | 3 "
+        f"| {own:.2f} | 2 | {cleo[2]:.0f} | 100 |",
+        flush=True,
+    )
+    sleepers = write((json.dumps({"title": f"Sleeper {n}"}) for n in range(200)), folder, "more.jsonl")
+    answer([CLEO, "add", "--batch", sleepers], folder)
+    words = [CLEO, "run", "--all-ready", "--jobs", "200", "--repair", "0", "--quiet", "--command"]
+    # The longer they sleep, the more it costs; starting them costs the same.
+    costs = [spent([*words, f"sleep {seconds}"], folder, {})[1] for seconds in (1, 11)]
+    print(f"\n200 agents that sleep cost {(costs[1] - costs[0]) / 10:.1%} of a core (goal: 2 %).", flush=True)
+
+
 def taskwarrior(base, folder):
     """Measures Taskwarrior at the same operations, on 1,000 tasks."""
     if not TASK:
@@ -248,6 +302,7 @@ def main():
             small(folder, count)
         large(folder)
         routing(base)
+        runs(os.path.join(base, "runs"))
         taskwarrior(base, os.path.join(base, str(SIZES[0])))
     finally:
         shutil.rmtree(base)

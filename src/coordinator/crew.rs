@@ -1,6 +1,7 @@
 //! The threads of a run: one for each agent that is driven, and for each task whose commands are run.
 //! They tell what they hear and decide nothing.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -38,6 +39,8 @@ pub(super) struct Crew {
 /// Where commands of criteria are run.
 pub(super) struct Checking {
     pub(super) surroundings: Surroundings,
+    /// The worktree, where the task has one.
+    pub(super) folder: Option<PathBuf>,
     pub(super) task: TaskId,
     pub(super) renewal: Renewal,
 }
@@ -105,6 +108,9 @@ impl Checking {
     /// Runs the commands, and says what came of each.
     fn run(self) -> Result<Vec<String>> {
         let mut context = Context::open(self.surroundings)?;
+        if let Some(root) = self.folder {
+            context.workspace.root = root;
+        }
         let renewed = gates::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
         let told = renewed.ran.iter().map(|ran| {
             let outcome = match ran.outcome {

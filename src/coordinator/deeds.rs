@@ -1,6 +1,7 @@
 //! What the machine decides, done through the verbs. What comes of it are new facts.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,6 +128,13 @@ impl Engine<'_> {
     /// Starts the agent of a try, of which everybody knows by now.
     fn start(&mut self, step: usize) -> Result<()> {
         let raw = self.raw(step);
+        let root = match self.place(step) {
+            Ok(root) => root,
+            Err(error) => {
+                self.facts.push(Fact::Lost(step, error.message));
+                return Ok(());
+            }
+        };
         let slot = &mut self.slots[step];
         let Some(spawned) = slot.spawned.take() else {
             return Ok(());
@@ -142,12 +150,11 @@ impl Engine<'_> {
             return Ok(());
         };
         let (runner, model) = (Arc::clone(&worker.runner), worker.model.clone());
-        let root = self.context.workspace.root.clone();
         let job = Job {
             prompt: text,
             prompt_file,
             output_file: root.join(&spawned.output_file),
-            environment: self.environment(step, &spawned),
+            environment: self.environment(step, &spawned, &root),
             folder: root,
             passed: self.passed(),
             model,
@@ -166,11 +173,16 @@ impl Engine<'_> {
         own.chain(&self.ambience.runners.passed).cloned().collect()
     }
 
-    fn environment(&self, step: usize, spawned: &spawn::Spawned) -> Vec<(String, String)> {
+    fn environment(
+        &self,
+        step: usize,
+        spawned: &spawn::Spawned,
+        root: &Path,
+    ) -> Vec<(String, String)> {
         let slot = &self.slots[step];
         let above = self.ambience.trace.as_deref();
         let (run, task) = (&self.run.id, self.tasks[step]);
-        let output = self.context.workspace.root.join(&spawned.output_file);
+        let output = root.join(&spawned.output_file);
         let own = [
             (
                 "CLEO_ROOT",
@@ -204,6 +216,7 @@ impl Engine<'_> {
     fn check(&mut self, step: usize) -> Result<()> {
         let checking = Checking {
             surroundings: self.context.surroundings.clone(),
+            folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             task: self.tasks[step],
             renewal: Renewal {
                 stale_only: false,
@@ -222,6 +235,9 @@ impl Engine<'_> {
             _ => None,
         });
         let steps: Vec<(TaskId, Option<u32>)> = steps.collect();
+        if self.trees.is_some() {
+            return steps.into_iter().try_for_each(|one| self.bring_home(one));
+        }
         if steps.is_empty() {
             return Ok(());
         }
@@ -229,7 +245,7 @@ impl Engine<'_> {
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 
-    fn completed(&mut self, (id, done): Completion) -> Result<()> {
+    pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
         let step = self.places[&id];
         let lacking = match done {
             Ok(_) => {
@@ -292,7 +308,10 @@ impl Engine<'_> {
     fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
             let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-            let lacking = lacking(&mut self.context, task, epoch, &mut self.required)?;
+            let lacking = match self.slots[step].tree.clone() {
+                Some(tree) => self.lacking_in(&tree, task, epoch)?,
+                None => lacking(&mut self.context, task, epoch, &mut self.required)?,
+            };
             let faults: Vec<String> = lacking.faults.iter().map(prompt::told).collect();
             let before = self.board.task(task);
             let conversation = before.and_then(|before| before.conversation.clone());
@@ -313,6 +332,7 @@ impl Engine<'_> {
 
     /// Gives a task back that is not done, unless somebody else has it by now.
     fn release(&mut self, step: usize) -> Result<()> {
+        self.leave_tree(step)?;
         let slot = &mut self.slots[step];
         if let Some(stop) = slot.stop.take() {
             halt(&stop);

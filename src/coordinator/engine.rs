@@ -14,6 +14,7 @@ use super::options::{DEPTH_MAX, Options};
 use super::report::{self, Report};
 use super::selection::Team;
 use super::staff::Worker;
+use super::trees::{Tree, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -49,6 +50,8 @@ pub(super) struct Slot {
     pub(super) attempt: u32,
     /// Ends the try that is under way.
     pub(super) stop: Option<Arc<AtomicBool>>,
+    /// The worktree that it is worked on in.
+    pub(super) tree: Option<Tree>,
     /// What a try said of itself, until it is judged.
     pub(super) said: Option<crate::runner::agent::Ended>,
     /// When it was last told what the agent does.
@@ -63,6 +66,8 @@ pub(super) struct Engine<'a> {
     pub(super) board: Board,
     pub(super) machine: Machine,
     pub(super) crew: Crew,
+    /// Where each task gets a worktree of its own, if it does.
+    pub(super) trees: Option<Trees>,
     pub(super) workers: Vec<Worker>,
     /// The worker of each step, by its place.
     employed: Vec<usize>,
@@ -131,6 +136,10 @@ impl<'a> Engine<'a> {
         let planned = selection::plan(&mut context, &options.selection)?;
         let team = selection::team(&mut context, &planned, &options, &ambience)?;
         let workspace = context.workspace.clone();
+        if options.isolate {
+            // What makes worktrees impossible is told before anything is done.
+            Trees::open(&workspace, &workspace.root, "")?;
+        }
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         let number = agency.read()?.last_event()? + 1;
         let alive = Alive::begin(&workspace)?;
@@ -189,6 +198,10 @@ impl<'a> Engine<'a> {
             ..
         } = team;
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
+        let trees = match outset.options.isolate {
+            true => Some(Trees::open(&context.workspace, journal.folder(), &run.id)?),
+            false => None,
+        };
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();
         Ok(Engine {
@@ -203,6 +216,7 @@ impl<'a> Engine<'a> {
             agency,
             journal,
             crew: Crew::new(),
+            trees,
             workers,
             options: outset.options,
             ambience: outset.ambience,

@@ -8,6 +8,7 @@ mod crew;
 mod deeds;
 mod engine;
 mod hearing;
+mod isolation;
 mod machine;
 mod options;
 pub mod plan;
@@ -18,6 +19,7 @@ mod resume;
 mod rules;
 mod selection;
 mod staff;
+mod trees;
 
 pub use engine::run;
 pub use options::{DEPTH_MAX, Options, Selection};

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::engine::{Engine, Outset, check_depth};
 use super::options::Options;
 use super::report::Report;
+use super::trees::Trees;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -163,6 +164,9 @@ impl Engine<'_> {
         };
         self.tell(kind::RUN_RESUMED, resumed);
         self.keep_run()?;
+        if let Some(trees) = &self.trees {
+            trees.sweep()?;
+        }
         for step in 0..self.tasks.len() {
             let task = self.board.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
@@ -291,6 +295,10 @@ fn settled(
     let orphans = orphans::end(&run.id, &workspace.root, &groups);
     let clock = surroundings.clock;
     let released = released(surroundings, &run.id)?;
+    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
+        let folder = journal::place(workspace, &run.id)?;
+        Trees::open(workspace, &folder, &run.id)?.sweep()?;
+    }
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(clock.timestamp());
     run.error = Some("it was given up".to_string());

@@ -94,5 +94,16 @@ shows)
     [ "$round" -eq 1 ] || work
     ;;
 slowly) sleep 0.05 && work ;;
+# Changes a file of its own in the folder that it works in.
+edits) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" ;;
+# Changes the same file as another one, which has begun by then.
+clashes)
+    work
+    : >"$here/met-$CLEO_TASK_ID"
+    until [ "$(ls "$here" | grep -c met-)" -gt 1 ]; do sleep 0.02; done
+    echo "$CLEO_TASK_ID" >shared.txt
+    ;;
+# Changes a file and never comes to an end.
+edits-and-hangs) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$here/edited" && sleep 600 ;;
 *) echo "nobody plays $1" >&2 && exit 64 ;;
 esac

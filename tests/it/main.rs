@@ -58,6 +58,7 @@ mod reports;
 mod route;
 mod runners;
 mod running;
+mod running_isolated;
 mod running_killed;
 mod safety;
 mod schemas;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 pub(super) use self::reporting::Reporting;
 use super::Face;
@@ -50,6 +50,7 @@ Examples:
   cleo run --all-ready --command 'my-agent --prompt {prompt_file} --out {output_file}'
   cleo run T3 T4 --command 'sh agent.sh' --format ndjson      each event as it comes, the result last
   cleo run --epic T1 --runner claude --ci github --junit junit.xml
+  cleo run --epic T1 --runner claude --isolate worktree
   cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
 pub(super) struct Arguments {
     /// The tasks; of an epic, everything below it
@@ -110,6 +111,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<u64>,
 
+    /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the
+    /// other, and a branch that does not fit is kept
+    #[arg(long, value_name = "HOW")]
+    isolate: Option<Isolation>,
+
     /// Begin nothing more after a failure; what is under way goes on
     #[arg(long)]
     fail_fast: bool,
@@ -124,6 +130,13 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     reporting: Reporting,
+}
+
+/// How tasks are kept apart.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Isolation {
+    /// By git worktrees
+    Worktree,
 }
 
 /// Reads a time in seconds.
@@ -244,7 +257,7 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
         idle_limit: arguments.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
         gate_time_limit: number(GATES_TIME_LIMIT, 600),
         lease: number(CLAIMS_LEASE, 3_600),
-        isolate: false,
+        isolate: arguments.isolate.is_some(),
         fail_fast: arguments.fail_fast,
         passed: arguments.pass_env.clone(),
     })

@@ -1,0 +1,161 @@
+//! Tasks in worktrees of their own: where each is worked on, and how what verifies comes home.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::machine::Fact;
+use super::trees::{Merge, Tree};
+use crate::error::{Code, Result};
+use crate::id::TaskId;
+use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
+use crate::ops::gates::{self, Renewal};
+use crate::run::Outcome;
+use crate::run::board::{Told, kind};
+
+impl Engine<'_> {
+    /// Returns the folder that a step is worked on in: the workspace, or a worktree, which its later
+    /// tries go on in.
+    pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
+        let Some(trees) = &self.trees else {
+            return Ok(self.context.workspace.root.clone());
+        };
+        if let Some(tree) = &self.slots[step].tree {
+            return Ok(tree.root.clone());
+        }
+        let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
+        let tree = trees.begin(&name)?;
+        let root = tree.root.clone();
+        self.slots[step].tree = Some(tree);
+        Ok(root)
+    }
+
+    /// Verifies a step in its worktree, merges it, and completes it in the workspace.
+    pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
+        let step = self.places[&id];
+        let Some(tree) = self.slots[step].tree.clone() else {
+            return self.completed_at_home(id, epoch);
+        };
+        let lacking = self.lacking_in(&tree, id, epoch)?;
+        if !lacking.faults.is_empty() {
+            return self.completed((id, Err(lacking)));
+        }
+        let message = format!("{id}: {}", self.title(id));
+        let Some(trees) = &self.trees else {
+            return Ok(());
+        };
+        trees.commit(&tree, &message)?;
+        let commit = match trees.merge(&tree, &message)? {
+            Merge::Done(commit) => commit,
+            Merge::Conflict(why) => {
+                self.conflict(step, &tree, &why);
+                return Ok(());
+            }
+        };
+        trees.report(&tree)?;
+        let done = self.done_at_home(id, epoch)?;
+        if done.1.is_err() && commit.is_some() {
+            // It verified alone and does not beside what was merged before: nobody gets it so.
+            if let Some(trees) = &self.trees {
+                trees.unmerge()?;
+            }
+        }
+        if done.1.is_ok() {
+            let told = Told {
+                commit,
+                ..self.of(step)
+            };
+            self.tell(kind::TASK_MERGED, told);
+            self.leave_tree(step)?;
+        }
+        self.completed(done)
+    }
+
+    fn title(&self, id: TaskId) -> String {
+        let task = self.board.task(id);
+        task.map(|task| task.title.clone()).unwrap_or_default()
+    }
+
+    /// Says what a step lacks as its worktree stands.
+    pub(super) fn lacking_in(
+        &mut self,
+        tree: &Tree,
+        id: TaskId,
+        epoch: Option<u32>,
+    ) -> Result<Lacking> {
+        let spawn = self
+            .context
+            .read(|transaction| transaction.latest_spawn(id))?;
+        if let (Some(trees), Some(spawn)) = (&self.trees, spawn) {
+            trees.show(tree, &spawn.output_file, &spawn.manifest_id)?;
+        }
+        let home = std::mem::replace(&mut self.context.workspace.root, tree.root.clone());
+        let lacking = lacking(&mut self.context, id, epoch, &mut self.required);
+        self.context.workspace.root = home;
+        lacking
+    }
+
+    /// Completes a step in the workspace. Commands that have shown something in the worktree are to show
+    /// it here again.
+    fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
+        let mut once = || -> Result<Completion> {
+            let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
+            Ok(done.remove(0))
+        };
+        let done = once()?;
+        let is_old = |lacking: &Lacking| {
+            let mut faults = lacking.faults.iter();
+            faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
+        };
+        if !done.1.as_ref().is_err_and(is_old) {
+            return Ok(done);
+        }
+        let renewal = Renewal {
+            stale_only: false,
+            only: None,
+            time_limit: Duration::from_secs(self.options.gate_time_limit),
+            epoch,
+        };
+        gates::renew(&mut self.context, id, &renewal, &mut |_| {})?;
+        let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
+        Ok(done.remove(0))
+    }
+
+    fn completed_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<()> {
+        let done = self.done_at_home(id, epoch)?;
+        self.completed(done)
+    }
+
+    /// Has a step fail whose branch does not fit what was merged before.
+    fn conflict(&mut self, step: usize, tree: &Tree, why: &str) {
+        let reason = format!("the branch {} cannot be merged: {why}", tree.branch);
+        let told = Told {
+            outcome: Some(Outcome::Blocked),
+            missing: vec![reason.clone()],
+            branch: Some(tree.branch.clone()),
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_LACKING, told);
+        self.facts
+            .push(Fact::Lacking(step, Outcome::Blocked, reason));
+    }
+
+    /// Removes the worktree of a step. What was done in it and is not in the workspace stays on its branch.
+    pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
+        let Some(tree) = self.slots[step].tree.take() else {
+            return Ok(());
+        };
+        let Some(trees) = &self.trees else {
+            return Ok(());
+        };
+        trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
+        if let Some(branch) = trees.end(&tree)? {
+            let told = Told {
+                branch: Some(branch),
+                ..self.of(step)
+            };
+            self.tell(kind::TASK_MERGED, told);
+        }
+        Ok(())
+    }
+}
