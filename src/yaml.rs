@@ -6,6 +6,8 @@ use serde_yaml::Error;
 
 /// How deep brackets may stand within one another; the reader itself takes little more.
 const DEPTH_MAX: usize = 100;
+/// Most brackets times bytes of a document that nobody has named.
+const COST_MAX: usize = 1 << 32;
 
 /// Reads a document, with or without a byte order mark.
 ///
@@ -41,10 +43,35 @@ pub fn check_depth(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses a document of a project whose brackets, were all of them within one another, would take
+/// the reader longer than seconds: closing ones in quotes can hide how deep they are.
+///
+/// # Errors
+///
+/// That there are too many.
+pub fn check_cost(text: &str) -> Result<(), Error> {
+    let brackets = text.bytes().filter(|byte| matches!(byte, b'[' | b'{'));
+    match brackets.count().saturating_mul(text.len()) > COST_MAX {
+        true => Err(Error::custom(
+            "it has too many brackets for its size; write them as lines, or the file as JSON",
+        )),
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn brackets_whose_depth_quotes_hide_cost_no_more_than_seconds() {
+        let hidden = format!("a: {}", "[\"]\",".repeat(150_000));
+        assert!(check_depth(&hidden).is_ok());
+        assert!(check_cost(&hidden).is_err());
+        let agents = "- {id: a, name: A, prompt: p, tags: [one, two]}\n".repeat(1_000);
+        assert!(check_cost(&agents).is_ok());
+    }
 
     #[test]
     fn brackets_that_are_nested_too_deep_are_refused_before_they_cost_anything() {

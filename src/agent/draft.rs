@@ -1,11 +1,13 @@
 //! What a user, a file or another program says of an agent, and whether it can be so. Both ways of
 //! writing names are read (`maxTokens`, `max_tokens`).
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::{Agent, AgentStatus, Kind, Role};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, nearest};
 use crate::task::draft::{check_list, check_text};
 
 /// Longest name, in characters.
@@ -160,10 +162,13 @@ impl Draft {
 
     /// Puts what the draft says into an agent and checks the whole.
     pub fn apply(self, agent: &mut Agent) -> Result<()> {
-        let role = self.role.as_deref().map(str::parse::<Role>);
-        let status = self.status.as_deref().map(str::parse::<AgentStatus>);
-        put(&mut agent.role, role.transpose().map_err(invalid)?);
-        put(&mut agent.status, status.transpose().map_err(invalid)?);
+        let roles = Role::ALL.iter().map(|role| role.word());
+        let statuses = AgentStatus::ALL.iter().map(|status| status.word());
+        let role = self.role.as_deref().map(|said| word(said, roles, "custom"));
+        let status = self.status.as_deref();
+        let status = status.map(|said| word(said, statuses, "active"));
+        put(&mut agent.role, role.transpose()?);
+        put(&mut agent.status, status.transpose()?);
         put(
             &mut agent.name,
             self.name.map(|name| name.trim().to_string()),
@@ -190,6 +195,17 @@ impl Draft {
         put(&mut agent.timeout_ms, self.timeout_ms);
         check(agent)
     }
+}
+
+/// Reads one of some words; the way out of another is the nearest, else the usual one.
+fn word<T: FromStr<Err = String>>(
+    said: &str,
+    words: impl Iterator<Item = &'static str>,
+    usual: &str,
+) -> Result<T> {
+    let near = nearest(said, words).unwrap_or(usual);
+    said.parse()
+        .map_err(|what| invalid(what).instead(said, near))
 }
 
 fn put<T>(field: &mut T, value: Option<T>) {

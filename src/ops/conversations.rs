@@ -40,8 +40,8 @@ pub struct Shown {
     pub conversation: Conversation,
     /// The last messages, in the order in which they were said.
     pub messages: Vec<Message>,
-    /// How many messages there are here.
-    pub total: usize,
+    /// How many messages the conversation has.
+    pub total: u64,
 }
 
 /// Begins a conversation of whoever calls with an agent, or with the supervisor, which has each
@@ -103,7 +103,7 @@ pub fn show(
     let messages = transaction.messages(id, limit)?;
     Ok(Shown {
         conversation,
-        total: messages.len(),
+        total: transaction.message_count(id)?,
         messages,
     })
 }

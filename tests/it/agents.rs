@@ -240,6 +240,8 @@ fn a_file_is_imported_whole_or_not_at_all() {
     refused(&workspace, "agents import good.yaml", "E_EXISTS");
     let again = does(&workspace, "agents import good.yaml --replace");
     assert_eq!(again["updated"], 2);
+    let shown = workspace.ok("agents import good.yaml --replace");
+    assert!(shown.stdout.contains("w  may run run --fast"), "{shown}");
     let error = refused(&workspace, "agents import bad.json", "E_AGENT_INVALID");
     assert!(
         error["message"]
@@ -384,10 +386,7 @@ fn a_file_of_nested_brackets_is_refused_at_once() {
         .with("deep.yaml", &deep);
     let listed = workspace.json(&["agents", "list"]);
     let warning = listed["warnings"][0].as_str().unwrap();
-    assert!(
-        warning.contains("more than 100 deep in line 2"),
-        "{warning}"
-    );
+    assert!(warning.contains("too many brackets"), "{warning}");
     refused(&workspace, "agents import deep.yaml", "E_AGENT_INVALID");
     refused(
         &workspace,
@@ -412,6 +411,18 @@ fn what_an_agent_cannot_be_is_refused_with_a_corrected_command() {
         (
             "agents register X --prompt p --id 'a b'",
             "cleo agents register X --prompt p --id a-b",
+        ),
+        (
+            "agents register X --prompt p --role special",
+            "cleo agents register X --prompt p --role specialist",
+        ),
+        (
+            "agents register X --prompt p --role worker",
+            "cleo agents register X --prompt p --role custom",
+        ),
+        (
+            "agents register X --prompt p --status archive",
+            "cleo agents register X --prompt p --status archived",
         ),
     ] {
         assert_eq!(refused(&workspace, line, "E_AGENT_INVALID")["fix"], fix);

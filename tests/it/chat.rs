@@ -811,6 +811,7 @@ fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
         assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{seed}: {reply}");
         let message = reply["error"]["message"].as_str().unwrap();
         assert!(message.contains(said), "{seed}: {message}");
+        assert_eq!(reply["error"]["fix"], "${EDITOR:-vi} bad.json");
         assert_eq!(data(&workspace), before, "{seed}");
     }
     let again = workspace.json(&["chat", "seed", "seed.json"]);

@@ -580,6 +580,7 @@ fn the_last_messages_of_a_conversation_come_in_order() {
         &format!("conversations messages {id} --limit 2"),
     );
     assert_eq!(strings(&last["messages"], "type"), ["user", "agent"]);
+    assert_eq!((&last["total"], &shown["total"]), (&json!(60), &json!(60)));
     assert_eq!(
         does(&workspace, "conversations list --agent ami-creative")["total"],
         1

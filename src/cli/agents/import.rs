@@ -38,7 +38,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         );
         screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
         for agent in &imported.agents {
-            screen.line(Tone::Dim, format!("  {}", agent.id));
+            screen.say(Tone::Dim, format!("  {}", agent.id));
+            // What it trusts from now on has to be seen.
+            let does = agent.is_worker().then(|| agents::does(agent));
+            screen.line(
+                Tone::Plain,
+                does.map(|does| format!("  may {does}")).unwrap_or_default(),
+            );
         }
     })
 }

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Arguments {
 #[derive(Serialize)]
 pub(in crate::cli) struct Messages {
     messages: Vec<Message>,
-    total: usize,
+    total: u64,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {

@@ -77,7 +77,12 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
 
 fn agents(path: &Path) -> Result<Vec<Agent>> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let (mut drafts, is_one) = drafts(&file::read(path, FILE_MAX)?, &path.to_string_lossy())?;
+    let (bytes, place) = (file::read(path, FILE_MAX)?, path.to_string_lossy());
+    let text = String::from_utf8_lossy(&bytes);
+    if !text.trim_start().starts_with(['{', '[']) {
+        yaml::check_cost(&text).map_err(|fault| faulty(&place, "YAML", &fault))?;
+    }
+    let (mut drafts, is_one) = drafts(&bytes, &place)?;
     // A file of one agent names it, as a file of one skill does.
     if is_one && let Some(only) = drafts.first_mut() {
         only.id.get_or_insert_with(|| draft::suggested(&stem));

@@ -100,7 +100,11 @@ fn read(bytes: &[u8]) -> std::result::Result<Seed, String> {
 
 fn faulty(place: &str, what: &str) -> Error {
     let message = format!("{place}: {what}; nothing was loaded");
-    Error::new(Code::InputInvalid, message).fix(format!("cleo chat seed {}", quote(place)))
+    let fix = match place {
+        "-" => "cleo chat seed --help".to_string(),
+        file => format!("${{EDITOR:-vi}} {}", quote(file)),
+    };
+    Error::new(Code::InputInvalid, message).fix(fix)
 }
 
 enum Fault {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::record::{Progress, Record};
-use super::{Begun, Executor, Piece, Told, UNTRUSTED};
+use super::{Begun, Executor, NO_MODEL, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Question, offline};
@@ -115,7 +115,7 @@ impl Executor {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
-                let what = format!("finalizer_llm_failed: {}", error.message);
+                let what = format!("{NO_MODEL}: {}", error.message);
                 let before = begun.record.run.error.take();
                 let all = before.into_iter().chain([what]).collect::<Vec<_>>();
                 begun.record.run.error = Some(all.join("; "));

@@ -63,6 +63,9 @@ pub struct Piece<'a> {
 /// How the error of a run begins whose agent may not be called.
 const UNTRUSTED: &str = "agent_untrusted";
 
+/// What the error of a run says whose supervisor got no answer of the model either.
+const NO_MODEL: &str = "finalizer_llm_failed";
+
 /// Carries out executions, one after the other. Others of the same process work side by side.
 pub struct Executor {
     clock: Clock,
@@ -153,6 +156,9 @@ pub fn failure(run: &Run) -> Option<Error> {
         true => Error::new(Code::AgentUntrusted, what)
             .fix(format!("cleo agents trust {}", quote(agent)))
             .or("see what happened", look),
+        false if what.contains(NO_MODEL) => Error::new(Code::AgentFailed, what)
+            .fix(look)
+            .or("look at what the model needs", "cleo doctor"),
         false => Error::new(Code::AgentFailed, what).fix(look),
     })
 }

@@ -340,6 +340,8 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
     let latest = [said[1].clone(), said[3].clone()];
     assert_eq!(transaction.messages("c", 2).unwrap(), latest);
     assert_eq!(transaction.messages("none", 2).unwrap(), []);
+    assert_eq!(transaction.message_count("c").unwrap(), 3);
+    assert_eq!(transaction.message_count("none").unwrap(), 0);
     assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
 }
 

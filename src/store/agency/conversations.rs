@@ -18,6 +18,9 @@ pub trait Conversations {
     /// Reads the last `limit` messages of a conversation, in the order in which they were said.
     fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
 
+    /// Counts the messages of a conversation.
+    fn message_count(&self, conversation: &str) -> Result<u64>;
+
     /// Reads the messages of a run, in the order in which they were said.
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }

@@ -232,6 +232,12 @@ impl Conversations for MemoryTransaction<'_> {
         Ok(said.into_iter().skip(older).collect())
     }
 
+    fn message_count(&self, conversation: &str) -> Result<u64> {
+        let said = self.state.messages.iter();
+        let said = said.filter(|one| one.conversation.as_deref() == Some(conversation));
+        Ok(said.count() as u64)
+    }
+
     fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
         let said = self.state.messages.iter();
         let said = said.filter(|one| one.run.as_deref() == Some(run));

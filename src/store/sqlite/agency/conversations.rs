@@ -83,6 +83,12 @@ impl Conversations for SqliteAgencyTransaction<'_> {
         Ok(said)
     }
 
+    fn message_count(&self, conversation: &str) -> Result<u64> {
+        let sql = "SELECT count(*) FROM messages WHERE conversation = ?1";
+        let count = self.first(sql, [conversation], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0).unsigned_abs())
+    }
+
     fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
         let sql = format!("SELECT {MESSAGE} FROM messages WHERE run = ?1 ORDER BY position");
         self.all(&sql, [run], read_message)
