@@ -124,11 +124,15 @@ fn an_exit_code_that_is_not_zero_is_a_failure_with_a_reason() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_an_error_with_a_fix() {
+fn a_program_or_a_folder_that_is_not_there_is_an_error() {
     let runner = CommandLine::read("no-such-agent-at-all").unwrap();
-    let job = Stage::new().job("");
+    let stage = Stage::new();
+    let mut job = stage.job("");
     let error = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.code.name(), "E_PROGRAM_MISSING");
+    job.folder.push("gone");
+    let error = drive(&shell("true"), &job, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert_eq!(error.code.name(), "E_FILE_UNREADABLE");
 }
 
 #[test]
@@ -154,7 +158,8 @@ fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
 
 #[test]
 fn an_agent_that_gives_signs_is_not_silent() {
-    let mut job = Stage::new().job("");
+    let stage = Stage::new();
+    let mut job = stage.job("");
     job.limits.idle = Some(Duration::from_secs(20));
     let ended = play("for n in 1 2 3; do sleep 0.1; echo $n >&2; done", &job);
     assert_eq!(ended.outcome, Some(Outcome::Ok));

@@ -294,68 +294,73 @@ macro_rules! each_program {
 
 each_program!(claude codex gemini opencode copilot);
 
-/// How programs end in ways of their own.
-#[test]
-fn each_fails_in_its_own_ways() {
-    type Case = (&'static str, Vec<Step>, fn(&mut Job), Outcome);
-    let shell = || Step::Shell("echo again".to_string());
-    let nothing: fn(&mut Job) = |_| {};
-    let cases: Vec<Case> = vec![
-        (
-            "claude",
-            vec![Step::Fail(429, 99), say(DONE)],
-            nothing,
-            Outcome::RateLimited,
-        ),
-        (
-            "codex",
-            vec![Step::Fail(429, 99), say(DONE)],
-            nothing,
-            Outcome::RateLimited,
-        ),
-        (
-            "claude",
-            vec![Step::Fail(529, 1), say(DONE)],
-            nothing,
-            Outcome::Ok,
-        ),
-        ("codex", vec![Step::Break, say(DONE)], nothing, Outcome::Ok),
-        (
-            "claude",
-            vec![shell(), shell(), shell(), say(DONE)],
-            |job| job.limits.turns = Some(2),
-            Outcome::Budget,
-        ),
-        (
-            "claude",
-            vec![shell(), shell(), say(DONE)],
-            |job| job.limits.cost = Some(0.0001),
-            Outcome::Budget,
-        ),
-        (
-            "opencode",
-            vec![shell(), shell(), shell(), say(DONE)],
-            |job| job.limits.turns = Some(2),
-            Outcome::Budget,
-        ),
-        (
-            "opencode",
-            vec![Step::Cut("Half".into())],
-            nothing,
-            Outcome::AgentError,
-        ),
-    ];
-    for (at, (name, steps, change, outcome)) in cases.into_iter().enumerate() {
+/// What is played, how the job is changed for it, and how that ends.
+type Case = (Vec<Step>, fn(&mut Job), Outcome);
+
+fn ends(name: &str, cases: Vec<Case>) {
+    for (at, (steps, change, outcome)) in cases.into_iter().enumerate() {
         let workspace = TestWorkspace::new();
         let model = Model::start(&[("case", steps)]);
         let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
-            continue;
+            return;
         };
         let mut job = agent.job("case");
         change(&mut job);
         let ended = agent.drive(&job);
         assert_eq!(ended.outcome, Some(outcome), "{at} {name} {ended:#?}");
     }
+}
+
+/// A script that goes on for a while.
+fn again_and_again() -> Vec<Step> {
+    let mut steps = vec![Step::Shell("echo again".to_string()); 3];
+    steps.push(say(DONE));
+    steps
+}
+
+#[test]
+fn claude_ends_for_its_model_its_turns_and_its_money() {
+    let cases: Vec<Case> = vec![
+        (vec![Step::Fail(429, 99)], |_| {}, Outcome::RateLimited),
+        (vec![Step::Fail(529, 1), say(DONE)], |_| {}, Outcome::Ok),
+        (
+            again_and_again(),
+            |job| job.limits.turns = Some(2),
+            Outcome::Budget,
+        ),
+        (
+            again_and_again(),
+            |job| job.limits.cost = Some(0.0001),
+            Outcome::Budget,
+        ),
+    ];
+    ends("claude", cases);
+}
+
+#[test]
+fn codex_ends_for_its_model_and_goes_on_after_a_cut() {
+    let cases: Vec<Case> = vec![
+        (vec![Step::Fail(429, 99)], |_| {}, Outcome::RateLimited),
+        (vec![Step::Break, say(DONE)], |_| {}, Outcome::Ok),
+    ];
+    ends("codex", cases);
+}
+
+#[test]
+fn opencode_is_ended_for_its_turns_and_fails_for_a_cut_answer() {
+    let cases: Vec<Case> = vec![
+        (
+            again_and_again(),
+            |job| job.limits.turns = Some(2),
+            Outcome::Budget,
+        ),
+        (
+            vec![Step::Cut("Half".to_string())],
+            |_| {},
+            Outcome::AgentError,
+        ),
+    ];
+    ends("opencode", cases);
 }
 
 #[test]

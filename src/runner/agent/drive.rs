@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 use super::pipes::Pipes;
 use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::signals::Guard;
@@ -76,6 +76,15 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
     let Some((program, arguments)) = invocation.words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
+    // The system does not tell a program that is missing from a folder that is.
+    if !folder.is_dir() {
+        let message = format!(
+            "{} is no folder that an agent could work in",
+            folder.display()
+        );
+        let fix = format!("ls -ld {}", quote(&folder.to_string_lossy()));
+        return Err(Error::new(Code::FileUnreadable, message).fix(fix));
+    }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     let input = match invocation.reads_prompt {
