@@ -18,6 +18,7 @@ pub mod estimate;
 pub mod exchange;
 pub mod file;
 pub mod gate;
+pub mod hook;
 pub mod id;
 pub mod llm;
 pub mod manifest;
@@ -41,5 +42,6 @@ pub mod transfer;
 pub mod tree;
 pub mod worker;
 pub mod workspace;
+pub mod yaml;
 
 pub use cli::{run, run_whole};

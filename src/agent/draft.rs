@@ -16,7 +16,7 @@ const FAULT_MAX: usize = 160;
 
 /// Fields of an agent; what is left out stays as it is, or is the default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "the fields of an agent")]
 pub struct Draft {
     /// Its id.
     pub id: Option<String>,
@@ -206,6 +206,22 @@ fn filled(text: String) -> Option<String> {
 
 fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> {
     words.map(|words| check_list(field, words)).transpose()
+}
+
+/// Warns of a connection that an agent has and is not reached by.
+pub fn unused_connection(agent: &Agent) -> Option<String> {
+    let (endpoint, command) = (agent.endpoint.is_some(), !agent.command.is_empty());
+    let (id, kind) = (&agent.id, agent.kind.word());
+    let what = match agent.kind {
+        Kind::Http => command.then_some("command")?,
+        Kind::Cli => endpoint.then_some("endpoint")?,
+        _ if endpoint => "endpoint",
+        _ => command.then_some("command")?,
+    };
+    Some(format!(
+        "`{id}` is of the kind {kind}, which does not use its {what}; a worker is registered as one: \
+         cleo agents register --help"
+    ))
 }
 
 /// The error for a field of an agent that cannot be so.

@@ -2,6 +2,7 @@
 //! them, and which part of a file is ours. Pure: `ops::init` reads and writes them.
 
 mod diff;
+mod hooks;
 mod ownership;
 mod render;
 
@@ -55,20 +56,23 @@ enum Part {
     Block,
     /// A block with a line that the file may also hold outside of it.
     Line,
+    /// The hooks of a client among its settings.
+    Hooks(Client),
 }
 
 impl AgentFile {
-    /// Says what becomes of the file when `there` is what it holds now.
-    pub fn over(&self, there: &str) -> Outcome {
+    /// Says what becomes of the file when `there` is what it holds now, or why nothing can.
+    pub fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
-        match self.part {
+        Ok(match self.part {
+            Part::Hooks(client) => return hooks::put(there, &hooks::of(client)),
             Part::Whole => ownership::replace(there, &self.text),
             Part::Line if !ownership::has_marker(there) && has_line() => Outcome {
                 text: there.to_string(),
                 holds_changes: false,
             },
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
-        }
+        })
     }
 }
 
@@ -133,6 +137,18 @@ const TOOLS: &[Tools] = &[
     },
 ];
 
+/// Returns the files that hold the hooks of some clients.
+pub fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
+    let file = |client: &Client| {
+        let path = match client {
+            Client::Claude => ".claude/settings.json",
+            Client::Codex => ".codex/hooks.json",
+        };
+        part(path, Part::Hooks(*client), String::new())
+    };
+    clients.iter().map(file).collect()
+}
+
 /// Returns the files for some clients. `base` is the base protocol, whose first paragraph is all
 /// that an agent file repeats: everything else comes with each prompt.
 pub fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
@@ -187,7 +203,7 @@ mod tests {
         let base = known_protocols().unwrap().remove(0);
         let files = files(&Client::ALL, &base.text).unwrap();
         let file = files.into_iter().find(|file| file.path == path).unwrap();
-        file.over("").text
+        file.over("").unwrap().text
     }
 
     #[test]
@@ -238,9 +254,10 @@ mod tests {
         let files = files(&[Client::Claude], &base.text).unwrap();
         let claude = files.iter().find(|file| file.path == "CLAUDE.md").unwrap();
         assert_eq!(
-            claude.over("# Mine\n@AGENTS.md\n").text,
+            claude.over("# Mine\n@AGENTS.md\n").unwrap().text,
             "# Mine\n@AGENTS.md\n"
         );
-        assert!(claude.over("# Mine\n").text.contains("\n@AGENTS.md\n"));
+        let added = claude.over("# Mine\n").unwrap().text;
+        assert!(added.contains("\n@AGENTS.md\n"));
     }
 }

@@ -61,7 +61,8 @@ fn variable_of(key: &Key) -> Result<Option<Value>> {
         return Ok(None);
     };
     let value = key.read_variable(&text).map_err(|can_be| {
-        let message = format!("{} is `{text}`; it can be {can_be}", key.variable);
+        let is = key.quoted(&text);
+        let message = format!("{} is {is}; it can be {can_be}", key.variable);
         Error::new(Code::ConfigInvalid, message).fix(format!("unset {}", key.variable))
     });
     value.map(Some)

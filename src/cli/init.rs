@@ -15,16 +15,23 @@ use crate::ops::init::{self, Initialized, Options};
 Examples:
   cleo init
   cleo init --agents claude,codex --dry-run
+  cleo init --agents claude,codex --hooks
   cleo --root ../project init --agents all
 
 For claude: .claude/agents/cleo-subagent.md and an import in CLAUDE.md. For codex:
-.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. What somebody
+.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. With --hooks:
+`cleo hook` in .claude/settings.json and .codex/hooks.json (Codex runs hooks of
+trusted projects only); everything else in these files stays. What somebody
 changed since cleo wrote it is left alone; in AGENTS.md and CLAUDE.md only the text
 between the markers is cleo's.")]
 pub(super) struct Arguments {
     /// Also write files for these agents, separated by commas
     #[arg(long, value_name = "AGENT", value_delimiter = ',')]
     agents: Vec<Agents>,
+
+    /// Also put hooks into their settings, so that no agent ends before its work is proven
+    #[arg(long, requires = "agents")]
+    hooks: bool,
 
     /// Write over agent files that somebody changed
     #[arg(long, requires = "agents")]
@@ -63,6 +70,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let options = Options {
         agents: Client::ALL.into_iter().filter(wanted).collect(),
+        hooks: arguments.hooks,
         force: arguments.force,
         dry_run: arguments.dry_run,
     };

@@ -31,6 +31,7 @@ mod export;
 mod find;
 mod focus;
 mod heartbeat;
+mod hook;
 mod import;
 mod init;
 mod list;
@@ -169,6 +170,9 @@ enum Command {
     Export(Later<export::Arguments>),
     /// Merge the tasks with a copy in a file, both ways
     Sync(Later<sync::Arguments>),
+    /// Answer clients of agents: may an agent end, or is its work not proven yet
+    #[command(subcommand)]
+    Hook(Later<hook::Command>),
     /// Show the whole job on real input, in a folder of its own, with a script for the agents
     Demo(Later<demo::Arguments>),
     /// Explain an error code
@@ -305,6 +309,7 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Import(Later(arguments)) if WHOLE => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) if WHOLE => face.run("export", arguments, export::run),
         Command::Sync(Later(arguments)) if WHOLE => face.run("sync", arguments, sync::run),
+        Command::Hook(Later(command)) if WHOLE => hook::dispatch(face, command),
         Command::Agents(_)
         | Command::Conversations(_)
         | Command::Run(_)
@@ -315,7 +320,8 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Chat(_)
         | Command::Import(_)
         | Command::Export(_)
-        | Command::Sync(_) => Err(beside::hand_over(face.arguments)),
+        | Command::Sync(_)
+        | Command::Hook(_) => Err(beside::hand_over(face.arguments)),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

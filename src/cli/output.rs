@@ -14,7 +14,7 @@ use super::environment::{self, variable};
 use super::fields::Fields;
 use super::jq::{Ended, Jq};
 use super::schema;
-use super::screen::{Screen, Tone, clean};
+use super::screen::{Cell, Screen, Tone, clean};
 use super::usage;
 use crate::config::Settings;
 use crate::error::{Code, Error, steers};
@@ -165,6 +165,8 @@ impl Feed {
 pub(super) struct Notes {
     color: bool,
     quiet: bool,
+    /// How many lines were drawn that the next drawing replaces.
+    drawn: usize,
 }
 
 impl Notes {
@@ -174,6 +176,33 @@ impl Notes {
             let mut screen = Screen::new(self.color);
             screen.line(tone, text);
             eprint_whole(&screen.finish());
+        }
+    }
+
+    /// Draws lines in the place of those that were drawn last. Each is cut where the terminal ends, so
+    /// that none becomes two.
+    pub(super) fn draw(&mut self, rows: &[Vec<Cell>]) {
+        let mut screen = Screen::new(self.color);
+        for row in rows {
+            screen.cut(row);
+        }
+        let above = self.back();
+        self.drawn = rows.len();
+        eprint_whole(&(above + &screen.finish()));
+    }
+
+    /// Removes the lines that were drawn last.
+    pub(super) fn erase(&mut self) {
+        let above = self.back();
+        self.drawn = 0;
+        eprint_whole(&above);
+    }
+
+    /// Leads back to the first of the lines that were drawn last, and removes everything from there.
+    fn back(&self) -> String {
+        match self.drawn {
+            0 => String::new(),
+            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
         }
     }
 }
@@ -467,7 +496,14 @@ impl Output {
         Notes {
             color: self.error_color,
             quiet: self.quiet,
+            drawn: 0,
         }
+    }
+
+    /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
+    pub(super) fn can_draw(&self) -> bool {
+        let able = env::var("TERM").is_ok_and(|term| term != "dumb");
+        able && !self.quiet && io::stderr().is_terminal()
     }
 
     /// Tells people something that is no part of the answer.
@@ -477,6 +513,12 @@ impl Output {
             screen.line(Tone::Dim, text);
             eprint_whole(&screen.finish());
         }
+    }
+
+    /// Writes lines for the machine that runs this process, which reads standard error too: there is
+    /// no other place for them when the answer is a document.
+    pub(super) fn command_lines(&self, lines: &str) {
+        eprint_whole(lines);
     }
 
     /// Asks somebody at a terminal for a line.

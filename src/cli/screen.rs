@@ -80,6 +80,26 @@ impl Screen {
         self
     }
 
+    /// Adds pieces of text as one line, cut at the width of the terminal.
+    pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
+        let mut room = self.width.saturating_sub(1);
+        for (tone, text) in pieces {
+            let text = clean(text);
+            let mut shown = String::new();
+            for letter in text.chars() {
+                let wide = textwrap::core::display_width(letter.encode_utf8(&mut [0; 4]));
+                if wide > room {
+                    room = 0;
+                    break;
+                }
+                room -= wide;
+                shown.push(letter);
+            }
+            self.say(*tone, shown);
+        }
+        self.line(Tone::Plain, "")
+    }
+
     /// Adds a name and its value on a line; an empty value adds nothing.
     pub(super) fn field(&mut self, name: &str, value: impl Display) -> &mut Screen {
         let value = value.to_string();
@@ -196,6 +216,15 @@ mod tests {
         ] {
             assert_eq!(clean(text), shown);
         }
+    }
+
+    #[test]
+    fn a_line_is_cut_where_the_terminal_ends() {
+        let mut screen = Screen::new(false);
+        screen.width = 10;
+        let pieces = ["ab ", "日本語日本語", "x"].map(|text| (Tone::Plain, text.to_string()));
+        screen.cut(&pieces);
+        assert_eq!(screen.finish(), "ab 日本語\n");
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
             return Err(error.fix(unset(path, &name)));
         };
         let value = key_value(key, &value).map_err(|can_be| {
-            let message = format!("`{name}` is `{}`; it can be {can_be}", shown(&value));
+            let is = key.quoted(&shown(&value));
+            let message = format!("`{name}` is {is}; it can be {can_be}");
             invalid(path, line, &message).fix(unset(path, &name))
         })?;
         entries.push(Entry {
@@ -70,7 +71,7 @@ fn shown(value: &Yaml) -> String {
 
 /// Reads a file into written-out names and values.
 fn flat(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
-    let root: Yaml = serde_yaml::from_str(text).map_err(|cause| {
+    let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();

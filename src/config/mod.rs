@@ -31,6 +31,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One line of text of at most so many characters.
     Text(usize),
+    /// Name of a variable of the environment.
+    Variable,
     /// A whole number within bounds.
     Number(u64, u64),
     /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
@@ -53,6 +55,8 @@ pub const AGENT: &str = "agent";
 pub const CHAT_PENDING_TTL: &str = "chat.pendingTtl";
 /// How long a claim holds.
 pub const CLAIMS_LEASE: &str = "claims.lease";
+/// How often a hook keeps an agent from ending.
+pub const HOOKS_BLOCKS: &str = "hooks.blocks";
 /// Limit of `cleo list`.
 pub const LIST_LIMIT: &str = "list.limit";
 /// Time limit of a gate's command.
@@ -80,8 +84,6 @@ pub const RUNNERS_ENVIRONMENT: &str = "runners.environment";
 /// Whether `cleo spawn` is strict.
 pub const SPAWN_STRICT: &str = "spawn.strict";
 
-/// Which runner carries out tasks.
-pub const RUN_RUNNER: &str = "run.runner";
 /// How many agents work at a time.
 pub const RUN_JOBS: &str = "run.jobs";
 /// How many agents of a runner work at a time.
@@ -158,6 +160,13 @@ pub static KEYS: &[Key] = &[
         default: Some("10m"),
         meaning: "How long the command of a gate may take.",
         variable: "CLEO_GATES_TIME_LIMIT",
+    },
+    Key {
+        name: HOOKS_BLOCKS,
+        kind: Kind::Number(0, 100),
+        default: Some("3"),
+        meaning: "How often `cleo hook` keeps an agent from ending for one task; 0 never does.",
+        variable: "CLEO_HOOKS_BLOCKS",
     },
     Key {
         name: LIST_LIMIT,
@@ -244,13 +253,6 @@ pub static KEYS: &[Key] = &[
         variable: "CLEO_SPAWN_STRICT",
     },
     Key {
-        name: RUN_RUNNER,
-        kind: Kind::Text(100),
-        default: None,
-        meaning: "Which runner carries out tasks in `cleo run`, such as claude or codex.",
-        variable: "CLEO_RUN_RUNNER",
-    },
-    Key {
         name: RUN_JOBS,
         kind: Kind::Number(1, 1_000),
         default: Some("4"),
@@ -308,7 +310,7 @@ pub static KEYS: &[Key] = &[
     },
     Key {
         name: LLM_API_KEY_ENV,
-        kind: Kind::Text(100),
+        kind: Kind::Variable,
         default: None,
         meaning: "Name of the variable that holds the key; OPENAI_API_KEY or ANTHROPIC_API_KEY unless set. Not from a project's file.",
         variable: "CLEO_LLM_API_KEY_ENV",
@@ -385,6 +387,26 @@ impl Key {
         self.kind.read(text.trim(), ',')
     }
 
+    /// Quotes a value that is refused. What may be a key, given in the place of a name, is not repeated.
+    pub fn quoted(&self, text: &str) -> String {
+        match self.kind {
+            Kind::Variable => "that".to_string(),
+            _ => format!("`{text}`"),
+        }
+    }
+
+    /// Says whether a project's file, which may come from a stranger, has no say in this.
+    pub fn is_users_own(&self) -> bool {
+        let own = [
+            LLM_API_KEY_ENV,
+            RUNNERS_COMMAND,
+            RUNNERS_PROGRAMS,
+            RUNNERS_ENVIRONMENT,
+            WORKERS_ALLOW_PRIVATE,
+        ];
+        own.contains(&self.name)
+    }
+
     /// Reads a value as it stands in a variable.
     pub fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
         self.kind.read(text.trim(), ':')
@@ -424,6 +446,9 @@ impl Kind {
                     !text.is_empty() && text.chars().count() <= max && !text.contains(steers)
                 })
                 .map(Value::Text),
+            Kind::Variable => Some(text.to_string())
+                .filter(|text| is_variable(text))
+                .map(Value::Text),
             Kind::Number(least, most) => whole(text)
                 .filter(|number| (least..=most).contains(number))
                 .map(Value::Number),
@@ -438,6 +463,13 @@ impl Kind {
         };
         value.ok_or_else(|| self.to_string())
     }
+}
+
+fn is_variable(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=100).contains(&text.len())
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(is_part)
 }
 
 fn whole(text: &str) -> Option<u64> {
@@ -479,6 +511,8 @@ impl std::fmt::Display for Kind {
         match self {
             Kind::Choice(words) => write!(formatter, "one of {}", words.join(", ")),
             Kind::Text(max) => write!(formatter, "one line of at most {max} visible characters"),
+            Kind::Variable => formatter
+                .write_str("the name of a variable such as OPENAI_API_KEY, never the key itself"),
             Kind::Number(least, most) => write!(formatter, "a whole number from {least} to {most}"),
             Kind::Duration(_, most) => {
                 write!(formatter, "a time such as 90s, 10m or 1h, at most {most} s")
@@ -606,6 +640,13 @@ mod tests {
             ("list.limit", "1.5", None),
             ("spawn.strict", "true", Some(Value::Flag(true))),
             ("spawn.strict", "yes", None),
+            (
+                "llm.apiKeyEnv",
+                "MY_KEY",
+                Some(Value::Text("MY_KEY".into())),
+            ),
+            ("llm.apiKeyEnv", "sk-proj-12345", None),
+            ("llm.apiKeyEnv", "1KEY", None),
             ("llm.inputPrice", "0.15", Some(Value::Text("0.15".into()))),
             ("llm.inputPrice", "3", Some(Value::Text("3".into()))),
             ("llm.inputPrice", "-1", None),

@@ -31,7 +31,6 @@ pub(super) type Message = (usize, u32, Heard);
 
 /// The threads.
 pub(super) struct Crew {
-    runner: Arc<dyn Runner>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
 }
@@ -44,24 +43,21 @@ pub(super) struct Checking {
 }
 
 impl Crew {
-    pub(super) fn new(runner: Box<dyn Runner>) -> Crew {
+    pub(super) fn new() -> Crew {
         let (sender, receiver) = mpsc::channel();
-        Crew {
-            runner: runner.into(),
-            sender,
-            receiver,
-        }
-    }
-
-    /// Returns the runner.
-    pub(super) fn runner(&self) -> &dyn Runner {
-        &*self.runner
+        Crew { sender, receiver }
     }
 
     /// Drives an agent until it ends, or until the flag that is returned is set.
-    pub(super) fn start(&self, step: usize, attempt: u32, job: Job) -> Result<Arc<AtomicBool>> {
+    pub(super) fn start(
+        &self,
+        step: usize,
+        attempt: u32,
+        runner: Arc<dyn Runner>,
+        job: Job,
+    ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (flag, runner) = (Arc::clone(&stop), Arc::clone(&self.runner));
+        let flag = Arc::clone(&stop);
         self.spawn(step, attempt, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
             let ended = agent::drive(&*runner, &job, &flag, &mut tell);
@@ -124,4 +120,5 @@ impl Checking {
 /// Asks a try to end.
 pub(super) fn halt(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
+    agent::wake();
 }

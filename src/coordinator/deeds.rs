@@ -1,6 +1,7 @@
 //! What the machine decides, done through the verbs. What comes of it are new facts.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::crew::{Checking, halt};
@@ -33,7 +34,7 @@ impl Engine<'_> {
             Deed::Claim(steps) => self.claim(&steps),
             Deed::Start(step) => self.start(step),
             Deed::Check(step) => self.check(step),
-            Deed::Complete(step) => self.complete(step),
+            deed @ Deed::Complete(_) => self.complete(&[deed]),
             Deed::Repair(step) => self.repair(step),
             Deed::Fail(step, ..) => self.release(step),
             Deed::Halt(_) => {
@@ -105,14 +106,16 @@ impl Engine<'_> {
 
     /// Tells that a try begins.
     pub(super) fn announce_start(&mut self, step: usize) {
-        let runner = self.options.runner.clone();
+        let runner = self
+            .worker(step)
+            .map(|worker| worker.runner.name().to_string());
         let slot = &mut self.slots[step];
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
         let told = Told {
             epoch: slot.epoch,
             skill: Some(spawned.skill.clone()),
-            runner: Some(runner),
+            runner,
             manifest_id: Some(spawned.manifest_id.clone()),
             output_file: Some(spawned.output_file.clone()),
             resumes: Some(slot.resume.is_some()).filter(|resumes| *resumes),
@@ -135,6 +138,10 @@ impl Engine<'_> {
         let prompt_file = raw.with_extension("prompt.md");
         fs::write(&prompt_file, &text).map_err(|cause| unwritable(&prompt_file, cause))?;
         let resume = slot.resume.take();
+        let Some(worker) = self.worker(step) else {
+            return Ok(());
+        };
+        let (runner, model) = (Arc::clone(&worker.runner), worker.model.clone());
         let root = self.context.workspace.root.clone();
         let job = Job {
             prompt: text,
@@ -142,16 +149,21 @@ impl Engine<'_> {
             output_file: root.join(&spawned.output_file),
             environment: self.environment(step, &spawned),
             folder: root,
-            passed: self.options.passed.clone(),
-            model: self.options.model.clone(),
+            passed: self.passed(),
+            model,
             resume,
             tools: Vec::new(),
             limits: self.options.limits(),
             raw,
         };
         let attempt = self.slots[step].attempt;
-        self.slots[step].stop = Some(self.crew.start(step, attempt, job)?);
+        self.slots[step].stop = Some(self.crew.start(step, attempt, runner, job)?);
         Ok(())
+    }
+
+    fn passed(&self) -> Vec<String> {
+        let own = self.options.passed.iter();
+        own.chain(&self.ambience.runners.passed).cloned().collect()
     }
 
     fn environment(&self, step: usize, spawned: &spawn::Spawned) -> Vec<(String, String)> {
@@ -203,9 +215,17 @@ impl Engine<'_> {
         self.crew.check(step, self.slots[step].attempt, checking)
     }
 
-    fn complete(&mut self, step: usize) -> Result<()> {
-        let one = (self.tasks[step], self.slots[step].epoch);
-        let done = complete_all(&mut self.context, &[one], &mut self.required)?;
+    /// Verifies steps and completes those that hold, in one transaction for all.
+    pub(super) fn complete(&mut self, deeds: &[Deed]) -> Result<()> {
+        let steps = deeds.iter().filter_map(|deed| match deed {
+            Deed::Complete(step) => Some((self.tasks[*step], self.slots[*step].epoch)),
+            _ => None,
+        });
+        let steps: Vec<(TaskId, Option<u32>)> = steps.collect();
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let done = complete_all(&mut self.context, &steps, &mut self.required)?;
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 
@@ -276,7 +296,10 @@ impl Engine<'_> {
             let faults: Vec<String> = lacking.faults.iter().map(prompt::told).collect();
             let before = self.board.task(task);
             let conversation = before.and_then(|before| before.conversation.clone());
-            let conversation = conversation.filter(|_| self.crew.runner().resumes());
+            let resumes = self
+                .worker(step)
+                .is_some_and(|worker| worker.runner.resumes());
+            let conversation = conversation.filter(|_| resumes);
             self.slots[step].instead = Some(match conversation {
                 Some(_) => prompt::missing(&spawned, &faults),
                 None => prompt::again(&spawned, &faults),

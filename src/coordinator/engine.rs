@@ -12,6 +12,8 @@ use super::deeds::is_loss;
 use super::machine::{Deed, Fact, Machine, Stop};
 use super::options::{DEPTH_MAX, Options};
 use super::report::{self, Report};
+use super::selection::Team;
+use super::staff::Worker;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -61,6 +63,9 @@ pub(super) struct Engine<'a> {
     pub(super) board: Board,
     pub(super) machine: Machine,
     pub(super) crew: Crew,
+    pub(super) workers: Vec<Worker>,
+    /// The worker of each step, by its place.
+    employed: Vec<usize>,
     pub(super) options: Options,
     pub(super) ambience: Ambience,
     pub(super) run: Run,
@@ -104,7 +109,8 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
 
 /// What a run is carried out with.
 pub(super) struct Outset {
-    pub(super) surroundings: Surroundings,
+    pub(super) context: Context,
+    pub(super) team: Team,
     pub(super) options: Options,
     pub(super) ambience: Ambience,
     pub(super) run: Run,
@@ -119,18 +125,20 @@ impl<'a> Engine<'a> {
         ambience: Ambience,
         listener: &'a mut dyn Listener,
     ) -> Result<Engine<'a>> {
-        let mut context = Context::open(surroundings.clone())?;
+        let clock = surroundings.clock;
+        let user = surroundings.actor.clone();
+        let mut context = Context::open(surroundings)?;
         let planned = selection::plan(&mut context, &options.selection)?;
-        let workspace = context.workspace;
+        let team = selection::team(&mut context, &planned, &options, &ambience)?;
+        let workspace = context.workspace.clone();
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         let number = agency.read()?.last_event()? + 1;
-        let clock = surroundings.clock;
         let alive = Alive::begin(&workspace)?;
         let run = Run {
-            user: surroundings.actor.clone(),
+            user,
             started_at: clock.timestamp(),
             owner: alive.name.clone(),
-            agent: Some(options.runner.clone()),
+            agent: options.runner.clone(),
             ..Run::new(
                 id::minted("run", &clock, number),
                 kind_of(&options),
@@ -144,7 +152,8 @@ impl<'a> Engine<'a> {
             ..Told::default()
         };
         let outset = Outset {
-            surroundings,
+            context,
+            team,
             options,
             ambience,
             run,
@@ -164,22 +173,27 @@ impl<'a> Engine<'a> {
         listener: &'a mut dyn Listener,
     ) -> Result<Engine<'a>> {
         let Outset {
-            mut surroundings,
-            options,
+            mut context,
+            team,
             run,
             planned,
             ..
         } = outset;
-        let crew = Crew::new(options.driver()?);
-        surroundings.actor = holder(&options.runner, &run.id);
-        let clock = surroundings.clock;
-        let mut context = Context::open(surroundings)?;
-        let steps = selection::steps(&mut context, &planned)?;
+        // Who holds the tasks of a run: nobody else has this name.
+        context.surroundings.actor.clone_from(&run.id);
+        let clock = context.surroundings.clock;
+        let Team {
+            steps,
+            workers,
+            rules,
+            ..
+        } = team;
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();
         Ok(Engine {
-            machine: Machine::new(steps, options.rules()),
+            employed: steps.iter().map(|step| step.runner).collect(),
+            machine: Machine::new(steps, rules),
             places: places.map(|(place, id)| (*id, place)).collect(),
             slots: tasks.iter().map(|_| Slot::default()).collect(),
             tasks,
@@ -188,8 +202,9 @@ impl<'a> Engine<'a> {
             context,
             agency,
             journal,
-            crew,
-            options,
+            crew: Crew::new(),
+            workers,
+            options: outset.options,
             ambience: outset.ambience,
             run,
             required: None,
@@ -227,7 +242,10 @@ impl<'a> Engine<'a> {
             if deeds.is_empty() && self.facts.is_empty() {
                 return Ok(());
             }
-            for deed in deeds {
+            let is_end = |deed: &Deed| matches!(deed, Deed::Complete(_));
+            let (ends, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_end);
+            self.complete(&ends)?;
+            for deed in others {
                 self.perform(deed)?;
             }
         }
@@ -384,6 +402,11 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
+    /// Returns who works on a step; nobody works on an epic.
+    pub(super) fn worker(&self, step: usize) -> Option<&Worker> {
+        self.workers.get(self.employed[step])
+    }
+
     /// Returns where the files of a try lie, without their ends.
     pub(super) fn raw(&self, step: usize) -> PathBuf {
         let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
@@ -424,11 +447,6 @@ fn kind_of(options: &Options) -> RunKind {
         Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
         Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
     }
-}
-
-/// Names who holds the tasks of a run: nobody else has this name.
-pub(super) fn holder(runner: &str, run: &str) -> String {
-    format!("{runner}@{run}")
 }
 
 fn why(stop: Stop) -> &'static str {

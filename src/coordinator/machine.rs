@@ -476,3 +476,6 @@ impl Machine {
         (0..self.steps.len()).filter(waits).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

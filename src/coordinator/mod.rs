@@ -12,18 +12,22 @@ mod machine;
 mod options;
 pub mod plan;
 mod prompt;
+mod rehearsal;
 mod report;
 mod resume;
 mod rules;
 mod selection;
+mod staff;
 
 pub use engine::run;
 pub use options::{DEPTH_MAX, Options, Selection};
+pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;
 pub use resume::{Cancelled, cancel, resume};
 
 use crate::run::Event;
 use crate::run::board::Board;
+use crate::runner::agent::Runners;
 
 /// Who is told of a run while it goes on.
 pub trait Listener {
@@ -41,4 +45,6 @@ pub struct Ambience {
     pub depth: u32,
     /// The trace that it belongs to (`TRACEPARENT`).
     pub trace: Option<String>,
+    /// What the settings say of runners.
+    pub runners: Runners,
 }

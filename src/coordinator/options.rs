@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::Rules;
 use crate::claim::Lease;
-use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::runner::agent::{CommandLine, Limits, Runner};
+use crate::runner::agent::Limits;
 
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
 pub const DEPTH_MAX: u32 = 3;
@@ -34,8 +33,9 @@ pub enum Selection {
 pub struct Options {
     /// Which tasks.
     pub selection: Selection,
-    /// The runner.
-    pub runner: String,
+    /// The runner that is asked for, perhaps with a model, as in `claude:MODEL`; none for those that
+    /// the settings say.
+    pub runner: Option<String>,
     /// The command line of the runner `command`.
     pub command: Option<String>,
     /// The model, if one is asked for.
@@ -69,12 +69,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the bounds of the run.
+    /// Returns the bounds of the run, but for those of its runners.
     pub(super) fn rules(&self) -> Rules {
-        let own = self.runner_jobs.get(&self.runner);
         Rules {
             jobs: self.jobs.max(1),
-            runner_jobs: own.map(|most| (0, *most)).into_iter().collect(),
+            runner_jobs: BTreeMap::new(),
             repairs: self.repairs,
             max_cost: self.max_cost,
             fail_fast: self.fail_fast,
@@ -93,21 +92,5 @@ impl Options {
 
     pub(super) fn lease(&self) -> Lease {
         Lease::of_seconds(self.lease).unwrap_or_default()
-    }
-
-    /// Finds the runner.
-    pub(super) fn driver(&self) -> Result<Box<dyn Runner>> {
-        match (&self.command, self.runner.as_str()) {
-            (Some(command), "command") => Ok(Box::new(CommandLine::read(command)?)),
-            (None, "command") => {
-                let message = "the runner `command` needs to know which command";
-                let fix = "cleo run --help";
-                Err(Error::new(Code::Usage, message).fix(fix))
-            }
-            (_, name) => {
-                let message = format!("there is no runner `{name}`");
-                Err(Error::new(Code::InputInvalid, message).instead(name, "command"))
-            }
-        }
     }
 }

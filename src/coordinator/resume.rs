@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::engine::{Engine, Outset, check_depth, holder};
+use super::engine::{Engine, Outset, check_depth};
 use super::options::Options;
 use super::report::Report;
-use super::{Ambience, Listener};
+use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::complete_all;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::board::{Board, TaskRun, TaskState, Told, kind};
+use crate::run::board::{Board, Planned, TaskRun, TaskState, Told, kind};
 use crate::run::{Event, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
@@ -52,12 +52,23 @@ pub fn resume(
     check_depth(&ambience)?;
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
+    mended(&workspace, &surroundings, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
     let (run, was) = taken(&mut agency, id, &alive)?;
     let events = journal::events(&*agency.read()?, id)?;
-    let outset = outset(surroundings, ambience, run, alive, &events)?;
+    let (options, planned) = begun(&run, &events)?;
+    let mut context = Context::open(surroundings)?;
+    let outset = Outset {
+        team: selection::team(&mut context, &planned, &options, &ambience)?,
+        context,
+        options,
+        ambience,
+        run,
+        planned,
+        alive,
+    };
     let before = Board::of(&events);
-    orphans::end(id, &groups(&before));
+    orphans::end(id, &workspace.root, &groups(&before));
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.go_on(&events, was)?;
     engine.go()?;
@@ -69,6 +80,21 @@ fn opened(workspace: &Workspace, surroundings: &Surroundings, id: &str) -> Resul
     let mut agency = SqliteAgency::open(&workspace.agency())?.ok_or_else(|| no_run(id))?;
     alive::settle(&mut agency, workspace, &surroundings.clock)?;
     Ok(agency)
+}
+
+/// Mends the file of a run that nobody writes any more: its process may have ended between its last words
+/// in the store and in the file.
+fn mended(
+    workspace: &Workspace,
+    surroundings: &Surroundings,
+    agency: &mut SqliteAgency,
+    id: &str,
+) -> Result<()> {
+    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    if run.is_over() && run.kind.resumes() {
+        journal::Journal::begin(workspace, id, surroundings.clock, agency)?;
+    }
+    Ok(())
 }
 
 /// Takes over a run that nobody carries out. Of two that want it, one gets it.
@@ -105,32 +131,20 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
     Ok((run, was))
 }
 
-fn outset(
-    surroundings: Surroundings,
-    ambience: Ambience,
-    run: Run,
-    alive: Alive,
-    events: &[Event],
-) -> Result<Outset> {
+/// Reads how a run was begun.
+fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let started = events.iter().find(|event| event.kind == kind::RUN_STARTED);
     let told = started
         .map(|event| Told::read(&event.detail))
         .unwrap_or_default();
     let options = told
         .options
-        .and_then(|options| serde_json::from_value::<Options>(options).ok());
+        .and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
         Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id))
     })?;
-    Ok(Outset {
-        surroundings,
-        options,
-        ambience,
-        run,
-        planned: told.tasks,
-        alive,
-    })
+    Ok((options, told.tasks))
 }
 
 fn groups(board: &Board) -> Vec<(u32, String)> {
@@ -176,7 +190,7 @@ impl Engine<'_> {
             }
             return Ok(());
         }
-        if self.is_done_by_now(id)? {
+        if self.is_done_by_now(task)? {
             self.tell(kind::TASK_COMPLETED, self.of(step));
             self.machine.done_before(step);
         }
@@ -185,7 +199,8 @@ impl Engine<'_> {
 
     /// Says whether a task is done: it was completed before the process ended, or what its agent left
     /// verifies. One that is not is given back.
-    fn is_done_by_now(&mut self, id: TaskId) -> Result<bool> {
+    fn is_done_by_now(&mut self, task: &TaskRun) -> Result<bool> {
+        let id = task.task_id;
         let own = self.context.surroundings.actor.clone();
         let (status, claim) = self
             .context
@@ -196,10 +211,14 @@ impl Engine<'_> {
         let Some(claim) = claim.filter(|claim| claim.holder.as_ref() == Some(&own)) else {
             return Ok(false);
         };
-        let one = [(id, Some(claim.epoch))];
-        let done = complete_all(&mut self.context, &one, &mut self.required)?;
-        if done.iter().any(|(_, done)| done.is_ok()) {
-            return Ok(true);
+        // A claim under which no agent was to be started has nothing to show, and a task that was never
+        // given to an agent would pass for one that needs no proof.
+        if task.epoch == Some(claim.epoch) {
+            let one = [(id, Some(claim.epoch))];
+            let done = complete_all(&mut self.context, &one, &mut self.required)?;
+            if done.iter().any(|(_, done)| done.is_ok()) {
+                return Ok(true);
+            }
         }
         claims::release(&mut self.context, id, Some(claim.epoch), false)?;
         Ok(false)
@@ -220,7 +239,9 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
         run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
     }
     match run.status {
-        RunStatus::Interrupted => settled(surroundings.clone(), &workspace, &mut agency, run),
+        RunStatus::Interrupted | RunStatus::Failed => {
+            settled(surroundings.clone(), &workspace, &mut agency, run)
+        }
         _ => Ok(Cancelled {
             run,
             orphans: 0,
@@ -235,7 +256,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
         run.status,
-        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted
+        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted | RunStatus::Failed
     );
     if !goes_on || !run.kind.resumes() {
         let message = match goes_on {
@@ -266,10 +287,10 @@ fn settled(
     mut run: Run,
 ) -> Result<Cancelled> {
     let events = journal::events(&*agency.read()?, &run.id)?;
-    let orphans = orphans::end(&run.id, &groups(&Board::of(&events)));
+    let groups = groups(&Board::of(&events));
+    let orphans = orphans::end(&run.id, &workspace.root, &groups);
     let clock = surroundings.clock;
-    let runner = run.agent.clone().unwrap_or_default();
-    let released = released(surroundings, &holder(&runner, &run.id))?;
+    let released = released(surroundings, &run.id)?;
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(clock.timestamp());
     run.error = Some("it was given up".to_string());

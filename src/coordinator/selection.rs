@@ -3,8 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Ambience;
 use super::machine::Step;
-use super::options::Selection;
+use super::options::{Options, Selection};
+use super::rules::Rules;
+use super::staff::{Staff, Worker};
+use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
@@ -138,8 +142,40 @@ fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
     below
 }
 
-/// Makes the steps of a schedule of planned tasks.
-pub(super) fn steps(context: &mut Context, planned: &[Planned]) -> Result<Vec<Step>> {
+/// The steps of a run, and who works on them.
+pub(super) struct Team {
+    pub(super) steps: Vec<Step>,
+    /// The skill of each step; none of an epic.
+    pub(super) skills: Vec<Option<String>>,
+    pub(super) workers: Vec<Worker>,
+    pub(super) rules: Rules,
+}
+
+/// Makes the steps of a schedule of planned tasks, and finds who works on each.
+pub(super) fn team(
+    context: &mut Context,
+    planned: &[Planned],
+    options: &Options,
+    ambience: &Ambience,
+) -> Result<Team> {
+    let mut staff = Staff::new(&ambience.runners, options)?;
+    let (steps, skills) = steps(context, planned, &mut staff)?;
+    Ok(Team {
+        steps,
+        skills,
+        rules: Rules {
+            runner_jobs: staff.limits(&options.runner_jobs),
+            ..options.rules()
+        },
+        workers: staff.workers,
+    })
+}
+
+type Steps = (Vec<Step>, Vec<Option<String>>);
+
+fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> Result<Steps> {
+    let places_of_skills = context.surroundings.places(Some(&context.workspace));
+    let catalogue = Catalogue::load_past_base(&places_of_skills)?;
     let places: BTreeMap<TaskId, usize> = planned
         .iter()
         .enumerate()
@@ -147,21 +183,25 @@ pub(super) fn steps(context: &mut Context, planned: &[Planned]) -> Result<Vec<St
         .collect();
     context.read(|transaction| {
         let mut steps = Vec::with_capacity(planned.len());
+        let mut skills = Vec::with_capacity(planned.len());
         for task in planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
-            let acceptance = match transaction.task(task.task_id)? {
-                Some(task) => task.acceptance,
-                None => Vec::new(),
+            let whole = transaction.task(task.task_id)?;
+            let (worker, skill) = match whole.as_ref().filter(|_| !task.is_epic) {
+                Some(whole) => staff.hire(whole, &catalogue)?,
+                None => (0, None),
             };
+            skills.push(skill);
+            let acceptance = whole.map(|whole| whole.acceptance).unwrap_or_default();
             let has_command = |line: &String| Criterion::read(line).command.is_some();
             steps.push(Step {
                 needs: needs.collect(),
-                runner: 0,
+                runner: worker,
                 is_epic: task.is_epic,
                 has_checks: acceptance.iter().any(has_command),
             });
         }
-        Ok(steps)
+        Ok((steps, skills))
     })
 }
 

@@ -107,7 +107,7 @@ impl Client {
     ) -> std::result::Result<Reply, Missed> {
         let call = self.call(request, left);
         let mut redactor = Redactor::new(self.key.as_ref());
-        let mut answer = Answer::new(&self.model, seen);
+        let mut answer = Answer::new(&self.model, self.key.as_ref(), seen);
         let done = exchange::perform(&self.program, &call, &mut |head, text| {
             answer.push(head, &redactor.push(text));
         });
@@ -198,7 +198,7 @@ impl Client {
     fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
         let again = retry::is_passing(status);
-        let said = said(body);
+        let said = said(body, self.key.as_ref());
         let (code, message, fix) = match status {
             401 | 403 => {
                 let (message, fix) = self.no_entry(status);
@@ -302,8 +302,8 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Finds what a server says about a refusal, on one line.
-fn said(body: &str) -> Option<String> {
-    let json = serde_json::from_str::<Value>(body).ok();
+fn said(body: &str, key: Option<&Key>) -> Option<String> {
+    let json = json(body, key).ok();
     let text = match json.as_ref().and_then(reply::error) {
         Some(said) => said,
         None if json.is_some() || body.trim_start().starts_with('<') => return None,
@@ -313,9 +313,21 @@ fn said(body: &str) -> Option<String> {
     Some(words.join(" ")).filter(|text| !text.is_empty())
 }
 
+/// Reads JSON without the key: in its text a key may be written in many ways, but read it is the key.
+fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
+    let mut value = serde_json::from_str(text)?;
+    if let Some(key) = key {
+        key.redact_all(&mut value);
+    }
+    Ok(value)
+}
+
 /// An answer as it comes.
 struct Answer<'a> {
     model: &'a Model,
+    key: Option<&'a Key>,
+    /// Takes the key out of the text, over whose pieces it may be spread.
+    redactor: Redactor<'a>,
     seen: &'a mut dyn FnMut(&str),
     /// The body, unless it comes piece by piece.
     whole: String,
@@ -326,9 +338,11 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn new(model: &'a Model, seen: &'a mut dyn FnMut(&str)) -> Answer<'a> {
+    fn new(model: &'a Model, key: Option<&'a Key>, seen: &'a mut dyn FnMut(&str)) -> Answer<'a> {
         Answer {
             model,
+            key,
+            redactor: Redactor::new(key),
             seen,
             whole: String::new(),
             reader: None,
@@ -378,11 +392,16 @@ impl<'a> Answer<'a> {
         if self.fault.is_some() || event.trim() == "[DONE]" || event.trim().is_empty() {
             return;
         }
-        let Ok(event) = serde_json::from_str::<Value>(event) else {
+        let Ok(event) = json(event, self.key) else {
             self.fault = Some("an event is no JSON".to_string());
             return;
         };
-        let delta = self.model.provider.delta(&event);
+        let mut delta = self.model.provider.delta(&event);
+        delta.text = self.redactor.push(&delta.text);
+        self.add(delta);
+    }
+
+    fn add(&mut self, delta: Delta) {
         if !delta.text.is_empty() {
             (self.seen)(&delta.text);
         }
@@ -395,6 +414,11 @@ impl<'a> Answer<'a> {
             Some(None) => {}
             None => self.take_whole()?,
         }
+        let text = std::mem::replace(&mut self.redactor, Redactor::new(None)).finish();
+        self.add(Delta {
+            text,
+            ..Delta::default()
+        });
         if let Some(fault) = self.fault {
             return Err(fault);
         }
@@ -405,12 +429,13 @@ impl<'a> Answer<'a> {
     }
 
     fn take_whole(&mut self) -> std::result::Result<(), String> {
-        let body: Value =
-            serde_json::from_str(&self.whole).map_err(|_| "it is no JSON".to_string())?;
-        self.found = self.model.provider.whole(&body);
-        if self.found.error.is_none() && !self.found.text.is_empty() {
-            (self.seen)(&self.found.text);
-        }
+        let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+        let mut whole = self.model.provider.whole(&body);
+        whole.text = match whole.error {
+            None => self.redactor.push(&whole.text),
+            Some(_) => String::new(),
+        };
+        self.add(whole);
         Ok(())
     }
 }

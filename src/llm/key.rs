@@ -1,5 +1,7 @@
 //! Keys for servers: read when they are needed, never written anywhere.
 
+use serde_json::Value;
+
 use crate::error::{Code, Error, Result};
 
 /// What stands where a key was.
@@ -29,6 +31,21 @@ impl Key {
     /// Takes the key out of a text.
     pub fn redact(&self, text: &str) -> String {
         text.replace(&self.0, HIDDEN)
+    }
+
+    /// Takes the key out of every text in a value, names of fields among them.
+    pub fn redact_all(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.redact(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_all(item)),
+            Value::Object(fields) => {
+                for (name, mut field) in std::mem::take(fields) {
+                    self.redact_all(&mut field);
+                    fields.insert(self.redact(&name), field);
+                }
+            }
+            _ => {}
+        }
     }
 }
 

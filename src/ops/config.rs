@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::config::file::{self as settings_file, FILE_MAX};
 use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, Settings, Value};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::workspace::Workspace;
 
@@ -216,9 +216,18 @@ fn shown(settings: &Settings, key: &'static Key) -> Shown {
 pub fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
     let key = Key::named(name)?;
     let value = key.read(text).map_err(|can_be| {
-        let message = format!("`{name}` cannot be `{text}`; it can be {can_be}");
+        let is = key.quoted(text);
+        let message = format!("`{name}` cannot be {is}; it can be {can_be}");
         Error::new(Code::ConfigInvalid, message).fix(format!("cleo config get {}", key.name))
     })?;
+    if !user && key.is_users_own() {
+        let message = format!(
+            "`{}` counts in your own file only: the project's may come from somebody else",
+            key.name
+        );
+        let fix = format!("cleo config set {} {} --user", key.name, quote(text));
+        return Err(Error::new(Code::ConfigInvalid, message).fix(fix));
+    }
     let path = files.target(user)?;
     let shown = path.to_string_lossy().into_owned();
     if !user {

@@ -23,6 +23,8 @@ const FILE_MAX: u64 = 16 << 20;
 pub struct Options {
     /// Clients to write files for.
     pub agents: Vec<Client>,
+    /// Put hooks into their settings, which keep agents from ending too early.
+    pub hooks: bool,
     /// Write over what somebody changed.
     pub force: bool,
     /// Write nothing.
@@ -68,7 +70,7 @@ pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialize
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),
     };
-    let planned = plan(&root, &options.agents)?;
+    let planned = plan(&root, options)?;
     let refusal = refusal(&planned, surroundings, options);
     let made = match (options.dry_run, refusal) {
         (true, refusal) => (Workspace::missing(&root), refusal),
@@ -97,7 +99,8 @@ impl Planned {
     }
 }
 
-fn plan(root: &Path, clients: &[Client]) -> Result<Vec<Planned>> {
+fn plan(root: &Path, options: &Options) -> Result<Vec<Planned>> {
+    let clients = options.agents.as_slice();
     if clients.is_empty() {
         return Ok(Vec::new());
     }
@@ -108,12 +111,17 @@ fn plan(root: &Path, clients: &[Client]) -> Result<Vec<Planned>> {
         ));
     };
     let mut planned: Vec<Planned> = Vec::new();
-    for file in agent_files::files(clients, &base.text)? {
+    let mut files = agent_files::files(clients, &base.text)?;
+    if options.hooks {
+        files.extend(agent_files::hook_files(clients));
+    }
+    for file in files {
         let target = target(root, file.path)?;
         let there = read(&target)?;
         // One of AGENTS.md and CLAUDE.md may be a link to the other: then it has it all already.
         let is_known = planned.iter().any(|other| other.target == target);
         let outcome = file.over(there.as_deref().unwrap_or_default());
+        let outcome = outcome.map_err(|why| no_settings(&target, &why, clients))?;
         let text = if is_known { there.clone() } else { None };
         planned.push(Planned {
             path: file.path,
@@ -124,6 +132,19 @@ fn plan(root: &Path, clients: &[Client]) -> Result<Vec<Planned>> {
         });
     }
     Ok(planned)
+}
+
+/// The error for a settings file that hooks cannot be put into.
+fn no_settings(path: &Path, why: &str, clients: &[Client]) -> Error {
+    let message = format!(
+        "hooks cannot be put into {}: {why}; nothing was written",
+        path.display()
+    );
+    let shown = quote(&path.to_string_lossy());
+    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
+    Error::new(Code::InputInvalid, message)
+        .fix(format!("cleo init --agents {}", names.join(",")))
+        .or("look at the file", format!("cat {shown}"))
 }
 
 /// Finds the file to write: behind a link that stays inside, so that the link itself stays.
@@ -164,7 +185,8 @@ fn refusal(planned: &[Planned], surroundings: &Surroundings, options: &Options) 
     let root = root.map_or(String::new(), |root| {
         format!("--root {} ", quote(&root.to_string_lossy()))
     });
-    let command = format!("cleo {root}init --agents {}", names.join(","));
+    let hooks = if options.hooks { " --hooks" } else { "" };
+    let command = format!("cleo {root}init --agents {}{hooks}", names.join(","));
     let message = format!(
         "somebody else's text stands where cleo writes, in {}; nothing was written",
         changed.join(", ")

@@ -14,6 +14,7 @@ pub mod demo;
 pub mod doctor;
 pub mod executions;
 pub mod gates;
+pub mod hook;
 pub mod init;
 pub mod log;
 pub mod manifest;

@@ -11,7 +11,7 @@ pub use manifest::{ManifestVerdict, entry, manifest};
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, output};
 pub(super) use output::{check_found, check_output, required_sections, verification};
-pub use prompt::{named_task, prompt};
+pub use prompt::prompt;
 
 use serde::Serialize;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::{ProtocolFile, comments};
-use crate::id::digest;
+use crate::id::{TaskId, digest};
 use crate::template::{PROSE, has_token, literals};
 pub use marker::begins;
 use marker::{is_begin, is_end};
@@ -246,6 +246,14 @@ fn is_filled_in(template: &str, text: &str) -> bool {
         rest = &rest[at + literal.len()..];
     }
     rest.is_empty() || (template.ends_with("}}") && !rest.contains('\n'))
+}
+
+/// Finds the task that a prompt names in its task section.
+pub fn named_task(text: &str) -> Option<TaskId> {
+    text.lines().find_map(|line| {
+        let rest = line.strip_prefix("Id: ")?;
+        rest.split_whitespace().next()?.parse().ok()
+    })
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl ProtocolFile {
         };
         let document =
             front_matter::parse(&text).map_err(|found| fault(found.line, found.message))?;
-        let head: Head = serde_yaml::from_str(document.front_matter).map_err(|cause| {
+        let head: Head = crate::yaml::from_str(document.front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line() + 1);
             // The parser counts from the front matter; the file's line stands before the message.
             let what = cause.to_string();

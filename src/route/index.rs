@@ -2,14 +2,18 @@
 //! and go. An agent has a slot, which is free again when it goes, and a place in the list, which
 //! breaks ties.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use super::Profile;
 use super::message::counts;
 use super::posting::Posting;
 use crate::agent::{AgentStatus, Role};
 use crate::score::{normalize, terms};
+
+/// A map that is asked for millions of words: hashing them is most of the work of an index.
+type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// A word of some agent.
 #[derive(Debug)]
@@ -216,9 +220,9 @@ impl Index {
             self.add_text(&normalize(text), &mut numbers);
         }
         for tag in agent.tags {
-            let normalized = normalize(tag);
+            let (normalized, start) = (normalize(tag), numbers.len());
             self.add_text(&normalized, &mut numbers);
-            self.add_tag(slot, &normalized);
+            self.add_tag(slot, &normalized, &numbers[start..]);
         }
         numbers.sort_unstable();
         numbers.dedup();
@@ -261,18 +265,18 @@ impl Index {
         }
     }
 
-    fn add_tag(&mut self, slot: u32, tag: &str) {
-        match Tag::of(tag) {
-            Tag::Word(word) => {
-                let number = self.intern(word);
-                add(&mut self.tagged(number).alone, slot);
+    /// Adds a tag, whose words have these numbers.
+    fn add_tag(&mut self, slot: u32, tag: &str, numbers: &[u32]) {
+        match (Tag::of(tag), numbers) {
+            (Tag::Word(_), [number]) => add(&mut self.tagged(*number).alone, slot),
+            (Tag::Phrase(_), [first, ..]) => {
+                add(&mut self.tagged(*first).begins, numbers.len());
+                match self.phrases.get_mut(numbers) {
+                    Some(holders) => add(holders, slot),
+                    None => drop(self.phrases.insert(numbers.into(), vec![(slot, 1)])),
+                }
             }
-            Tag::Phrase(words) => {
-                let numbers: Box<[u32]> = words.iter().map(|word| self.intern(word)).collect();
-                add(&mut self.tagged(numbers[0]).begins, numbers.len());
-                add(self.phrases.entry(numbers).or_default(), slot);
-            }
-            Tag::Literal => {}
+            _ => {}
         }
     }
 

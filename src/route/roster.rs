@@ -105,7 +105,11 @@ fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
         let what = format!("YAML of more than {YAML_MAX} bytes is not read; write it as JSON");
         return Err(Fault { place: None, what });
     }
-    let part: Part = serde_yaml::from_slice(bytes).map_err(|cause| {
+    let text = std::str::from_utf8(bytes).map_err(|_| Fault {
+        place: None,
+        what: "it is not written in UTF-8".to_string(),
+    })?;
+    let part: Part = crate::yaml::from_str(text).map_err(|cause| {
         let place = cause.location().map(|place| (place.line(), place.column()));
         fault(&cause, place)
     })?;

@@ -1,7 +1,7 @@
 //! What became of each task of a run, read from its events: one way for the coordinator, which goes on
 //! from it after a kill, and for everybody who looks at a run. Pure.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +183,31 @@ pub struct Planned {
     /// True for an epic, which is done once its parts are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_epic: bool,
+}
+
+/// Counts the waves, from 0: a task is in the one after the last of those that come before it. Epics, on
+/// which nobody works, make none; what waits for itself is in none.
+pub fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
+    let mut waves: BTreeMap<TaskId, usize> = BTreeMap::new();
+    // The first wave that what waits for a task can be in.
+    let mut after: BTreeMap<TaskId, usize> = BTreeMap::new();
+    let mut open: Vec<&Planned> = tasks.iter().collect();
+    loop {
+        let before = open.len();
+        open.retain(|task| {
+            let needs = task.needs.iter().map(|need| after.get(need).copied());
+            let Some(needs) = needs.collect::<Option<Vec<usize>>>() else {
+                return true;
+            };
+            let wave = needs.into_iter().max().unwrap_or(0);
+            waves.insert(task.task_id, wave.saturating_sub(usize::from(task.is_epic)));
+            after.insert(task.task_id, wave + usize::from(!task.is_epic));
+            false
+        });
+        if open.is_empty() || open.len() == before {
+            return waves;
+        }
+    }
 }
 
 words! {
@@ -509,6 +534,29 @@ mod tests {
         assert_eq!(task.started_at.as_deref(), Some("t1"));
         assert_eq!(board.count(TaskState::Done), 1);
         assert_eq!(board.count(TaskState::Waiting), 1);
+    }
+
+    #[test]
+    fn a_task_is_in_the_wave_after_the_last_that_it_needs() {
+        let planned = |id, needs: &[u32], is_epic| Planned {
+            task_id: TaskId(id),
+            title: String::new(),
+            needs: needs.iter().copied().map(TaskId).collect(),
+            is_epic,
+        };
+        let tasks = [
+            planned(1, &[2, 3], true),
+            planned(2, &[], false),
+            planned(3, &[2], false),
+            planned(4, &[1], false),
+            planned(5, &[6], false),
+            planned(6, &[5], false),
+        ];
+        let waves: Vec<(u32, usize)> = waves(&tasks)
+            .into_iter()
+            .map(|(id, wave)| (id.0, wave))
+            .collect();
+        assert_eq!(waves, [(1, 1), (2, 0), (3, 1), (4, 2)]);
     }
 
     #[test]

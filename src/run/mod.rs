@@ -6,6 +6,7 @@ pub mod board;
 pub mod conversation;
 pub mod event;
 pub mod outcome;
+pub mod report;
 pub mod schedule;
 
 use serde::{Deserialize, Serialize};

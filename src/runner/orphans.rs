@@ -1,15 +1,20 @@
-//! Agents that outlived the cleo that started them. One is known by the name of its run, which is in
-//! its environment and in that of everything it started, or by its process group together with the
+//! Agents that outlived the cleo that started them. One is known by the names of its run and of its
+//! workspace, which are in its environment and in that of everything it started, or by its process group together with the
 //! moment at which that began: a number alone may be somebody else's by now. Only Linux tells; elsewhere
 //! nothing is found and nothing is ended.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// The variable that names the run.
 pub const RUN: &str = "CLEO_RUN_ID";
+/// The variable that names the workspace, or a folder in it.
+pub const ROOT: &str = "CLEO_ROOT";
 /// Most of an environment that is looked at, in bytes.
 const ENVIRONMENT_MAX: usize = 8 << 20;
 /// How long they may take to be gone.
@@ -37,13 +42,13 @@ fn stat(process: u32) -> Option<Vec<String>> {
     Some(rest.split_whitespace().map(str::to_string).collect())
 }
 
-/// Ends what is left of the agents of a run, and returns how many processes that were. `groups` are
-/// the groups that it was seen to start, each with when it began.
-pub fn end(run: &str, groups: &[(u32, String)]) -> usize {
+/// Ends what is left of the agents of a run in a workspace, and returns how many processes that were.
+/// `groups` are the groups that it was seen to start, each with when it began.
+pub fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
     loop {
-        let left = found(run, groups);
+        let left = found(run, root, groups);
         ended = ended.max(left.len());
         if left.is_empty() || begun.elapsed() > PATIENCE {
             return ended;
@@ -57,7 +62,7 @@ pub fn end(run: &str, groups: &[(u32, String)]) -> usize {
 }
 
 /// Finds the processes of a run, each opened so that it cannot become another one.
-fn found(run: &str, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
+fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
     let groups: Vec<u32> = groups
         .iter()
         .filter(|(group, when)| born(*group).as_ref() == Some(when))
@@ -69,7 +74,7 @@ fn found(run: &str, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
     let open = |number: u32| {
         let pid = Pid::from_raw(i32::try_from(number).ok()?)?;
         let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        let is_one = is_of_run(number, run) || is_in(number, &groups);
+        let is_one = is_of_run(number, run, root) || is_in(number, &groups);
         is_one.then_some(process)
     };
     numbers
@@ -78,14 +83,17 @@ fn found(run: &str, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
         .collect()
 }
 
-fn is_of_run(process: u32, run: &str) -> bool {
+fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{process}/environ")) else {
         return false;
     };
-    let wanted = format!("{RUN}={run}");
     let environment = &environment[..environment.len().min(ENVIRONMENT_MAX)];
-    let mut variables = environment.split(|byte| *byte == 0);
-    variables.any(|variable| variable == wanted.as_bytes())
+    let value = |name: &str| {
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+    };
+    let folder = value(ROOT).map(|folder| Path::new(OsStr::from_bytes(folder)));
+    value(RUN) == Some(run.as_bytes()) && folder.is_some_and(|folder| folder.starts_with(root))
 }
 
 /// Says whether a process that has not ended is in one of these groups.
@@ -119,14 +127,16 @@ mod tests {
     fn only_what_belongs_to_the_run_is_ended() {
         let sleeper = |run: &str| {
             let mut command = Command::new("sleep");
-            command.arg("60").env(RUN, run).stdin(Stdio::null());
+            command.arg("60").env(RUN, run).env(ROOT, "/w/x");
+            command.stdin(Stdio::null());
             command.spawn().unwrap()
         };
         let run = format!("run_test_{}", std::process::id());
         let (mut ours, mut other) = (sleeper(&run), sleeper(&format!("{run}x")));
         if born(ours.id()).is_some() {
             let wrong = vec![(other.id(), "another start/1".to_string())];
-            assert!(end(&run, &wrong) >= 1);
+            assert_eq!(end(&run, Path::new("/w/y"), &wrong), 0);
+            assert!(end(&run, Path::new("/w"), &wrong) >= 1);
             assert!(!ours.wait().unwrap().success());
             assert!(other.try_wait().unwrap().is_none());
         }

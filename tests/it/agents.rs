@@ -255,6 +255,148 @@ fn a_file_is_imported_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_faulty_file_is_named_with_what_mends_it() {
+    let workspace = TestWorkspace::new()
+        .with(
+            "twice.yaml",
+            "- {id: a, name: A, prompt: p}\n- {id: a, name: B, prompt: q}\n",
+        )
+        .with("a.yaml", "\u{feff}id: a\r\nname: A\r\nprompt: p\r\n")
+        .with("null.yaml", "")
+        .with(
+            "moment.json",
+            r#"{"id": "custom_7", "name": "M", "prompt": "p"}"#,
+        )
+        .with(
+            "builtin.json",
+            r#"{"id": "toby-technical", "name": "T", "prompt": "p"}"#,
+        )
+        .with(
+            "hot.json",
+            r#"{"name": "H", "prompt": "p", "temperature": 3}"#,
+        );
+    for (file, code, message, fix) in [
+        (
+            "twice.yaml",
+            "E_AGENT_INVALID",
+            "agent 2: it has the id of agent 1: `a`",
+            "${EDITOR:-vi} twice.yaml",
+        ),
+        (
+            "null.yaml",
+            "E_AGENT_INVALID",
+            "expected the fields of an agent",
+            "${EDITOR:-vi} null.yaml",
+        ),
+        (
+            "moment.json",
+            "E_AGENT_INVALID",
+            "`custom_7` is the id of an agent of the moment",
+            "${EDITOR:-vi} moment.json",
+        ),
+        (
+            "builtin.json",
+            "E_EXISTS",
+            "which no import changes",
+            "${EDITOR:-vi} builtin.json",
+        ),
+        (
+            "hot.json",
+            "E_AGENT_INVALID",
+            "the temperature is 3",
+            "${EDITOR:-vi} hot.json",
+        ),
+    ] {
+        let error = refused(&workspace, &format!("agents import {file}"), code);
+        assert!(
+            error["message"].as_str().unwrap().contains(message),
+            "{error}"
+        );
+        assert_eq!(error["fix"], fix);
+        assert_eq!(ids(&workspace, "agents list").len(), 4, "{file}");
+    }
+    does(&workspace, "agents import a.yaml");
+    let error = refused(&workspace, "agents import a.yaml", "E_EXISTS");
+    assert_eq!(error["fix"], "cleo agents import a.yaml --replace");
+    assert_eq!(
+        does(&workspace, "agents import a.yaml --replace")["updated"],
+        1
+    );
+}
+
+#[test]
+fn a_file_takes_no_registered_agents_place() {
+    let workspace = TestWorkspace::new();
+    does(
+        &workspace,
+        "agents register Mine --id mine --prompt p --tag zebra",
+    );
+    let workspace = workspace.with(
+        ".cleo/agents/mine.yaml",
+        "name: Theirs\nprompt: q\ntags: [lion]\n",
+    );
+    assert_eq!(ids(&workspace, "agents list")[4..], ["mine"]);
+    let listed = workspace.json(&["agents", "list"]);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("mine.yaml is left out"), "{warning}");
+    let mine = does(&workspace, "agents update mine --temperature 0.1");
+    assert_eq!(mine["agent"]["name"], "Mine");
+    does(&workspace, "agents remove mine");
+    assert_eq!(
+        does(&workspace, "agents show mine")["agent"]["name"],
+        "Theirs"
+    );
+}
+
+#[test]
+fn a_connection_that_is_not_used_is_told() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "agents register A --prompt p");
+    does(
+        &workspace,
+        "agents register W --endpoint http://127.0.0.1:9/x",
+    );
+    for (line, what) in [
+        (
+            "agents update a --endpoint http://127.0.0.1:9/x",
+            "`a` is of the kind persistent, which does not use its endpoint",
+        ),
+        (
+            "agents update w --command 'run it'",
+            "`w` is of the kind http, which does not use its command",
+        ),
+        (
+            "agents register B --endpoint http://127.0.0.1:9/x --command run",
+            "`b` is of the kind http, which does not use its command",
+        ),
+    ] {
+        let reply = workspace.json(&shlex::split(line).unwrap());
+        let warning = reply["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.starts_with(what), "{line}: {reply}");
+    }
+}
+
+#[test]
+fn a_file_of_nested_brackets_is_refused_at_once() {
+    let deep = format!("name: x\ntags: {}", "[".repeat(500_000));
+    let workspace = TestWorkspace::new()
+        .with(".cleo/agents/deep.yaml", &deep)
+        .with("deep.yaml", &deep);
+    let listed = workspace.json(&["agents", "list"]);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.contains("more than 100 deep in line 2"),
+        "{warning}"
+    );
+    refused(&workspace, "agents import deep.yaml", "E_AGENT_INVALID");
+    refused(
+        &workspace,
+        "route hello --agents deep.yaml",
+        "E_AGENT_INVALID",
+    );
+}
+
+#[test]
 fn what_an_agent_cannot_be_is_refused_with_a_corrected_command() {
     let workspace = TestWorkspace::new();
     let long = format!("agents register {} --prompt p", "x".repeat(101));

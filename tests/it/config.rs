@@ -139,6 +139,41 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn a_key_in_the_place_of_its_variable_is_neither_kept_nor_repeated() {
+    let key = "sk-proj-12345";
+    let workspace = TestWorkspace::new();
+    for user in [&[][..], &["--user"]] {
+        let line = [&["config", "set", "llm.apiKeyEnv", key], user].concat();
+        let error = workspace.refused(&line, "E_CONFIG_INVALID");
+        assert!(!error["message"].to_string().contains(key), "{error}");
+    }
+    let workspace = workspace.with(".cleo/config.yaml", format!("llm:\n  apiKeyEnv: {key}\n"));
+    let error = workspace.refused(&["list"], "E_CONFIG_INVALID");
+    assert!(!error.to_string().contains(key), "{error}");
+    assert_eq!(error["fix"], "cleo config unset llm.apiKeyEnv");
+    workspace.ok("config unset llm.apiKeyEnv");
+    let workspace = workspace.env("CLEO_LLM_API_KEY_ENV", key);
+    let error = workspace.refused(&["list"], "E_CONFIG_INVALID");
+    assert!(!error.to_string().contains(key), "{error}");
+}
+
+#[test]
+fn what_only_the_user_says_is_not_written_into_the_projects_file() {
+    let workspace = TestWorkspace::new();
+    for (name, value) in [
+        ("llm.apiKeyEnv", "MY_KEY"),
+        ("workers.allowPrivate", "true"),
+    ] {
+        let error = workspace.refused(&["config", "set", name, value], "E_CONFIG_INVALID");
+        assert_eq!(
+            error["fix"],
+            format!("cleo config set {name} {value} --user")
+        );
+        workspace.ok(&format!("config set {name} {value} --user"));
+    }
+}
+
+#[test]
 fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
     let file = "color: auto\nlist:\n  limti: 3\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", file);

@@ -248,6 +248,25 @@ fn a_newer_database_is_found() {
 }
 
 #[test]
+fn a_broken_store_of_agents_is_found() {
+    let workspace = workspace();
+    assert!(amiss(&workspace).is_empty());
+    workspace.ok("agents execute design");
+    assert!(amiss(&workspace).is_empty());
+    let store = workspace.path(".cleo/agents.db");
+    let whole = std::fs::read(&store).unwrap();
+    std::fs::write(&store, "no database").unwrap();
+    only(
+        &workspace,
+        "agents.database",
+        "fail",
+        "agents.db cannot be read",
+    );
+    std::fs::write(&store, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(amiss(&workspace)[0].0, "agents.database");
+}
+
+#[test]
 fn broken_pages_are_found() {
     let workspace = workspace();
     sql(&workspace, "PRAGMA wal_checkpoint(TRUNCATE)");

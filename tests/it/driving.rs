@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cleo::run::Outcome;
-use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive};
+use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive, wake};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -173,6 +173,30 @@ fn an_agent_is_ended_when_its_caller_wants_it() {
 }
 
 #[test]
+fn who_drives_a_silent_agent_is_woken_to_end_it() {
+    let (one, other) = (Stage::new(), Stage::new());
+    let stops = [AtomicBool::new(false), AtomicBool::new(false)];
+    thread::scope(|scope| {
+        let driven = [(&one, &stops[0]), (&other, &stops[1])].map(|(stage, stop)| {
+            scope.spawn(|| {
+                let job = stage.job("");
+                drive(&shell("touch begun; sleep 300"), &job, stop, &mut |_| {}).unwrap()
+            })
+        });
+        for (stage, stop) in [(&one, &stops[0]), (&other, &stops[1])] {
+            while !stage.path("begun").exists() {
+                thread::yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+            wake();
+        }
+        for ended in driven.map(|thread| thread.join().unwrap()) {
+            assert_eq!(ended.outcome, Some(Outcome::Cancelled));
+        }
+    });
+}
+
+#[test]
 fn an_agent_that_will_not_stop_is_made_to_and_its_last_words_are_kept() {
     let stage = Stage::new();
     let mut job = stage.job("");
@@ -192,6 +216,8 @@ fn nothing_that_an_agent_started_outlives_it() {
     let leaves = [
         "sleep 300 &",
         "setsid sleep 300 &",
+        // As a cleo that this agent starts marks its own.
+        "CLEO_MARK=${CLEO_MARK}inner. setsid sleep 300 &",
         "setsid sh -c 'sleep 300 & setsid sleep 300' &",
         "(setsid sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &) &",
     ];

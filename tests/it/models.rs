@@ -436,6 +436,71 @@ fn a_key_that_a_server_repeats_is_taken_out() {
     );
 }
 
+/// The key as JSON may also write it.
+fn escaped(text: &str) -> String {
+    let letters = KEY.bytes().map(|byte| format!("\\u{byte:04x}"));
+    text.replace(KEY, &letters.collect::<String>())
+}
+
+#[test]
+fn a_key_is_taken_out_however_a_server_writes_it() {
+    let json = "Content-Type: application/json\r\n";
+    let whole = escaped(
+        &serde_json::json!({
+            "model": format!("m {KEY}"),
+            "choices": [{"message": {"content": format!("it is {KEY}!")}, "finish_reason": KEY}],
+        })
+        .to_string(),
+    );
+    let parts = serde_json::json!({
+        "choices": [{"message": {"content": [{"text": "it is "}, {"text": &KEY[..9]}, {"text": &KEY[9..]}, {"text": "!"}]},
+            "finish_reason": "stop"}],
+    });
+    let piece = |text: &str, end: Option<&str>| {
+        let choice = serde_json::json!({"delta": {"content": text}, "finish_reason": end});
+        format!("data: {}\n\n", serde_json::json!({"choices": [choice]}))
+    };
+    let letters = KEY.chars().map(|letter| piece(&letter.to_string(), None));
+    let spread = piece("it is ", None) + &letters.collect::<String>() + &piece("!", Some("stop"));
+    let half = piece("it is ", None) + &piece(KEY, None) + &piece(&KEY[..9], Some("stop"));
+    for (kind, body, stream, text) in [
+        (json, whole, false, "it is [key]!"),
+        (json, parts.to_string(), false, "it is [key]!"),
+        (
+            "Content-Type: text/event-stream\r\n",
+            spread,
+            true,
+            "it is [key]!",
+        ),
+        (
+            "Content-Type: text/event-stream\r\n",
+            half,
+            true,
+            "it is [key]sk-test-0",
+        ),
+    ] {
+        let server = Server::start(&[Answer::Whole(200, kind, body)]);
+        let model = Model {
+            stream,
+            ..model(Provider::OpenAiChat, &server.url)
+        };
+        let (reply, seen) = ask(&model);
+        let reply = reply.unwrap();
+        assert_eq!((reply.text.as_str(), seen.concat().as_str()), (text, text));
+        assert!(!format!("{reply:?}").contains(KEY), "{reply:?}");
+    }
+    let refusal = escaped(&format!(
+        r#"{{"error": {{"message": "{} {KEY}"}}}}"#,
+        "x".repeat(480)
+    ));
+    let server = Server::start(&[Answer::Whole(400, json, refusal)]);
+    let error = fails(
+        &model(Provider::OpenAiChat, &server.url),
+        Code::ModelRefused,
+    );
+    assert!(error.message.ends_with(" [key]"), "{error}");
+}
+
 #[test]
 fn a_program_that_is_missing_is_named_with_what_mends_it() {
     let model = model(Provider::OpenAiChat, "http://127.0.0.1:9");
@@ -497,7 +562,7 @@ fn the_network_program_ends_when_cleo_is_gone() {
     use std::io::Write;
     let server = Server::start(&[Answer::Hang]);
     let call = json!({"method": "POST", "url": server.url, "headers": [], "body": "{}",
-        "connectTimeoutMs": 60_000, "timeoutMs": 60_000, "maxBytes": 1_000});
+        "connectTimeoutMs": 60_000, "timeoutMs": 60_000, "maxBytes": 1_000, "publicOnly": false});
     let mut net = Command::new(NET)
         .env_clear()
         .stdin(Stdio::piped())
@@ -507,6 +572,7 @@ fn the_network_program_ends_when_cleo_is_gone() {
     let mut input = net.stdin.take().unwrap();
     writeln!(input, "{call}").unwrap();
     while server.asked().is_empty() {
+        assert!(net.try_wait().unwrap().is_none(), "it has ended by itself");
         std::thread::yield_now();
     }
     drop(input);
@@ -520,7 +586,7 @@ fn the_network_program_says_what_is_wrong_with_a_request_without_repeating_it() 
         "",
         "{}",
         "sk-secret",
-        r#"{"method":"POST","url":"nonsense sk-secret","headers":[],"body":null,"connectTimeoutMs":1,"timeoutMs":1,"maxBytes":1}"#,
+        r#"{"method":"POST","url":"nonsense sk-secret","headers":[],"body":null,"connectTimeoutMs":1,"timeoutMs":1,"maxBytes":1,"publicOnly":false}"#,
     ] {
         let mut command = assert_cmd::Command::new(NET);
         let output = command

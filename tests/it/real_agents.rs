@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cleo::run::Outcome;
-use cleo::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive};
+use cleo::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -249,6 +249,7 @@ fn is_ended_while_its_model_is_silent(name: &str) {
         scope.spawn(|| {
             model.wait_until_it_hangs();
             stop.store(true, Ordering::Relaxed);
+            wake();
         });
         let job = agent.job("silence");
         drive(&agent.runner, &job, &stop, &mut |_| {}).unwrap()

@@ -46,8 +46,10 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
     ("claude", "nothing-done", Some(0), Good, ""),
     // The result says success; `is_error` says otherwise.
     ("claude", "http-400", Some(1), AgentError, "API Error: 400"),
+    ("claude", "http-401", Some(1), AgentError, "401"),
     ("claude", "http-429", Some(1), RateLimited, "429"),
     ("claude", "http-529-once", Some(0), Good, ""),
+    ("claude", "stream-cut-once", Some(0), Good, ""),
     ("claude", "server-gone", Some(1), AgentError, "API Error"),
     ("claude", "not-allowed", Some(0), Good, ""),
     ("claude", "turns-out", Some(1), Budget, "turns ran out"),
@@ -85,6 +87,7 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
         "429 Too Many Requests",
     ),
     ("codex", "http-529-once", Some(0), Good, ""),
+    ("codex", "http-401", Some(1), AgentError, "401"),
     (
         "codex",
         "server-gone",
@@ -106,6 +109,7 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
     ),
     ("gemini", "done", Some(0), Good, ""),
     ("gemini", "nothing-done", Some(0), Good, ""),
+    ("gemini", "http-529-once", Some(0), Good, ""),
     (
         "gemini",
         "http-400",
@@ -167,6 +171,8 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
     ("opencode", "answer-cut", Some(0), AgentError, "was cut"),
     ("copilot", "done", Some(0), Good, ""),
     ("copilot", "nothing-done", Some(0), Good, ""),
+    ("copilot", "http-529-once", Some(0), Good, ""),
+    ("copilot", "stream-cut-once", Some(0), Good, ""),
     (
         "copilot",
         "http-400",

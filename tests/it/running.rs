@@ -12,18 +12,18 @@ use crate::world::{TestWorkspace, document};
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
-fn planned() -> TestWorkspace {
+pub(crate) fn planned() -> TestWorkspace {
     TestWorkspace::planned()
 }
 
 /// The command line of a run whose agents behave so.
-fn played(what: &str, how: &str) -> Vec<String> {
+pub(crate) fn played(what: &str, how: &str) -> Vec<String> {
     let line = format!("run {what} --command 'sh {AGENT} {how}'");
     shlex::split(&line).unwrap()
 }
 
 /// Runs agents that behave so, and returns the exit code and the result.
-fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
+pub(crate) fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
     let reply = workspace.finish(workspace.command(&played(what, how)), "");
     let document = document(&reply);
     (reply.exit, document["result"].clone())
@@ -334,7 +334,12 @@ fn what_cannot_be_run_is_refused_before_anything_is_done() {
             vec!["run", "T2", "--command", "agent 'x"],
             "E_INPUT_INVALID",
         ),
-        (vec!["run", "T2"], "E_USAGE"),
+        (vec!["run", "T2"], "E_PROGRAM_MISSING"),
+        (vec!["run", "T2", "--runner", "cluade"], "E_INPUT_INVALID"),
+        (
+            vec!["run", "T2", "--command", "no-such-program"],
+            "E_PROGRAM_MISSING",
+        ),
         (
             vec!["run", "T2", "--command", "x", "--runner", "claude"],
             "E_USAGE",
@@ -461,14 +466,18 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     // What was there verified, so nobody did it again.
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
-    assert!(!is_anybody_left(&id));
+    assert!(!is_anybody_left(&workspace, &id));
 }
 
 /// Says whether a process of a run is left.
-fn is_anybody_left(id: &str) -> bool {
-    let wanted = format!("CLEO_RUN_ID={id}");
+fn is_anybody_left(workspace: &TestWorkspace, id: &str) -> bool {
+    let root = format!("CLEO_ROOT={}", workspace.root().display());
+    let wanted = [format!("CLEO_RUN_ID={id}"), root];
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let environments = processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
     let mut environments = environments.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    environments.any(|environment| environment.split('\0').any(|variable| variable == wanted))
+    environments.any(|environment| {
+        let has = |wanted: &String| environment.split('\0').any(|variable| variable == wanted);
+        wanted.iter().all(has)
+    })
 }

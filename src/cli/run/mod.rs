@@ -1,6 +1,8 @@
 //! `cleo run`
 
 mod lines;
+mod live;
+mod reporting;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,19 +10,24 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+pub(super) use self::reporting::Reporting;
 use super::Face;
 use super::arguments::Format;
 use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
 use crate::config::{
-    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER,
-    RUN_RUNNER_JOBS, RUN_TASK_TIME_LIMIT, Settings, seconds,
+    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
+    RUN_TASK_TIME_LIMIT, Settings, seconds,
 };
-use crate::coordinator::{self, Ambience, Listener, Options, Report, Selection};
+use crate::coordinator::{
+    self, Ambience, Listener, Options, Rehearsal, Rehearsed, Report, Selection,
+};
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::run::board::{Board, TaskRun, TaskState};
-use crate::run::{Event, Line, Outcome, Usage};
+pub(super) use crate::run::report::{money, time, tokens};
+use crate::run::{Event, Line, Outcome};
+use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -42,6 +49,7 @@ Examples:
   cleo run --epic T1 --wave 0 --runner claude --max-cost 5
   cleo run --all-ready --command 'my-agent --prompt {prompt_file} --out {output_file}'
   cleo run T3 T4 --command 'sh agent.sh' --format ndjson      each event as it comes, the result last
+  cleo run --epic T1 --runner claude --ci github --junit junit.xml
   cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
 pub(super) struct Arguments {
     /// The tasks; of an epic, everything below it
@@ -60,8 +68,8 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "tasks")]
     all_ready: bool,
 
-    /// Which program works: claude, codex, gemini, opencode, copilot or command [default: the setting
-    /// run.runner]
+    /// Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+    /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
     #[arg(long, value_name = "NAME")]
     runner: Option<String>,
 
@@ -113,6 +121,9 @@ pub(super) struct Arguments {
     /// Show what would be done, and do nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
+
+    #[command(flatten)]
+    reporting: Reporting,
 }
 
 /// Reads a time in seconds.
@@ -131,7 +142,12 @@ fn price(text: &str) -> std::result::Result<f64, String> {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let options = options(&arguments, face.settings)?;
     let surroundings = face.surroundings()?;
-    carried_out(face, |ambience, listener| {
+    if arguments.dry_run {
+        let ambience = ambience(face.settings)?;
+        let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
+        return face.reply(&rehearsed, &[], |screen| plan(screen, &rehearsed));
+    }
+    carried_out(face, &arguments.reporting, |ambience, listener| {
         coordinator::run(surroundings, options, ambience, listener)
     })
 }
@@ -139,33 +155,41 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 /// Has a run carried out, tells what goes on, and answers with what became of it.
 pub(super) fn carried_out(
     face: &mut Face<'_>,
+    reporting: &Reporting,
     carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
-    let ambience = ambience();
+    let ambience = ambience(face.settings)?;
     if face.output.format() == Format::Ndjson {
-        return stream(face, |listener| carry_out(ambience, listener));
+        return stream(face, reporting, |listener| carry_out(ambience, listener));
     }
-    let mut lines = lines::Lines::new(face.output.notes());
-    let mut report = carry_out(ambience, &mut lines)?;
+    let mut listener: Box<dyn Listener> = match face.output.can_draw() {
+        true => Box::new(live::Live::new(face.output.notes())),
+        false => Box::new(lines::Lines::new(face.output.notes())),
+    };
+    let report = carry_out(ambience, &mut *listener);
+    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
     let error = report.error.take();
-    face.outcome(&report, error, &[], |screen| render(screen, &report))
+    let warnings = reporting.tell(face, &report.run.id);
+    face.outcome(&report, error, &warnings, |screen| render(screen, &report))
 }
 
 /// Answers with a line for each event as it comes, and what became of the run last.
 fn stream(
     face: &mut Face<'_>,
+    reporting: &Reporting,
     carry_out: impl FnOnce(&mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
     let mut events = Events(face.output.feed());
     let report = carry_out(&mut events);
     let broken = face.output.end_feed(events.0);
-    let mut report = report?;
+    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
+    let warnings = reporting.tell(face, &report.run.id);
     let error = face.with_fix(report.error.take());
     if let Some(code) = broken {
         return Ok(error.map_or(code, |error| ExitCode::from(error.code.exit_code())));
     }
     let mut stream = face.output.stream();
-    stream.finish(face.name, &report, error.as_ref(), &[]);
+    stream.finish(face.name, &report, error.as_ref(), &warnings);
     Ok(face.output.end(stream))
 }
 
@@ -182,14 +206,15 @@ impl Listener for Events {
 }
 
 /// Reads how deep in runs of agents this cleo is.
-fn ambience() -> Ambience {
+fn ambience(settings: &Settings) -> Result<Ambience> {
     let text = |name: &str| env::var(name).ok();
-    Ambience {
+    Ok(Ambience {
         depth: text("CLEO_DEPTH")
             .and_then(|depth| depth.trim().parse().ok())
             .unwrap_or(0),
         trace: text("TRACEPARENT"),
-    }
+        runners: Runners::from(settings)?,
+    })
 }
 
 fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
@@ -202,7 +227,7 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     };
     Ok(Options {
         selection,
-        runner: runner(arguments, settings)?,
+        runner: runner(arguments)?,
         command: arguments.command.clone(),
         model: arguments.model.clone(),
         jobs: arguments
@@ -225,23 +250,16 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     })
 }
 
-fn runner(arguments: &Arguments, settings: &Settings) -> Result<String> {
-    if arguments.command.is_some() {
-        return match arguments.runner.as_deref() {
-            None | Some("command") => Ok("command".to_string()),
-            Some(other) => {
-                let message = format!("`--command` is for the runner `command`, not `{other}`");
-                Err(Error::new(Code::Usage, message).fix("cleo run --help"))
-            }
-        };
+/// Reads which runner is asked for.
+fn runner(arguments: &Arguments) -> Result<Option<String>> {
+    match (&arguments.command, arguments.runner.as_deref()) {
+        (Some(_), None | Some("command")) => Ok(Some("command".to_string())),
+        (Some(_), Some(other)) => {
+            let message = format!("`--command` is for the runner `command`, not `{other}`");
+            Err(Error::new(Code::Usage, message).fix("cleo run --help"))
+        }
+        (None, runner) => Ok(runner.map(String::from)),
     }
-    let named = arguments.runner.clone().or(settings.text(RUN_RUNNER));
-    named.ok_or_else(|| {
-        let message = "nothing says which program is to work on the tasks";
-        Error::new(Code::Usage, message)
-            .fix("cleo config set run.runner claude")
-            .or("say it for this run", "cleo run --help")
-    })
 }
 
 /// Reads how many agents of each runner may work at a time.
@@ -295,6 +313,28 @@ fn render(screen: &mut Screen, report: &Report) {
         .line(Tone::Dim, format!("  {}", parts.join("  ")));
 }
 
+/// Shows what a run would do.
+fn plan(screen: &mut Screen, rehearsed: &Rehearsed) {
+    let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
+    let row = |task: &Rehearsal| -> Vec<Cell> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+        let wave = task.wave.map(|wave| wave.to_string());
+        let runner = match (&task.runner, &task.model) {
+            (Some(runner), Some(model)) => format!("{runner}:{model}"),
+            (runner, _) => text(runner),
+        };
+        vec![
+            (Tone::Dim, text(&wave)),
+            (Tone::Strong, task.task_id.to_string()),
+            (Tone::Accent, text(&task.skill)),
+            (Tone::Plain, runner),
+            (Tone::Dim, id::list(&task.needs)),
+            (Tone::Plain, task.title.clone()),
+        ]
+    };
+    screen.table(&head, rehearsed.tasks.iter().map(row).collect());
+}
+
 /// Shows the tasks of a run, a row each.
 pub(super) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     let head = [
@@ -325,49 +365,9 @@ fn row(task: &TaskRun) -> Vec<Cell> {
     ]
 }
 
-/// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.
-pub(super) fn time(ms: u64) -> String {
-    match (ms, ms / 1_000) {
-        (0..1_000, _) => format!("{ms} ms"),
-        (_, 0..60) => format!("{}.{} s", ms / 1_000, ms / 100 % 10),
-        (_, seconds @ 60..3_600) => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        (_, seconds) => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
-/// Writes how many tokens were used; none where nobody counted.
-pub(super) fn tokens(usage: Usage) -> Option<String> {
-    let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
-    let total = usage.total_tokens.or_else(sum)?;
-    Some(match total {
-        0..10_000 => total.to_string(),
-        10_000..1_000_000 => format!("{}k", total / 1_000),
-        _ => format!("{}.{}M", total / 1_000_000, total / 100_000 % 10),
-    })
-}
-
-fn money(dollars: f64) -> String {
-    format!("${dollars:.2}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_and_tokens_are_written_for_people() {
-        let times = [340, 4_230, 185_000, 7_800_000].map(time);
-        assert_eq!(times, ["340 ms", "4.2 s", "3m 05s", "2h 10m"]);
-        let used = |total| {
-            tokens(Usage {
-                input_tokens: None,
-                output_tokens: None,
-                total_tokens: Some(total),
-            })
-        };
-        let used = [9_999, 12_345, 1_250_000].map(|total| used(total).unwrap());
-        assert_eq!(used, ["9999", "12k", "1.2M"]);
-    }
 
     #[test]
     fn amounts_that_are_none_are_refused() {

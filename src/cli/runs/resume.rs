@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::run::carried_out;
+use crate::cli::run::{Reporting, carried_out};
 use crate::coordinator;
 use crate::error::Result;
 
@@ -23,11 +23,14 @@ Examples:
 pub(in crate::cli) struct Arguments {
     /// Its id
     run: String,
+
+    #[command(flatten)]
+    reporting: Reporting,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
-    carried_out(face, |ambience, listener| {
+    carried_out(face, &arguments.reporting, |ambience, listener| {
         coordinator::resume(surroundings, &arguments.run, ambience, listener)
     })
 }

@@ -1,5 +1,6 @@
 //! `cleo runs show`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -17,14 +18,27 @@ use crate::run::Step;
 #[command(after_help = "\
 Examples:
   cleo runs show exec_1769418000000_1
+  cleo runs show run_1769418000000_1 --html report.html
   cleo runs show exec_1769418000000_1 --jq '.result.events[] | [.at, .kind]'")]
 pub(in crate::cli) struct Arguments {
     /// Its id
     run: String,
+
+    /// Also write it as one page that needs nothing else: graph, timeline, evidence, routing
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let shown = runs::show(&face.surroundings()?, &arguments.run, None)?;
+    let surroundings = face.surroundings()?;
+    let shown = match &arguments.html {
+        None => runs::show(&surroundings, &arguments.run, None)?,
+        Some(file) => {
+            let shown = runs::written::page(&surroundings, &arguments.run, file)?;
+            face.output.note(&format!("wrote {}", file.display()));
+            shown
+        }
+    };
     face.reply(&shown, &[], |screen| render(screen, &shown))
 }
 

@@ -133,7 +133,7 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Listed>("research.list"),
         one::<research::Shown>("research.show"),
         one::<crate::ops::route::Routed<'static>>("route"),
-        one::<crate::coordinator::Report>("run"),
+        one::<crate::coordinator::Report>("run").or::<crate::coordinator::Rehearsed>(),
         one::<crate::coordinator::Cancelled>("runs.cancel"),
         one::<runs::Listed>("runs.list"),
         one::<runs::logs::Logged>("runs.logs"),

@@ -11,6 +11,7 @@ use crate::error::{Result, quote};
 use crate::file::read_input;
 use crate::id::TaskId;
 use crate::ops::verify;
+use crate::protocol::block::named_task;
 
 /// Largest prompt that is read, in bytes.
 const PROMPT_MAX: u64 = 16 << 20;
@@ -41,7 +42,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let text = String::from_utf8_lossy(&bytes);
     let surroundings = face.surroundings()?;
     let verdict = verify::prompt(&surroundings, &text, arguments.task, arguments.strict)?;
-    let task = arguments.task.or_else(|| verify::named_task(&text));
+    let task = arguments.task.or_else(|| named_task(&text));
     let is_of_other = verdict.violations.iter().any(|found| found.rule == "TASK");
     let fix = match task.filter(|_| is_of_other) {
         Some(task) => format!("cleo spawn {task} --format text"),

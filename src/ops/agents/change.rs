@@ -86,8 +86,9 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
         let trusted_by = Trust::of(surroundings, &workspace).require(&agent).ok();
         refuse_file(&known, id)?;
         refuse_renaming(&agent, &draft)?;
-        let warnings = draft.warnings();
+        let mut warnings = draft.warnings();
         draft.apply(&mut agent)?;
+        warnings.extend(draft::unused_connection(&agent));
         refuse_without_supervisor(&agent)?;
         agent.updated_at = Some(now);
         transaction.put_agent(&agent)?;

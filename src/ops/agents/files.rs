@@ -1,6 +1,7 @@
 //! Agents in files: `.cleo/agents/*.yaml`, `*.yml` and `*.json`, one agent or a list in each. A file
 //! that cannot be used is left out with a warning.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -10,6 +11,7 @@ use crate::agent::{Agent, Kind, builtin};
 use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::workspace::Workspace;
+use crate::yaml;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
@@ -23,6 +25,8 @@ pub(super) struct Files {
     pub(super) agents: Vec<(Agent, String)>,
     /// What could not be used.
     pub(super) warnings: Vec<String>,
+    /// Where in the list each agent is, by id.
+    places: HashMap<String, usize>,
 }
 
 /// Reads the agents in files of a workspace, by the name of the file.
@@ -45,11 +49,13 @@ pub(super) fn read(workspace: &Workspace) -> Files {
 impl Files {
     fn add(&mut self, agents: Vec<Agent>, place: &str) {
         for agent in agents {
-            if let Some((_, other)) = self.agents.iter().find(|(one, _)| one.id == agent.id) {
+            if let Some(there) = self.places.get(&agent.id) {
+                let other = &self.agents[*there].1;
                 let message = format!("{place} is left out: {other} has the agent `{}`", agent.id);
                 self.warnings.push(message);
                 continue;
             }
+            self.places.insert(agent.id.clone(), self.agents.len());
             self.agents.push((agent, place.to_string()));
         }
     }
@@ -101,6 +107,7 @@ fn made(draft: Draft) -> Result<Agent> {
 pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| draft::invalid(format!("{place} is not written in UTF-8")))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut is_one = false;
     let values = match document(text, place)? {
         Value::Array(list) => list,
@@ -136,7 +143,7 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
 fn document(text: &str, place: &str) -> Result<Value> {
     let begins = |sign: char| text.trim_start().starts_with(sign);
     if !begins('{') && !begins('[') {
-        return serde_yaml::from_str(text).map_err(|fault| faulty(place, "YAML", &fault));
+        return yaml::from_str(text).map_err(|fault| faulty(place, "YAML", &fault));
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let first = values.next().transpose();

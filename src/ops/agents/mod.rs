@@ -8,7 +8,7 @@ mod metrics;
 mod register;
 mod trust;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -123,7 +123,17 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
             *builtin = agent.clone();
         }
     }
+    let registered: HashSet<&str> = stored.iter().map(|agent| agent.id.as_str()).collect();
     for (agent, file) in files.agents {
+        // What somebody registered here is not replaced by a file, which may come with a repository.
+        if registered.contains(agent.id.as_str()) {
+            let id = &agent.id;
+            known.warnings.push(format!(
+                "{file} is left out: the agent `{id}` is registered; to have the file's: \
+                 cleo agents remove {id}"
+            ));
+            continue;
+        }
         known.files.push((agent.id.clone(), file));
         known.agents.push(agent);
     }

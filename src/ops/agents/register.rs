@@ -1,5 +1,6 @@
 //! Registering agents: to stay, for the moment, or many from a file.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde::Serialize;
 use super::{Known, Registrant, Shown, files, known_to, standing, trust, write};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::store::agency::AgencyTransaction;
@@ -64,6 +65,8 @@ pub fn register(
         };
         let agent = stamped(agent, &clock.timestamp());
         transaction.put_agent(&agent)?;
+        let warnings = warnings.into_iter().chain(draft::unused_connection(&agent));
+        let warnings = warnings.collect();
         let shown = Shown {
             agent,
             file: None,
@@ -92,18 +95,32 @@ fn stamped(mut agent: Agent, now: &str) -> Agent {
 
 /// Makes an agent that stays. Its id must be free; one that names none gets it from its name.
 fn to_stay(known: &Known, draft: Draft) -> Result<Agent> {
-    let name = draft.name.clone().unwrap_or_default();
-    let said = draft.id.clone();
-    let id = said.clone().unwrap_or_else(|| draft::suggested(&name));
-    draft::check_id(&id)?;
+    let id = named_id(&draft);
     if known.agents.iter().any(|there| there.id == id) {
-        return Err(taken(known, &id, said.as_deref(), &name));
+        let name = draft.name.unwrap_or_default();
+        return Err(taken(known, &id, draft.id.as_deref(), &name));
+    }
+    fresh(draft, &id)
+}
+
+/// The id that a draft says, or that is made of its name.
+fn named_id(draft: &Draft) -> String {
+    let name = draft.name.as_deref().unwrap_or_default();
+    draft.id.clone().unwrap_or_else(|| draft::suggested(name))
+}
+
+/// Makes an agent that stays of a draft.
+fn fresh(draft: Draft, id: &str) -> Result<Agent> {
+    draft::check_id(id)?;
+    if runtime_moment(id).is_some() {
+        let message = format!("`{id}` is the id of an agent of the moment, which is not to stay");
+        return Err(draft::invalid(message));
     }
     let kind = match draft.kind()? {
         Some(kind @ (Kind::Http | Kind::Cli)) => kind,
         _ => Kind::Persistent,
     };
-    let mut agent = Agent::new(&id, kind, "");
+    let mut agent = Agent::new(id, kind, "");
     draft.apply(&mut agent)?;
     if !agent.is_worker() && agent.prompt.trim().is_empty() {
         return Err(draft::invalid(format!(
@@ -166,30 +183,32 @@ fn minted(known: &Known, millis: u64) -> String {
 pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
     let workspace = surroundings.workspace()?;
     let bytes = read_input(path, IMPORT_MAX)?;
-    let (drafts, _) = files::drafts(&bytes, &path.to_string_lossy())?;
+    let drafts = files::drafts(&bytes, &path.to_string_lossy());
+    let (drafts, _) = drafts.map_err(|error| to_edit(error, path))?;
     let now = surroundings.clock.timestamp();
     let named: Vec<Vec<Kind>> = drafts.iter().map(Draft::connects).collect();
     let mut imported = write(&workspace, |transaction| {
-        let mut known = known_to(transaction, &workspace)?;
-        let mut imported = Imported {
-            agents: Vec::with_capacity(drafts.len()),
-            total: drafts.len(),
-            updated: 0,
-            warnings: Vec::new(),
-        };
-        for (index, draft) in drafts.into_iter().enumerate() {
-            imported.warnings.extend(draft.warnings());
-            let agent = imported_agent(&mut known, draft, replace, &mut imported.updated);
-            let agent = agent.map_err(|error| Error {
-                message: format!("{}, agent {}: {}", path.display(), index + 1, error.message),
+        let known = known_to(transaction, &workspace)?;
+        let mut importing = Importing::of(&known, path, replace);
+        let mut agents = Vec::with_capacity(drafts.len());
+        let mut warnings = Vec::new();
+        for (number, draft) in (1_usize..).zip(drafts) {
+            warnings.extend(draft.warnings());
+            let agent = importing.agent(number, draft).map_err(|error| Error {
+                message: format!("{}, agent {number}: {}", path.display(), error.message),
                 ..error
             })?;
             let agent = stamped(agent, &now);
             transaction.put_agent(&agent)?;
-            imported.agents.push(agent);
+            agents.push(agent);
         }
-        imported.warnings.dedup();
-        Ok(imported)
+        warnings.dedup();
+        Ok(Imported {
+            total: agents.len(),
+            updated: importing.updated,
+            agents,
+            warnings,
+        })
     })?;
     let (agents, warnings) = (&imported.agents, &mut imported.warnings);
     let named = agents.iter().zip(named);
@@ -199,25 +218,67 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
     Ok(imported)
 }
 
-fn imported_agent(
-    known: &mut Known,
-    draft: Draft,
+/// Names the file as what has to be changed, unless the error knows better.
+fn to_edit(error: Error, path: &Path) -> Error {
+    match path.as_os_str() == "-" {
+        true => error.fix("cleo agents import --help"),
+        false => error.fix(format!(
+            "${{EDITOR:-vi}} {}",
+            quote(&path.to_string_lossy())
+        )),
+    }
+}
+
+/// Agents on their way from a file into the registry.
+struct Importing<'a> {
+    known: &'a Known,
+    /// Where in the list those are that are there.
+    places: HashMap<&'a str, usize>,
+    /// The agents of the file, by id, with their numbers in it.
+    numbers: HashMap<String, usize>,
+    path: &'a Path,
     replace: bool,
-    updated: &mut usize,
-) -> Result<Agent> {
-    let there = draft.id.as_deref().and_then(|id| {
-        let stays = |agent: &&Agent| agent.id == id && !agent.is_builtin();
-        known.agents.iter().find(stays).cloned()
-    });
-    let agent = match there {
-        Some(there) if replace && known.file(&there.id).is_none() => {
-            *updated += 1;
-            let mut agent = there;
-            draft.apply(&mut agent)?;
-            agent
+    updated: usize,
+}
+
+impl<'a> Importing<'a> {
+    fn of(known: &'a Known, path: &'a Path, replace: bool) -> Importing<'a> {
+        let ids = known.agents.iter().map(|agent| agent.id.as_str());
+        Importing {
+            known,
+            places: ids.zip(0..).collect(),
+            numbers: HashMap::new(),
+            path,
+            replace,
+            updated: 0,
         }
-        _ => to_stay(known, draft)?,
-    };
-    known.agents.push(agent.clone());
-    Ok(agent)
+    }
+
+    fn agent(&mut self, number: usize, draft: Draft) -> Result<Agent> {
+        let id = named_id(&draft);
+        if let Some(earlier) = self.numbers.insert(id.clone(), number) {
+            let message = format!("it has the id of agent {earlier}: `{id}`");
+            return Err(to_edit(draft::invalid(message), self.path));
+        }
+        let there = self.places.get(id.as_str());
+        let Some(there) = there.map(|place| &self.known.agents[*place]) else {
+            return fresh(draft, &id).map_err(|error| to_edit(error, self.path));
+        };
+        if there.is_builtin() || self.known.file(&id).is_some() {
+            let message = format!("there is an agent `{id}` already, which no import changes");
+            let error = to_edit(Error::new(Code::Exists, message), self.path);
+            return Err(error.or("look at it", format!("cleo agents show {id}")));
+        }
+        if !self.replace {
+            let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
+            let file = quote(&self.path.to_string_lossy());
+            let error = error.fix(format!("cleo agents import {file} --replace"));
+            return Err(error.or("look at it", format!("cleo agents show {id}")));
+        }
+        self.updated += 1;
+        let mut agent = there.clone();
+        let applied = draft.apply(&mut agent);
+        applied.map_err(|error| to_edit(error, self.path))?;
+        Ok(agent)
+    }
 }

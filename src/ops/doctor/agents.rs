@@ -27,6 +27,7 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
 fn judge(surroundings: &Surroundings, client: Client) -> Finding {
     let check = "agents";
     let options = Options {
+        hooks: false,
         agents: vec![client],
         dry_run: true,
         force: false,

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta};
 use super::{Finding, checked};
 use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::{SqliteAgency, SqliteStore};
 use crate::workspace::Workspace;
 
 /// Bytes of the write-ahead log above which every start is noticeably slower.
@@ -35,15 +35,31 @@ pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
 }
 
 fn integrity(store: &SqliteStore, place: &str) -> Result<Finding> {
-    let check = "database.integrity";
     let problems = store.broken_pages()?;
-    Ok(match problems.first() {
+    Ok(whole("database.integrity", &problems, place))
+}
+
+/// Looks at the store of agents, runs and conversations, which is made when it is first needed.
+pub(super) fn agency(workspace: &Workspace) -> Finding {
+    let (check, path) = ("agents.database", workspace.agency());
+    let looked = SqliteAgency::open(&path).and_then(|agency| match agency {
+        None => Ok(Finding::ok(check, "nothing was written to it yet")),
+        Some(agency) => {
+            let problems = agency.broken_pages()?;
+            Ok(whole(check, &problems, &path.to_string_lossy()))
+        }
+    });
+    checked(check, looked)
+}
+
+fn whole(check: &'static str, problems: &[String], place: &str) -> Finding {
+    match problems.first() {
         None => Finding::ok(check, "every page and index is whole"),
         Some(first) => {
             let copy = format!("cp {} {}", quote(place), quote(&format!("{place}.broken")));
             Finding::fail(check, format!("the database is broken: {first}"), copy)
         }
-    })
+    }
 }
 
 fn counts(store: &SqliteStore, place: &str) -> Result<Finding> {

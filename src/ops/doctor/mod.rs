@@ -124,6 +124,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
             };
             findings.extend(folders::look(&workspace));
             findings.extend(database::look(&workspace, &surroundings.clock));
+            findings.push(database::agency(&workspace));
             findings.extend(files::skills(&around));
             findings.push(match Context::open(around.clone()) {
                 Ok(mut context) => files::manifest(&mut context),

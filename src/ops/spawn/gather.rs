@@ -167,7 +167,8 @@ pub(super) fn bindings(
     let session = covering(transaction, task.id)?;
     bindings.set("SESSION_ID", or_none(session.map(|id| id.to_string())));
     bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
-    bindings.set("TOPICS_JSON", topics(task));
+    let topics = serde_json::to_string(&topics(task)).unwrap_or_default();
+    bindings.set("TOPICS_JSON", topics);
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
     let next = transaction.unblocked_by(task.id)?;
     bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
@@ -232,14 +233,15 @@ pub(in crate::ops) fn epic_of(
 }
 
 /// Topics are slugs, so that nothing a label says can break the line that they stand in.
-fn topics(task: &Task) -> String {
+/// Returns what a task is about, for its entry.
+pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
     let mut topics: Vec<String> = task.labels.iter().map(|label| words(label)).collect();
     topics.retain(|topic| !topic.is_empty());
     if topics.is_empty() {
         topics.push(task.kind.to_string());
     }
     topics.dedup();
-    serde_json::to_string(&topics).unwrap_or_default()
+    topics
 }
 
 fn bullets(lines: &[String]) -> Option<String> {

@@ -21,6 +21,7 @@ use crate::task::{Status, Task};
 use crate::template::Bindings;
 use crate::workspace::Workspace;
 pub use batch::{Batch, Failed, Selection, select, spawn_batch};
+pub(in crate::ops) use gather::topics;
 use gather::{Names, Place};
 pub use receipt::Receipt;
 pub use why::{Change, Why, why};

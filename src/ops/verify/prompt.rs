@@ -7,7 +7,7 @@ use crate::id::TaskId;
 use crate::manifest::log;
 use crate::ops::{Context, Surroundings};
 use crate::protocol::ProtocolFile;
-use crate::protocol::block;
+use crate::protocol::block::{self, named_task};
 use crate::store::{Archived, Transaction};
 use crate::task::Task;
 
@@ -93,14 +93,6 @@ fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
     tasks.extend(named_task(text).map_or(Ok(None), |id| transaction.task(id))?);
     let mut words = tasks.iter().flat_map(free_text);
     Ok(words.any(|own| block::begins(own)))
-}
-
-/// Finds the task that a prompt names in its task section.
-pub fn named_task(text: &str) -> Option<TaskId> {
-    text.lines().find_map(|line| {
-        let rest = line.strip_prefix("Id: ")?;
-        rest.split_whitespace().next()?.parse().ok()
-    })
 }
 
 fn free_text(task: &Task) -> impl Iterator<Item = &String> {

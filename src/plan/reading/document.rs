@@ -46,7 +46,8 @@ fn json(text: &str, left: &Cell<usize>) -> Result<Value, Fault> {
 }
 
 fn yaml(text: &str, left: &Cell<usize>) -> Result<Value, Fault> {
-    let value = Within(left).deserialize(serde_yaml::Deserializer::from_str(text));
+    let value = crate::yaml::check_depth(text)
+        .and_then(|()| Within(left).deserialize(serde_yaml::Deserializer::from_str(text)));
     value.map_err(|fault| {
         let place = fault.location().map(|place| (place.line(), place.column()));
         syntax(place, &format!("no YAML: {fault}"))

@@ -19,8 +19,8 @@ use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::signals::Guard;
 use crate::runner::strays::Strays;
 
-/// How often to look whether the caller wants it ended.
-const LOOK: Duration = Duration::from_millis(400);
+/// How often to look whether the caller wants it ended, if nobody rings the bell.
+const LOOK: Duration = Duration::from_secs(2);
 /// Most signs that are told of one attempt: no agent has a reason to give more.
 const SIGNS_MAX: usize = 100_000;
 
@@ -31,10 +31,11 @@ enum Ending {
     Ended(Outcome, String),
 }
 
-/// Drives an agent through a job, to its end or until `stop` is set or cleo is asked to end, which
-/// is looked at two or three times a second. `tell` hears of every sign, on this thread, so while it
-/// takes its time the agent is not listened to. Everything that the agent started is ended too. It
-/// is an error when the program cannot be started or what it writes cannot be kept.
+/// Drives an agent through a job, to its end or until `stop` is set or cleo is asked to end; this is
+/// looked at every two seconds, and at once after [`wake`](super::wake). `tell` hears of every sign,
+/// on this thread, so while it takes its time the agent is not listened to. Everything that the agent
+/// started is ended too. It is an error when the program cannot be started or what it writes cannot
+/// be kept.
 pub fn drive(
     runner: &dyn Runner,
     job: &Job,
@@ -88,12 +89,11 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
 /// Gives a program its environment. What the job says comes last and counts.
 fn surround(command: &mut Command, invocation: &Invocation, job: &Job) {
     let names = invocation.passed.iter().chain(&job.passed);
-    let own = |pairs: &[(String, String)]| pairs.to_vec();
+    let given = invocation.environment.iter().chain(&job.environment);
     command
         .env_clear()
         .envs(environment::passed(std::env::vars_os(), names))
-        .envs(own(&invocation.environment))
-        .envs(own(&job.environment));
+        .envs(given.map(|(name, value)| (name, value)));
 }
 
 /// One attempt under way.

@@ -2,6 +2,7 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
+mod bell;
 pub mod choice;
 mod claude;
 mod codex;
@@ -24,6 +25,7 @@ use serde::Serialize;
 
 use crate::run::{Outcome, Usage};
 
+pub use bell::wake;
 pub use command::CommandLine;
 pub use drive::drive;
 pub use settings::{Runners, all, needs};

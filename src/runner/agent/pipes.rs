@@ -2,15 +2,17 @@
 //! there is something to read or to write, or the agent has ended.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, PipeReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ChildStdin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
+use super::bell;
 use super::lines::Lines;
 use super::raw::Raw;
 use crate::error::{Code, Error, Result};
@@ -40,6 +42,7 @@ pub(super) struct Pipes {
     written: usize,
     complaints: VecDeque<String>,
     end: Option<OwnedFd>,
+    bell: Option<Arc<PipeReader>>,
     chunk: Vec<u8>,
 }
 
@@ -58,6 +61,7 @@ impl Pipes {
             written: 0,
             complaints: VecDeque::new(),
             end: end_of(Pid::from_child(child)),
+            bell: bell::listen(),
             chunk: vec![0; CHUNK],
         }
     }
@@ -70,7 +74,10 @@ impl Pipes {
     /// Sleeps until something happens, but no longer than a time, and serves it. Hands on the lines
     /// of the standard output. Says whether the agent wrote anything.
     pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(&str)) -> Result<bool> {
-        let [out, err, input, _] = self.ready(wait)?;
+        let [out, err, input, _, rung] = self.ready(wait)?;
+        if rung {
+            self.bell = bell::listen();
+        }
         if input {
             self.write();
         }
@@ -94,11 +101,12 @@ impl Pipes {
         self.input = None;
         // It would be ready all the time.
         self.end = None;
+        self.bell = None;
         self.serve(wait, hear).map(drop)
     }
 
-    /// Waits, and says which of output, error, input and end have something.
-    fn ready(&self, wait: Duration) -> Result<[bool; 4]> {
+    /// Waits, and says which of output, error, input, end and bell have something.
+    fn ready(&self, wait: Duration) -> Result<[bool; 5]> {
         let wait = match self.end {
             Some(_) => wait,
             None => wait.min(LOOK),
@@ -112,6 +120,7 @@ impl Pipes {
             (err, PollFlags::IN),
             (input, PollFlags::OUT),
             (end, PollFlags::IN),
+            (self.bell.as_ref().map(AsFd::as_fd), PollFlags::IN),
         ];
         look(wanted, wait)
     }
@@ -177,7 +186,7 @@ fn is_later(cause: &std::io::Error) -> bool {
 }
 
 /// Sleeps until one of these has something, and says which.
-fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 4], wait: Duration) -> Result<[bool; 4]> {
+fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Result<[bool; 5]> {
     let open = wanted.iter().filter_map(|(fd, flags)| {
         let fd = fd.as_ref()?;
         Some(PollFd::from_borrowed_fd(*fd, *flags))

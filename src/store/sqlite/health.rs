@@ -78,10 +78,7 @@ pub struct HeldClaim {
 impl SqliteStore {
     /// Checks every page and index of the file. None is right.
     pub fn broken_pages(&self) -> Result<Vec<String>> {
-        let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
-        let mut problems = texts(&self.connection, &sql).at(&self.path)?;
-        problems.retain(|problem| problem != "ok");
-        Ok(problems)
+        broken_pages(&self.connection).at(&self.path)
     }
 
     /// Checks that what is kept beside the tasks agrees with them. Each problem names what is wrong
@@ -145,6 +142,14 @@ impl SqliteStore {
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.connection.query_row(sql, (), read).at(&self.path)
     }
+}
+
+/// Checks every page and index of a file. None is right.
+pub(super) fn broken_pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
+    let mut problems = texts(connection, &sql)?;
+    problems.retain(|problem| problem != "ok");
+    Ok(problems)
 }
 
 fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {

@@ -56,7 +56,7 @@ impl Config {
     /// Reads `config.yml`. What cannot be read counts as missing.
     pub fn read(bytes: &[u8]) -> Config {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FRONT_MAX)]);
-        let mut config: Config = serde_yaml::from_str(&text).unwrap_or_default();
+        let mut config: Config = crate::yaml::from_str(&text).unwrap_or_default();
         if config.statuses.is_empty() {
             config.statuses = Config::default().statuses;
         }
@@ -140,7 +140,7 @@ fn parts(text: &str) -> Read<(&str, &str)> {
 
 fn front_matter(text: &str) -> Read<Fields, (usize, String)> {
     let quoted = names_quoted(text);
-    let map: Read<Map<String, Value>, _> = serde_yaml::from_str(&quoted);
+    let map: Read<Map<String, Value>, _> = crate::yaml::from_str(&quoted);
     map.map(Fields::new).map_err(|cause| {
         let line = cause.location().map_or(0, |place| place.line() + 1);
         let what = cause.to_string();

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::Faults;
+use super::health;
 use super::open::{Open, PATIENCE, turn};
 use super::shape;
 use crate::error::{Code, Error, Result};
@@ -23,7 +24,7 @@ const SCHEMA: &[&str] = &[include_str!("../../schema/agency-1.sql")];
 /// Version of the schema that this program writes.
 const VERSION: i32 = SCHEMA.len() as i32;
 /// How often the steps change the schema; see [`shape::changes`]. A test tells it.
-const CHANGES: i64 = 30;
+const CHANGES: i64 = 31;
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
 
@@ -58,6 +59,11 @@ impl SqliteAgency {
             VERSION => agency.shaped(),
             _ => agency.upgraded()?.shaped(),
         }
+    }
+
+    /// Checks every page and index of the file. None is right.
+    pub fn broken_pages(&self) -> Result<Vec<String>> {
+        health::broken_pages(&self.connection).at(&self.path)
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteAgency> {

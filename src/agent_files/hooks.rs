@@ -1,0 +1,281 @@
+//! The hooks of cleo in a settings file of a client. The file belongs to the project: everything in
+//! it that is not ours stays as it is written, and in its place.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Client, Outcome};
+
+/// How long a client waits for a hook, in seconds.
+const TIMEOUT: u32 = 60;
+/// How the commands of our hooks begin.
+const COMMAND: &str = "cleo hook ";
+
+/// Keys with their values as they are written.
+type Object = IndexMap<String, String>;
+/// Why a file cannot be changed.
+type Fault = String;
+
+/// A hook: the event of the client, and what is asked then.
+pub(super) struct Hook {
+    event: &'static str,
+    group: Group,
+}
+
+/// What is asked when an event is about this kind of agent, or about any.
+#[derive(Serialize)]
+struct Group {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matcher: Option<&'static str>,
+    hooks: [Call; 1],
+}
+
+#[derive(Serialize)]
+struct Call {
+    r#type: &'static str,
+    command: String,
+    timeout: u32,
+}
+
+/// Returns the hooks of a client.
+pub(super) fn of(client: Client) -> Vec<Hook> {
+    let hook = |event, what: &str, matcher| {
+        let client = match client {
+            Client::Claude => "",
+            Client::Codex => " --client codex",
+        };
+        let call = Call {
+            r#type: "command",
+            command: format!("{COMMAND}{what}{client}"),
+            timeout: TIMEOUT,
+        };
+        let group = Group {
+            matcher,
+            hooks: [call],
+        };
+        Hook { event, group }
+    };
+    vec![
+        hook("Stop", "stop", None),
+        hook("SubagentStop", "subagent-stop", Some(super::NAME)),
+    ]
+}
+
+/// Puts the hooks into the text of a settings file, which may be empty. Says why that cannot be done
+/// when it is no JSON, or has something else where hooks belong.
+pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
+    let mut file = match plain(there).is_empty() {
+        true => Object::new(),
+        false => object(plain(there), "it")?,
+    };
+    let mut events = match file.get("hooks") {
+        Some(text) => object(text, "`hooks`")?,
+        None => Object::new(),
+    };
+    let (mut holds_changes, mut is_same) = (false, true);
+    for hook in hooks {
+        let groups = match events.get(hook.event) {
+            Some(text) => list(text, hook.event)?,
+            None => Vec::new(),
+        };
+        if let Some((groups, changed)) = with_ours(&groups, &hook.group) {
+            (holds_changes, is_same) = (holds_changes || changed, false);
+            let text = enclosed('[', groups.iter().cloned(), ']', "    ");
+            events.insert(hook.event.to_string(), text);
+        }
+    }
+    if is_same {
+        let text = there.to_string();
+        return Ok(Outcome {
+            text,
+            holds_changes,
+        });
+    }
+    file.insert("hooks".to_string(), written(&events, "  "));
+    let text = written(&file, "") + "\n";
+    Ok(Outcome {
+        text,
+        holds_changes,
+    })
+}
+
+/// Puts our group among those of an event, in the place of what is there of ours, and says whether
+/// that was changed by somebody; none when it is there already.
+fn with_ours(groups: &[String], ours: &Group) -> Option<(Vec<String>, bool)> {
+    let wanted = serde_json::to_value(ours).unwrap_or_default();
+    let value = |text: &String| serde_json::from_str::<Value>(text).unwrap_or_default();
+    if groups.iter().any(|group| value(group) == wanted) {
+        return None;
+    }
+    let mut kept = Vec::new();
+    let mut place = None;
+    for group in groups {
+        let rest = without_ours(value(group));
+        match rest {
+            None => kept.push(group.clone()),
+            Some(rest) => {
+                place = place.or(Some(kept.len()));
+                kept.extend(rest.map(|rest| pretty(&rest)));
+            }
+        }
+    }
+    kept.insert(place.unwrap_or(kept.len()), pretty(ours));
+    Some((kept, place.is_some()))
+}
+
+/// Takes our hooks out of a group: none when there are none in it, else what is left of it, if
+/// anything is.
+fn without_ours(mut group: Value) -> Option<Option<Value>> {
+    let hooks = group.get_mut("hooks")?.as_array_mut()?;
+    let before = hooks.len();
+    let is_ours = |hook: &Value| {
+        let command = hook["command"].as_str();
+        command.is_some_and(|command| command.trim_start().starts_with(COMMAND))
+    };
+    hooks.retain(|hook| !is_ours(hook));
+    let (after, is_empty) = (hooks.len(), hooks.is_empty());
+    (after < before).then(|| (!is_empty).then_some(group))
+}
+
+/// Reads text without the mark that some editors put in front.
+fn plain(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim()
+}
+
+fn object(text: &str, what: &str) -> Result<Object, Fault> {
+    if !text.starts_with('{') {
+        return Err(format!("{what} is no JSON object"));
+    }
+    let read: serde_json::Result<IndexMap<String, Box<RawValue>>> = serde_json::from_str(text);
+    let read = read.map_err(|cause| format!("{what} is no JSON: {cause}"))?;
+    let values = read.into_iter();
+    Ok(values
+        .map(|(key, value)| (key, value.get().to_string()))
+        .collect())
+}
+
+fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
+    let read: serde_json::Result<Vec<Box<RawValue>>> = serde_json::from_str(text);
+    let read = read.map_err(|_| format!("`hooks.{event}` is no list"))?;
+    Ok(read.iter().map(|value| value.get().to_string()).collect())
+}
+
+/// Writes an object whose values are written already.
+fn written(object: &Object, indent: &str) -> String {
+    let rows = object.iter();
+    let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));
+    enclosed('{', rows, '}', indent)
+}
+
+fn enclosed(open: char, rows: impl Iterator<Item = String>, close: char, indent: &str) -> String {
+    let rows: Vec<String> = rows.map(|row| format!("\n{indent}  {row}")).collect();
+    format!("{open}{}\n{indent}{close}", rows.join(","))
+}
+
+/// Writes a group on lines of its own, as deep as groups stand.
+fn pretty(group: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(group).unwrap_or_default();
+    text.replace('\n', "\n      ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put_claude(there: &str) -> Outcome {
+        put(there, &of(Client::Claude)).unwrap()
+    }
+
+    #[test]
+    fn hooks_are_put_into_a_file_and_stay_as_they_are() {
+        let made = put_claude("");
+        let value: Value = serde_json::from_str(&made.text).unwrap();
+        let stop = &value["hooks"]["Stop"][0]["hooks"][0];
+        assert_eq!(stop["command"], "cleo hook stop");
+        assert_eq!(
+            value["hooks"]["SubagentStop"][0]["matcher"],
+            "cleo-subagent"
+        );
+        assert!(!made.holds_changes);
+        let again = put_claude(&made.text);
+        assert_eq!(again, made);
+        let codex = put("", &of(Client::Codex)).unwrap().text;
+        assert!(
+            codex.contains("cleo hook subagent-stop --client codex"),
+            "{codex}"
+        );
+    }
+
+    #[test]
+    fn what_others_wrote_stays_as_it_is_written() {
+        let there = "\u{feff}{\n  \"zebra\": 1.50,\n  \"hooks\": {\n    \"Stop\": [\n      \
+            {\"hooks\": [ {\"type\":\"command\", \"command\":\"mine\"} ]}\n    ],\n    \
+            \"PreToolUse\": []\n  },\n  \"apple\": { \"b\": 1,\n \"a\": 2 }\n}\n";
+        let made = put_claude(there);
+        assert!(!made.holds_changes);
+        for part in [
+            "\"zebra\": 1.50,",
+            "{\"hooks\": [ {\"type\":\"command\", \"command\":\"mine\"} ]},",
+            "\"PreToolUse\": []",
+            "\"apple\": { \"b\": 1,\n \"a\": 2 }",
+        ] {
+            assert!(made.text.contains(part), "{part}\n{}", made.text);
+        }
+        let keys = ["zebra", "Stop", "PreToolUse", "SubagentStop", "apple"];
+        let places: Vec<_> = keys
+            .iter()
+            .map(|key| made.text.find(key).unwrap())
+            .collect();
+        assert!(places.is_sorted(), "{}", made.text);
+        let value: Value = serde_json::from_str(&made.text).unwrap();
+        assert_eq!(value["hooks"]["Stop"].as_array().unwrap().len(), 2);
+        assert_eq!(
+            put_claude(&made.text),
+            Outcome {
+                holds_changes: false,
+                text: made.text
+            }
+        );
+    }
+
+    #[test]
+    fn a_hook_of_ours_that_somebody_changed_is_noticed() {
+        let ours = put_claude("").text;
+        let changed = ours.replace("\"timeout\": 60", "\"timeout\": 5");
+        let made = put_claude(&changed);
+        assert!(made.holds_changes);
+        assert_eq!(made.text, ours);
+        let joined = ours.replacen(
+            "\"hooks\": [\n          {",
+            "\"hooks\": [\n          {\"type\": \"command\", \"command\": \"mine\"},\n          {",
+            1,
+        );
+        assert_ne!(joined, ours);
+        let made = put_claude(&joined);
+        let value: Value = serde_json::from_str(&made.text).unwrap();
+        assert!(made.holds_changes);
+        assert_eq!(
+            value["hooks"]["Stop"][0]["hooks"][0]["command"],
+            "cleo hook stop"
+        );
+        assert_eq!(value["hooks"]["Stop"][1]["hooks"][0]["command"], "mine");
+    }
+
+    #[test]
+    fn what_is_no_settings_file_is_refused_with_the_reason() {
+        for (there, why) in [
+            ("[]", "it is no JSON object"),
+            (
+                "{\n// mine\n}",
+                "it is no JSON: key must be a string at line 2",
+            ),
+            ("{\"hooks\": []}", "`hooks` is no JSON object"),
+            ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is no list"),
+        ] {
+            let fault = put(there, &of(Client::Claude)).unwrap_err();
+            assert!(fault.contains(why), "{there}: {fault}");
+        }
+    }
+}

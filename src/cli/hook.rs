@@ -1,0 +1,93 @@
+//! `cleo hook`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::Face;
+use crate::config::{AGENT, HOOKS_BLOCKS};
+use crate::error::Result;
+use crate::file::read_stdin;
+use crate::hook::{Block, Ending, Event};
+use crate::ops::hook;
+
+/// Most that a client says of an agent, in bytes.
+const EVENT_MAX: u64 = 16 << 20;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Keep an agent from ending before the output of its task verifies
+    Stop(Arguments),
+    /// The same for an agent that another agent started
+    SubagentStop(Arguments),
+}
+
+/// Read what the client says from standard input, and answer as it expects
+#[derive(Args)]
+#[command(after_help = "\
+`cleo init --agents claude,codex --hooks` sets it up. The task is that of CLEO_TASK_ID, of the prompt
+in the transcript, or the only one that CLEO_AGENT holds. An agent is let go, in silence, outside of a
+workspace, when its task is not known, was not spawned or is closed, and after it was kept
+`hooks.blocks` times. Each time is in `cleo log`.
+
+Examples:
+  cleo hook stop < event.json
+  cleo hook subagent-stop --client codex < event.json")]
+pub(super) struct Arguments {
+    /// Who asks
+    #[arg(long, value_name = "CLIENT", default_value = "claude")]
+    client: Client,
+}
+
+/// A client that asks hooks.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Client {
+    /// Claude Code, for which no answer lets the agent go
+    Claude,
+    /// Codex, which wants an object in any case
+    Codex,
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Stop(arguments) => face.run("hook.stop", arguments, |face, arguments| {
+            run(face, Ending::Agent, &arguments)
+        }),
+        Command::SubagentStop(arguments) => {
+            face.run("hook.subagent-stop", arguments, |face, arguments| {
+                run(face, Ending::Subagent, &arguments)
+            })
+        }
+    }
+}
+
+/// Answers the client. A fault of cleo's own keeps nobody.
+fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
+    let block = decided(face, ending).unwrap_or_else(|error| {
+        face.output.note(&hook::let_go(&error));
+        None
+    });
+    let answer = match (&block, arguments.client) {
+        (Some(block), _) => serde_json::to_string(block).unwrap_or_default() + "\n",
+        (None, Client::Codex) => "{}\n".to_string(),
+        (None, Client::Claude) => return Ok(ExitCode::SUCCESS),
+    };
+    Ok(face.output.print(&answer))
+}
+
+fn decided(face: &Face<'_>, ending: Ending) -> Result<Option<Block>> {
+    let Some(event) = Event::read(&read_stdin(EVENT_MAX)?) else {
+        face.output
+            .note("cleo hook: standard input is no event of a client");
+        return Ok(None);
+    };
+    let limit = face.settings.number(HOOKS_BLOCKS).unwrap_or_default();
+    let holder = face.settings.text(AGENT);
+    hook::stop(
+        face.surroundings()?,
+        ending,
+        &event,
+        holder.as_deref(),
+        limit,
+    )
+}

@@ -1,0 +1,73 @@
+//! What a run is told beside its answer: to a machine that builds and tests.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::{Face, environment};
+use crate::error::{Error, Result};
+use crate::ops::runs::{self, written};
+use crate::run::report::github;
+
+// A doc comment here would become the help of the commands.
+#[derive(Args)]
+pub(in crate::cli) struct Reporting {
+    /// Tell the machine that builds: annotations on standard error, and the summary of the job and the
+    /// outputs run_id, ok and failed where its variables say
+    #[arg(long, value_name = "SERVICE")]
+    ci: Option<Ci>,
+
+    /// Write the tasks as JUnit XML, a suite for each wave
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+/// A service that builds and tests.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Ci {
+    /// GitHub Actions
+    Github,
+}
+
+impl Reporting {
+    /// Tells of a run; what cannot be told comes back as warnings, since the run itself is over.
+    pub(super) fn tell(&self, face: &Face<'_>, run: &str) -> Vec<String> {
+        if self.ci.is_none() && self.junit.is_none() {
+            return Vec::new();
+        }
+        let told = self.told(face, run);
+        let faults = told.unwrap_or_else(|error| vec![error]);
+        faults
+            .iter()
+            .map(|fault| fault.shown().into_owned())
+            .collect()
+    }
+
+    /// Tells of an error before there was a run.
+    pub(super) fn tell_failure(&self, face: &Face<'_>, error: &Error) {
+        if self.ci.is_some() {
+            let line = github::failure(error.code.name(), &error.shown());
+            face.output.command_lines(&line);
+        }
+    }
+
+    fn told(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
+        let surroundings = face.surroundings()?;
+        let shown = runs::show(&surroundings, run, None)?;
+        let mut faults = Vec::new();
+        if self.ci.is_some() {
+            let path = |name: &str| environment::variable(name).map(PathBuf::from);
+            let places = written::Github {
+                summary: path("GITHUB_STEP_SUMMARY"),
+                outputs: path("GITHUB_OUTPUT"),
+            };
+            let (lines, more) = written::tell_github(&shown, &places);
+            face.output.command_lines(&lines);
+            faults.extend(more);
+        }
+        if let Some(path) = &self.junit {
+            faults.extend(written::xml(&surroundings, &shown, path).err());
+        }
+        Ok(faults)
+    }
+}

@@ -1,0 +1,250 @@
+use super::*;
+
+const NOW: Duration = Duration::ZERO;
+
+fn rules(jobs: usize) -> Rules {
+    Rules {
+        jobs,
+        runner_jobs: BTreeMap::new(),
+        repairs: 1,
+        max_cost: None,
+        fail_fast: false,
+    }
+}
+
+/// Steps that wait for others.
+fn steps(needs: &[&[usize]]) -> Vec<Step> {
+    let step = |needs: &&[usize]| Step {
+        needs: needs.to_vec(),
+        ..Step::default()
+    };
+    needs.iter().map(step).collect()
+}
+
+fn machine(needs: &[&[usize]], jobs: usize) -> Machine {
+    Machine::new(steps(needs), rules(jobs))
+}
+
+fn ended(outcome: Outcome) -> Ended {
+    Ended {
+        outcome: Some(outcome),
+        ..Ended::default()
+    }
+}
+
+/// Leads a step to where it is verified.
+fn worked(machine: &mut Machine, step: usize) -> Vec<Deed> {
+    assert_eq!(
+        machine.turn(NOW, vec![Fact::Prepared(step)]),
+        [Deed::Start(step)]
+    );
+    machine.turn(NOW, vec![Fact::Ended(step, ended(Outcome::Ok))])
+}
+
+fn lacking(step: usize, outcome: Outcome) -> Fact {
+    Fact::Lacking(step, outcome, "no file".into())
+}
+
+#[test]
+fn a_step_is_claimed_started_verified_and_done() {
+    let mut machine = machine(&[&[]], 4);
+    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
+    assert_eq!(worked(&mut machine, 0), [Deed::Complete(0)]);
+    assert!(!machine.is_over());
+    assert_eq!(machine.turn(NOW, vec![Fact::Completed(0)]), []);
+    assert!(machine.is_over());
+}
+
+#[test]
+fn as_many_begin_as_there_is_room_for() {
+    let mut machine = machine(&[&[], &[], &[]], 2);
+    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0, 1])]);
+    worked(&mut machine, 1);
+    let next = machine.turn(NOW, vec![Fact::Completed(1)]);
+    assert_eq!(next, [Deed::Claim(vec![2])]);
+}
+
+#[test]
+fn a_runner_has_a_limit_of_its_own() {
+    let mut three = steps(&[&[], &[], &[]]);
+    three[2].runner = 1;
+    let mut rules = rules(3);
+    rules.runner_jobs.insert(0, 1);
+    let mut machine = Machine::new(three, rules);
+    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0, 2])]);
+}
+
+#[test]
+fn what_lacks_something_is_mended_and_then_fails() {
+    let mut machine = machine(&[&[], &[0]], 1);
+    machine.turn(NOW, vec![]);
+    worked(&mut machine, 0);
+    let first = machine.turn(NOW, vec![lacking(0, Outcome::ProtocolViolation)]);
+    assert_eq!(first, [Deed::Repair(0)]);
+    worked(&mut machine, 0);
+    let second = machine.turn(NOW, vec![lacking(0, Outcome::ProtocolViolation)]);
+    assert!(
+        matches!(
+            second.as_slice(),
+            [Deed::Fail(0, ..), Deed::Skip(1, Some(0), _)]
+        ),
+        "{second:?}"
+    );
+    assert!(machine.is_over());
+}
+
+#[test]
+fn what_another_try_cannot_mend_fails_at_once() {
+    for outcome in [Outcome::Blocked, Outcome::Budget, Outcome::Permission] {
+        let mut machine = machine(&[&[]], 1);
+        machine.turn(NOW, vec![]);
+        worked(&mut machine, 0);
+        let deeds = machine.turn(NOW, vec![lacking(0, outcome)]);
+        assert!(matches!(deeds.as_slice(), [Deed::Fail(0, ..)]), "{deeds:?}");
+    }
+}
+
+#[test]
+fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
+    let mut machine = machine(&[&[], &[]], 1);
+    machine.turn(NOW, vec![]);
+    machine.turn(NOW, vec![Fact::Prepared(0)]);
+    let busy = Ended {
+        retry_after: Some(Duration::from_secs(60)),
+        ..ended(Outcome::RateLimited)
+    };
+    let deeds = machine.turn(NOW, vec![Fact::Ended(0, busy)]);
+    let minute = Duration::from_secs(60);
+    assert_eq!(deeds, [Deed::Wait(0, minute)], "and the other is not begun");
+    assert_eq!(machine.wakes(), Some(minute));
+    assert_eq!(machine.turn(minute / 2, vec![]), []);
+    assert_eq!(machine.turn(minute, vec![]), [Deed::Repair(0)]);
+}
+
+#[test]
+fn what_is_held_up_is_tried_again_when_something_ends() {
+    let mut machine = machine(&[&[], &[]], 2);
+    machine.turn(NOW, vec![]);
+    let held = Fact::Held(1, "T1 works on its files".into());
+    assert_eq!(
+        machine.turn(NOW, vec![Fact::Prepared(0), held.clone()]),
+        [Deed::Start(0)]
+    );
+    machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
+    let again = machine.turn(NOW, vec![Fact::Completed(0)]);
+    assert_eq!(again, [Deed::Claim(vec![1])]);
+    // Nothing else goes on that could get out of the way.
+    let left = machine.turn(NOW, vec![held]);
+    assert!(
+        matches!(left.as_slice(), [Deed::Skip(1, None, _)]),
+        "{left:?}"
+    );
+    assert!(machine.is_over());
+}
+
+#[test]
+fn a_stop_ends_agents_and_begins_nothing_more() {
+    let mut machine = machine(&[&[], &[0], &[]], 1);
+    machine.turn(NOW, vec![]);
+    machine.turn(NOW, vec![Fact::Prepared(0)]);
+    let halt = machine.turn(NOW, vec![Fact::Stop(Stop::Interrupted)]);
+    assert_eq!(halt, [Deed::Halt(Stop::Interrupted)]);
+    assert_eq!(machine.turn(NOW, vec![Fact::Stop(Stop::TimeLimit)]), []);
+    let end = machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Cancelled))]);
+    assert_eq!(end, [Deed::Complete(0)], "what is there may verify");
+    let deeds = machine.turn(NOW, vec![lacking(0, Outcome::Cancelled)]);
+    assert!(
+        matches!(
+            deeds.as_slice(),
+            [
+                Deed::Fail(0, Outcome::Cancelled, _),
+                Deed::Skip(1, Some(0), _),
+                Deed::Skip(2, None, _)
+            ]
+        ),
+        "{deeds:?}"
+    );
+    assert!(machine.is_over());
+    assert_eq!(machine.stop(), Some(Stop::Interrupted));
+}
+
+#[test]
+fn money_and_failures_can_end_what_has_not_begun() {
+    let mut costly = Machine::new(
+        steps(&[&[], &[]]),
+        Rules {
+            max_cost: Some(1.0),
+            ..rules(1)
+        },
+    );
+    costly.turn(NOW, vec![]);
+    costly.turn(NOW, vec![Fact::Prepared(0)]);
+    let end = Ended {
+        cost: 1.5,
+        ..ended(Outcome::Ok)
+    };
+    costly.turn(NOW, vec![Fact::Ended(0, end)]);
+    let deeds = costly.turn(NOW, vec![Fact::Completed(0)]);
+    assert!(
+        matches!(deeds.as_slice(), [Deed::Skip(1, None, _)]),
+        "{deeds:?}"
+    );
+
+    let mut strict = Machine::new(
+        steps(&[&[], &[]]),
+        Rules {
+            fail_fast: true,
+            ..rules(1)
+        },
+    );
+    strict.turn(NOW, vec![]);
+    let deeds = strict.turn(NOW, vec![Fact::Refused(0, "no skill".into())]);
+    assert!(
+        matches!(
+            deeds.as_slice(),
+            [Deed::Fail(0, ..), Deed::Skip(1, None, _)]
+        ),
+        "{deeds:?}"
+    );
+}
+
+#[test]
+fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
+    let mut two = steps(&[&[1], &[]]);
+    two[0].is_epic = true;
+    let mut machine = Machine::new(two, rules(1));
+    machine.turn(NOW, vec![]);
+    worked(&mut machine, 1);
+    let deeds = machine.turn(NOW, vec![Fact::Completed(1)]);
+    assert_eq!(deeds, [Deed::Complete(0)]);
+    machine.turn(NOW, vec![Fact::Completed(0)]);
+    assert!(machine.is_over());
+}
+
+#[test]
+fn a_claim_that_is_lost_ends_the_step_and_what_its_agent_says_later_means_nothing() {
+    let mut machine = machine(&[&[]], 1);
+    machine.turn(NOW, vec![]);
+    machine.turn(NOW, vec![Fact::Prepared(0)]);
+    let deeds = machine.turn(NOW, vec![Fact::Lost(0, "bob took over".into())]);
+    assert!(matches!(
+        deeds.as_slice(),
+        [Deed::Fail(0, Outcome::Cancelled, _)]
+    ));
+    let late = vec![
+        Fact::Ended(0, ended(Outcome::Ok)),
+        Fact::Lost(0, "x".into()),
+    ];
+    assert_eq!(machine.turn(NOW, late), []);
+    assert!(machine.is_over());
+}
+
+#[test]
+fn steps_that_wait_for_each_other_are_named() {
+    let mut machine = machine(&[&[1], &[0], &[]], 1);
+    machine.turn(NOW, vec![]);
+    worked(&mut machine, 2);
+    machine.turn(NOW, vec![Fact::Completed(2)]);
+    assert!(machine.is_over());
+    assert_eq!(machine.stuck(), BTreeSet::from([0, 1]));
+}

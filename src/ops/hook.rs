@@ -1,0 +1,203 @@
+//! Keeping an agent from ending before its work is proven: who it is, what its task is due, and
+//! whether it has been told often enough.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::claims::{Caller, check_epoch};
+use super::spawn::topics;
+use super::verify::{OutputVerdict, check_output, required_sections};
+use super::{Context, Surroundings};
+use crate::error::{Error, Result};
+use crate::file::Lines;
+use crate::hook::{Block, Due, Ending, Event, Transcript, reason};
+use crate::id::TaskId;
+use crate::store::log::Change;
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::Task;
+use crate::workspace::{MANIFEST, Workspace};
+
+/// What is recorded of a task each time that its agent is kept from ending.
+const BLOCKED: &str = "stopBlocked";
+/// How much of a transcript is read, in bytes: prompts stand at its begin.
+const TRANSCRIPT_MAX: u64 = 32 << 20;
+/// Longest line of a transcript that is looked at, in bytes.
+const LINE_MAX: usize = 4 << 20;
+
+/// Decides whether an agent may end; none lets it go. It is kept at most `limit` times for one task.
+pub fn stop(
+    surroundings: Surroundings,
+    ending: Ending,
+    event: &Event,
+    holder: Option<&str>,
+    limit: u64,
+) -> Result<Option<Block>> {
+    let Some(surroundings) = within(surroundings, event) else {
+        return Ok(None);
+    };
+    let transcript = read(event.transcript(ending));
+    let mut context = Context::open(surroundings)?;
+    let Some(task) = task(&mut context, ending, event, &transcript, holder)? else {
+        return Ok(None);
+    };
+    let Some((task, record)) = due(&mut context, task, &transcript)? else {
+        return Ok(None);
+    };
+    let required = required_sections(&context)?;
+    let found = check_output(&context.workspace, &record, &required)?;
+    if found.verdict.violations.is_empty() {
+        return Ok(None);
+    }
+    let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
+    Ok(is_told.then(|| Block::because(why(&context.workspace, &task, &record, &found))))
+}
+
+/// Finds the workspace from the folder that the agent works in; none when there is none.
+fn within(mut surroundings: Surroundings, event: &Event) -> Option<Surroundings> {
+    let cwd = event.cwd.as_ref().map(PathBuf::from);
+    let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+    surroundings.directory = cwd.unwrap_or(surroundings.directory);
+    surroundings.workspace().is_ok().then_some(surroundings)
+}
+
+/// Reads the transcript as far as that can be done: without it, others know the task too.
+fn read(path: Option<&str>) -> Transcript {
+    let mut transcript = Transcript::default();
+    let Some(file) = path.map(Path::new).filter(|path| path.is_file()) else {
+        return transcript;
+    };
+    let Ok(file) = File::open(file) else {
+        return transcript;
+    };
+    let mut lines = Lines::new(BufReader::new(file.take(TRANSCRIPT_MAX)), LINE_MAX);
+    while let Ok(Some(line)) = lines.next_line() {
+        line.bytes
+            .into_iter()
+            .for_each(|bytes| transcript.look(bytes));
+    }
+    transcript
+}
+
+/// Finds the task of the one that ends: what it was started for, the prompt that it was given, or
+/// the only task that it holds. A subagent's prompt says more than the environment that it shares.
+fn task(
+    context: &mut Context,
+    ending: Ending,
+    event: &Event,
+    transcript: &Transcript,
+    holder: Option<&str>,
+) -> Result<Option<TaskId>> {
+    let assigned = context.surroundings.assignment.task;
+    let assigned = assigned.filter(|_| event.has_own_environment(ending));
+    let said = match ending {
+        Ending::Agent => assigned.or(transcript.task()),
+        Ending::Subagent => transcript.task().or(assigned),
+    };
+    let holder = holder.filter(|_| event.has_own_environment(ending));
+    match (said, holder) {
+        (Some(task), _) => Ok(Some(task)),
+        (None, None) => Ok(None),
+        (None, Some(holder)) => {
+            let now = context.now();
+            let held = context.read(|transaction| transaction.claims_of(holder))?;
+            let mut live = held
+                .iter()
+                .filter(|claim| claim.live_holder(&now).is_some());
+            let first = live.next().map(|claim| claim.task);
+            Ok(first.filter(|_| live.next().is_none()))
+        }
+    }
+}
+
+/// Reads the task and its spawn, where the one that ends still answers for it: the task is open, and
+/// neither its claim nor its prompt has gone to another.
+fn due(
+    context: &mut Context,
+    id: TaskId,
+    transcript: &Transcript,
+) -> Result<Option<(Task, SpawnRecord)>> {
+    let caller = Caller::of(context, id, None);
+    context.read(|transaction| {
+        let task = transaction.task(id)?.filter(|task| !task.is_closed());
+        let Some(task) = task else { return Ok(None) };
+        if check_epoch(transaction, &task, &caller).is_err() {
+            return Ok(None);
+        }
+        let record = transaction.latest_spawn(id)?;
+        let record = record.filter(|record| transcript.is_of(&record.manifest_id));
+        Ok(record.map(|record| (task, record)))
+    })
+}
+
+/// Records that the one that ends is told, unless it has been told often enough already.
+fn tell(
+    context: &mut Context,
+    task: TaskId,
+    who: &str,
+    found: &OutputVerdict,
+    limit: u64,
+) -> Result<bool> {
+    let rules: Vec<&str> = found
+        .verdict
+        .violations
+        .iter()
+        .map(|one| one.rule.as_str())
+        .collect();
+    let who: String = who.chars().take(200).collect();
+    context.write_if(|transaction| {
+        let told = times(transaction, task, &who, found.manifest_id.as_deref())?;
+        if told >= limit {
+            return Ok((false, false));
+        }
+        transaction.record(&Change {
+            kind: BLOCKED.to_string(),
+            task: Some(task),
+            detail: json!({"by": who, "manifestId": found.manifest_id, "rules": rules}),
+        })?;
+        Ok((true, true))
+    })
+}
+
+/// Counts how often somebody was told for a spawn of a task.
+fn times(
+    transaction: &dyn Transaction,
+    task: TaskId,
+    who: &str,
+    manifest_id: Option<&str>,
+) -> Result<u64> {
+    let changes = transaction.changes(0, Some(task), u32::MAX)?;
+    let is_it = |change: &Change| {
+        change.kind == BLOCKED
+            && change.detail["by"] == who
+            && change.detail["manifestId"].as_str() == manifest_id
+    };
+    Ok(changes.iter().filter(|one| is_it(&one.change)).count() as u64)
+}
+
+fn why(workspace: &Workspace, task: &Task, record: &SpawnRecord, found: &OutputVerdict) -> String {
+    let faults = found.verdict.violations.iter();
+    let faults: Vec<_> = faults
+        .map(|one| (one.rule.clone(), one.message.clone()))
+        .collect();
+    let date = record.receipt.get("date").and_then(|date| date.as_str());
+    reason(&Due {
+        task: task.id,
+        manifest_id: &record.manifest_id,
+        output_file: &record.output_file,
+        date: date.unwrap_or_else(|| record.at.get(..10).unwrap_or_default()),
+        topics: &topics(task),
+        faults: &faults,
+        has_entry: found.entry_status.is_some(),
+        manifest: MANIFEST,
+        root: &workspace.root.to_string_lossy(),
+    })
+}
+
+/// Says of an error that an agent is let go with it, because nothing is to be proven by a fault of
+/// our own.
+pub fn let_go(error: &Error) -> String {
+    format!("cleo hook: {}; the agent may end", error.shown())
+}

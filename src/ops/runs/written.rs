@@ -1,0 +1,90 @@
+//! Runs written down outside of the store: a page for people, files for what builds and tests.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{Shown, show};
+use crate::error::{Code, Error, Result};
+use crate::file::{unwritable, write_whole};
+use crate::ops::Surroundings;
+use crate::run::report::{Record, github, html, junit};
+
+/// Where GitHub Actions takes what a step says.
+#[derive(Clone, Debug, Default)]
+pub struct Github {
+    /// The file of the job's summary.
+    pub summary: Option<PathBuf>,
+    /// The file of the step's outputs.
+    pub outputs: Option<PathBuf>,
+}
+
+/// Shows a run and writes its page.
+pub fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
+    let shown = show(surroundings, id, None)?;
+    put(
+        surroundings,
+        path,
+        &html::page(&record(&shown)),
+        "report.html",
+    )?;
+    Ok(shown)
+}
+
+/// Writes the JUnit XML of a run.
+pub fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
+    put(
+        surroundings,
+        path,
+        &junit::junit(&record(shown)),
+        "junit.xml",
+    )
+}
+
+/// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
+/// as lines.
+pub fn tell_github(shown: &Shown, places: &Github) -> (String, Vec<Error>) {
+    let record = record(shown);
+    let mut faults = Vec::new();
+    let mut note = |done: Result<()>| faults.extend(done.err());
+    if let Some(path) = &places.summary {
+        let there = fs::metadata(path).map_or(0, |file| file.len());
+        let there = usize::try_from(there).unwrap_or(usize::MAX);
+        let room = github::SUMMARY_MAX.saturating_sub(there);
+        note(append(path, &github::summary(&record, room)));
+    }
+    if let Some(path) = &places.outputs {
+        note(append(path, &github::outputs(&record)));
+    }
+    (github::annotations(&record), faults)
+}
+
+fn record(shown: &Shown) -> Record<'_> {
+    Record {
+        run: &shown.run,
+        tasks: &shown.tasks,
+        steps: &shown.steps,
+        messages: &shown.messages,
+        events: shown.events.as_deref().unwrap_or_default(),
+    }
+}
+
+/// Writes a file that the user named, and nothing over what is cleo's own.
+fn put(surroundings: &Surroundings, path: &Path, text: &str, better: &str) -> Result<()> {
+    let full = surroundings.directory.join(path);
+    let workspace = surroundings.workspace()?;
+    let refused = workspace.refuse_own(&full);
+    refused.map_err(|error| error.instead(path.to_string_lossy(), better))?;
+    if full.is_dir() {
+        let message = format!("{} is a folder", path.display());
+        return Err(Error::new(Code::FileUnwritable, message)
+            .instead(path.to_string_lossy(), path.join(better).to_string_lossy()));
+    }
+    write_whole(&full, text)
+}
+
+fn append(path: &Path, text: &str) -> Result<()> {
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|cause| unwritable(path, cause))
+}

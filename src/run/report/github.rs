@@ -1,0 +1,203 @@
+//! A run for GitHub Actions: annotations, a summary of the job, and outputs of the step.
+
+use std::fmt::Write;
+
+use super::{Record, clean, code, money, time, tokens, why};
+use crate::run::RunStatus;
+use crate::run::board::{TaskRun, TaskState};
+
+/// Most annotations of a kind that GitHub shows for a step.
+const SHOWN_MAX: usize = 10;
+/// Most that GitHub takes as the summary of a step, in bytes.
+pub const SUMMARY_MAX: usize = 1 << 20;
+/// Longest message of an annotation, in characters.
+const MESSAGE_MAX: usize = 2_000;
+
+/// Writes an annotation for each task that failed or was not begun, and one for the run.
+pub fn annotations(record: &Record<'_>) -> String {
+    let mut text = String::new();
+    let failed = record.work().filter(|task| task.state == TaskState::Failed);
+    some(&mut text, "error", failed, |task| {
+        let mut lines = vec![why(task)];
+        lines.extend(task.missing.iter().cloned());
+        (
+            format!("{} {}: {}", task.task_id, code(task).name(), task.title),
+            lines.join("\n"),
+        )
+    });
+    let skipped = record
+        .work()
+        .filter(|task| task.state == TaskState::Skipped);
+    some(&mut text, "warning", skipped, |task| {
+        (
+            format!("{} was not begun: {}", task.task_id, task.title),
+            why(task),
+        )
+    });
+    let summary = record.summary();
+    let run = record.run;
+    let told = format!(
+        "{} of {} tasks are done ({})",
+        summary.done, summary.total, run.status
+    );
+    text + &annotation("notice", &run.id, &told)
+}
+
+/// Writes the annotation of an error that ended everything.
+pub fn failure(code: &str, message: &str) -> String {
+    annotation("error", code, message)
+}
+
+/// Writes annotations of a kind, as many as are shown.
+fn some<'a>(
+    text: &mut String,
+    kind: &str,
+    tasks: impl Iterator<Item = &'a TaskRun>,
+    told: impl Fn(&TaskRun) -> (String, String),
+) {
+    let tasks: Vec<&TaskRun> = tasks.collect();
+    let shown = if tasks.len() > SHOWN_MAX {
+        SHOWN_MAX - 1
+    } else {
+        tasks.len()
+    };
+    for task in &tasks[..shown] {
+        let (title, message) = told(task);
+        *text += &annotation(kind, &title, &message);
+    }
+    if shown < tasks.len() {
+        let more = format!(
+            "{} more tasks; see the summary of the job",
+            tasks.len() - shown
+        );
+        *text += &annotation(kind, "and others", &more);
+    }
+}
+
+fn annotation(kind: &str, title: &str, message: &str) -> String {
+    let message: String = clean(message).chars().take(MESSAGE_MAX).collect();
+    let title: String = clean(title).chars().take(200).collect();
+    format!("::{kind} title={}::{}\n", property(&title), data(&message))
+}
+
+/// Escapes the message of a workflow command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Escapes a property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are
+/// counted.
+pub fn summary(record: &Record<'_>, room: usize) -> String {
+    let room = room.min(SUMMARY_MAX);
+    let (run, counts) = (record.run, record.summary());
+    let mark = match run.status {
+        RunStatus::Completed => "✅",
+        RunStatus::Failed => "❌",
+        _ => "⚠️",
+    };
+    let parts = [
+        Some(format!("{} of {} done", counts.done, counts.total)),
+        (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
+        (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
+        run.execution_time_ms.map(time),
+        run.usage
+            .and_then(tokens)
+            .map(|tokens| format!("{tokens} tokens")),
+        run.cost.map(money),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut text = format!(
+        "## {mark} cleo run: {}\n\n{}\n\n`{}`\n\n",
+        cell(&run.input),
+        parts.join(" · "),
+        run.id
+    );
+    text += "| Task | State | Outcome | Skill | Runner | Time | Tokens | Cost | Why |\n\
+             |---|---|---|---|---|---|---|---|---|\n";
+    let rows: Vec<String> = record.work().map(row).collect();
+    let mut shown = 0;
+    for row in &rows {
+        // The line that says what is left out needs room too.
+        if text.len() + row.len() + 100 > room {
+            break;
+        }
+        text += row;
+        shown += 1;
+    }
+    if shown < rows.len() {
+        let _ = write!(
+            text,
+            "\n{} more tasks: `cleo runs show {}`\n",
+            rows.len() - shown,
+            run.id
+        );
+    }
+    if text.len() > room {
+        String::new()
+    } else {
+        text
+    }
+}
+
+fn row(task: &TaskRun) -> String {
+    let dash = || "–".to_string();
+    let begun = (task.attempts > 0).then(|| time(task.duration_ms));
+    let is_open =
+        task.state != TaskState::Done && (task.reason.is_some() || task.outcome.is_some());
+    let cells = [
+        format!("{} {}", task.task_id, cell(&task.title)),
+        task.state.to_string(),
+        task.outcome
+            .map_or_else(dash, |outcome| outcome.to_string()),
+        task.skill.as_deref().map_or_else(dash, cell),
+        task.runner.as_deref().map_or_else(dash, cell),
+        begun.unwrap_or_else(dash),
+        task.usage.and_then(tokens).unwrap_or_else(dash),
+        task.cost.map_or_else(dash, money),
+        if is_open {
+            cell(&why(task))
+        } else {
+            String::new()
+        },
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Writes text into a cell of a table: on one line, short, and as nothing but text.
+fn cell(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let short: String = clean(&words.join(" ")).chars().take(300).collect();
+    let mut out = String::with_capacity(short.len());
+    for c in short.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '!' | '#' | '~' | '$' | '@' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Writes the outputs of the step.
+pub fn outputs(record: &Record<'_>) -> String {
+    let failed: Vec<String> = record
+        .work()
+        .filter(|task| task.state == TaskState::Failed)
+        .map(|task| task.task_id.to_string())
+        .collect();
+    let ok = record.run.status == RunStatus::Completed;
+    let id: String = clean(&record.run.id).replace('\n', " ");
+    format!("run_id={id}\nok={ok}\nfailed={}\n", failed.join(","))
+}

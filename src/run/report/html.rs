@@ -1,0 +1,343 @@
+//! A run as one page that needs nothing from elsewhere: no scripts, no fonts, no pictures but those
+//! in it. Everything that somebody wrote is text in it.
+
+use std::fmt::Write;
+
+use super::timeline::timeline;
+use super::{Record, escaped, money, time, tokens, why};
+use crate::run::board::{TaskRun, TaskState, Told, kind};
+use crate::run::{Event, RunStatus};
+use crate::task::Status;
+use crate::task::drawing::{DRAWN_MAX, Shape, svg};
+
+/// Most events that are listed.
+const EVENTS_MAX: usize = 2_000;
+/// Longest text that is shown of one thing, in characters.
+const TEXT_MAX: usize = 20_000;
+
+/// Writes the page.
+pub fn page(record: &Record<'_>) -> String {
+    let title = escaped(&format!("cleo run {}", record.run.id));
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+        include_str!("page.css")
+    );
+    head(&mut text, record);
+    if !record.tasks.is_empty() {
+        section(&mut text, "Graph", &graph(record));
+        section(&mut text, "Timeline", &timeline(record));
+        section(&mut text, "Tasks", &tasks(record));
+        section(&mut text, "Evidence", &evidence(record));
+    }
+    section(&mut text, "Routing", &routing(record));
+    section(&mut text, "Messages", &messages(record));
+    section(&mut text, "Events", &events(record));
+    text + "</body>\n</html>\n"
+}
+
+fn section(text: &mut String, title: &str, content: &str) {
+    if !content.is_empty() {
+        let _ = write!(text, "<section>\n<h2>{title}</h2>\n{content}</section>\n");
+    }
+}
+
+fn head(text: &mut String, record: &Record<'_>) {
+    let run = record.run;
+    let tone = match run.status {
+        RunStatus::Completed => "good",
+        RunStatus::Failed => "bad",
+        RunStatus::Running => "accent",
+        _ => "warn",
+    };
+    let _ = write!(
+        text,
+        "<header>\n<h1>{} <span class=\"{tone}\">{}</span></h1>\n<p>{}</p>\n",
+        escaped(&run.id),
+        run.status,
+        escaped(&bounded(&run.input))
+    );
+    if let Some(error) = &run.error {
+        let _ = writeln!(text, "<p class=\"bad\">{}</p>", escaped(&bounded(error)));
+    }
+    let counts = record.summary();
+    let some = |n: usize| (n > 0).then(|| n.to_string());
+    let chips = [
+        ("kind", Some(run.kind.to_string())),
+        (
+            "done",
+            some(counts.total).map(|total| format!("{} of {total}", counts.done)),
+        ),
+        ("failed", some(counts.failed)),
+        ("not begun", some(counts.skipped)),
+        ("time", run.execution_time_ms.map(time)),
+        ("tokens", run.usage.and_then(tokens)),
+        ("cost", run.cost.map(money)),
+        ("started", Some(run.started_at.clone())),
+        ("ended", run.completed_at.clone()),
+    ];
+    text.push_str("<div class=\"chips\">\n");
+    for (name, value) in chips {
+        if let Some(value) = value {
+            let _ = writeln!(
+                text,
+                "<div class=\"chip\"><b>{name}</b>{}</div>",
+                escaped(&value)
+            );
+        }
+    }
+    text.push_str("</div>\n</header>\n");
+}
+
+/// Draws the tasks in layers, each below what it waits for.
+fn graph(record: &Record<'_>) -> String {
+    let shape = |task: &TaskRun| Shape {
+        id: task.task_id,
+        name: task.task_id.to_string(),
+        title: task.title.clone(),
+        status: match task.state {
+            TaskState::Waiting => Status::Pending,
+            TaskState::Running => Status::Active,
+            TaskState::Done => Status::Done,
+            TaskState::Failed => Status::Blocked,
+            TaskState::Skipped => Status::Cancelled,
+        },
+        is_epic: task.is_epic,
+        depends: task.needs.clone(),
+        parent: None,
+    };
+    let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
+    let left = record.tasks.len() - shapes.len();
+    let note = match left {
+        0 => String::new(),
+        left => format!("<p class=\"dim\">{left} more tasks are not drawn.</p>\n"),
+    };
+    format!("<div class=\"scroll\">{}</div>\n{note}", svg(&shapes))
+}
+
+fn tasks(record: &Record<'_>) -> String {
+    let head = [
+        "Task", "State", "Outcome", "Tries", "Skill", "Runner", "Time", "Tokens", "Cost",
+    ];
+    table(
+        &head,
+        record.work().map(|task| {
+            let tone = match task.state {
+                TaskState::Done => "good",
+                TaskState::Failed => "bad",
+                TaskState::Running => "accent",
+                _ => "dim",
+            };
+            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
+            let begun = task.attempts > 0;
+            vec![
+                format!("<b>{}</b> {}", task.task_id, escaped(&task.title)),
+                format!("<span class=\"{tone}\">{}</span>", task.state),
+                task.outcome
+                    .map_or("–", |outcome| outcome.word())
+                    .to_string(),
+                task.attempts.to_string(),
+                text(&task.skill),
+                text(&task.runner),
+                text(&begun.then(|| time(task.duration_ms))),
+                text(&task.usage.and_then(tokens)),
+                text(&task.cost.map(money)),
+            ]
+        }),
+    )
+}
+
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut text = String::from("<div class=\"scroll\"><table>\n<tr>");
+    head.iter()
+        .for_each(|cell| text += &format!("<th>{cell}</th>"));
+    text += "</tr>\n";
+    for row in rows {
+        text += "<tr>";
+        row.iter()
+            .for_each(|cell| text += &format!("<td>{cell}</td>"));
+        text += "</tr>\n";
+    }
+    text + "</table></div>\n"
+}
+
+/// Tells for each task what proves it, or what is missing, try by try.
+fn evidence(record: &Record<'_>) -> String {
+    let mut text = String::new();
+    for task in record.work() {
+        let open = if task.state == TaskState::Failed {
+            " open"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "<details{open}><summary><b>{}</b> {} — {}</summary>",
+            task.task_id,
+            escaped(&task.title),
+            task.state
+        );
+        if !matches!(task.state, TaskState::Done | TaskState::Running) && task.reason.is_some() {
+            let _ = writeln!(
+                text,
+                "<p class=\"bad\">{}</p>",
+                escaped(&bounded(&why(task)))
+            );
+        }
+        for (name, value) in [
+            ("entry", &task.manifest_id),
+            ("output file", &task.output_file),
+            ("branch", &task.branch),
+        ] {
+            if let Some(value) = value {
+                let _ = writeln!(text, "<p>{name}: <code>{}</code></p>", escaped(value));
+            }
+        }
+        let own = record.events.iter().filter(|event| is_of(event, task));
+        let own: Vec<&Event> = own.collect();
+        own.iter().for_each(|event| happened(&mut text, event));
+        text += "</details>\n";
+    }
+    text
+}
+
+fn is_of(event: &Event, task: &TaskRun) -> bool {
+    let id = event.detail.get("taskId").and_then(|id| id.as_str());
+    id.is_some_and(|id| id == task.task_id.to_string())
+}
+
+/// Tells an event that says how a try went.
+fn happened(text: &mut String, event: &Event) {
+    let told = Told::read(&event.detail);
+    let attempt = told.attempt.map_or(String::new(), |n| format!("try {n}, "));
+    let mut lines: Vec<String> = told.missing.clone();
+    match event.kind.as_str() {
+        kind::AGENT_ENDED => {
+            let outcome = told.outcome.map(|outcome| format!("outcome: {outcome}"));
+            let exit = told.exit_code.map(|code| format!("exit code: {code}"));
+            lines.extend(
+                [outcome, exit, told.reason, told.message]
+                    .into_iter()
+                    .flatten(),
+            );
+            lines.extend(
+                told.denied
+                    .iter()
+                    .map(|what| format!("not allowed: {what}")),
+            );
+            lines.extend(told.complaints);
+        }
+        kind::TASK_CHECKED | kind::TASK_LACKING | kind::TASK_FAILED => lines.extend(told.reason),
+        kind::TASK_COMPLETED => lines.push("verified".to_string()),
+        _ => return,
+    }
+    let _ = writeln!(
+        text,
+        "<p class=\"dim\">{attempt}{} {}</p>\n<pre>{}</pre>",
+        escaped(&event.kind),
+        escaped(&event.at),
+        escaped(&bounded(&lines.join("\n")))
+    );
+}
+
+/// Tells who was chosen, and each step of whoever worked.
+fn routing(record: &Record<'_>) -> String {
+    let run = record.run;
+    let mut text = String::new();
+    if !run.routing_reason.is_empty() {
+        let agent = run.agent.as_deref().unwrap_or("nobody");
+        let _ = writeln!(
+            text,
+            "<p>{} → <b>{}</b>: {} (score {})</p>",
+            escaped(&run.supervisor),
+            escaped(agent),
+            escaped(&run.routing_reason),
+            run.routing_score
+        );
+    }
+    if !record.steps.is_empty() {
+        text += &table(
+            &["", "Agent", "Action", "Step"],
+            record.steps.iter().map(|step| {
+                vec![
+                    format!("{} %", step.progress),
+                    escaped(&step.agent),
+                    step.action.to_string(),
+                    escaped(&bounded(&step.content)),
+                ]
+            }),
+        );
+    }
+    let chosen = record.work().filter(|task| task.skill.is_some());
+    let chosen: Vec<Vec<String>> = chosen
+        .map(|task| {
+            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
+            vec![
+                format!("<b>{}</b> {}", task.task_id, escaped(&task.title)),
+                text(&task.skill),
+                text(&task.runner),
+                format!("<code>cleo why {}</code>", task.task_id),
+            ]
+        })
+        .collect();
+    if !chosen.is_empty() {
+        text += &table(
+            &["Task", "Skill", "Runner", "Every reason"],
+            chosen.into_iter(),
+        );
+    }
+    text
+}
+
+fn messages(record: &Record<'_>) -> String {
+    let mut text = String::new();
+    for message in record.messages {
+        let sender = message
+            .metadata
+            .get("sender")
+            .and_then(|sender| sender.as_str());
+        let _ = writeln!(
+            text,
+            "<p class=\"dim\">{}</p>\n<pre>{}</pre>",
+            escaped(sender.unwrap_or(message.speaker.word())),
+            escaped(&bounded(&message.content))
+        );
+    }
+    text
+}
+
+fn events(record: &Record<'_>) -> String {
+    if record.events.is_empty() {
+        return String::new();
+    }
+    let shown = &record.events[..record.events.len().min(EVENTS_MAX)];
+    let rows = shown.iter().map(|event| {
+        let detail = serde_json::to_string(&event.detail).unwrap_or_default();
+        vec![
+            escaped(&event.at),
+            format!("<code>{}</code>", escaped(&event.kind)),
+            format!("<code>{}</code>", escaped(&bounded(&detail))),
+        ]
+    });
+    let table = table(&["Time", "Event", "Detail"], rows);
+    let all = record.events.len();
+    let note = match all - shown.len() {
+        0 => String::new(),
+        more => format!(
+            "<p class=\"dim\">{more} more: <code>cleo runs logs {}</code></p>\n",
+            escaped(&record.run.id)
+        ),
+    };
+    format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
+}
+
+/// Returns the begin of a text that may have any length.
+fn bounded(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}

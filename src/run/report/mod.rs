@@ -1,0 +1,102 @@
+//! A run written down for those who were not there: a page for people, a file and words for the
+//! machines that build and test. Pure; `ops::runs::written` puts them where they belong.
+
+mod amounts;
+pub mod github;
+pub mod html;
+pub mod junit;
+mod timeline;
+
+use super::board::{Summary, TaskRun, TaskState};
+use super::{Event, Message, Outcome, Run, Step};
+use crate::error::{Code, steers};
+
+pub use amounts::{money, time, tokens};
+
+/// A run with everything that is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its tasks, of a run over tasks.
+    pub tasks: &'a [TaskRun],
+    /// Its steps, of a run of one agent.
+    pub steps: &'a [Step],
+    /// What was said in it.
+    pub messages: &'a [Message],
+    /// What happened in it.
+    pub events: &'a [Event],
+}
+
+impl<'a> Record<'a> {
+    /// Returns the tasks that agents work on: all but epics.
+    fn work(&self) -> impl Iterator<Item = &'a TaskRun> {
+        self.tasks.iter().filter(|task| !task.is_epic)
+    }
+
+    /// Counts the tasks by how far they came.
+    fn summary(&self) -> Summary {
+        let of = |state| self.work().filter(|task| task.state == state).count();
+        let (done, failed) = (of(TaskState::Done), of(TaskState::Failed));
+        let (skipped, total) = (of(TaskState::Skipped), self.work().count());
+        Summary {
+            total,
+            done,
+            failed,
+            skipped,
+            open: total - done - failed - skipped,
+        }
+    }
+}
+
+/// The code of a task that failed.
+fn code(task: &TaskRun) -> Code {
+    match task.outcome {
+        Some(Outcome::Timeout) => Code::RunTimeout,
+        Some(Outcome::Cancelled) => Code::RunCancelled,
+        Some(Outcome::ProtocolViolation) => Code::NotVerified,
+        _ => Code::AgentFailed,
+    }
+}
+
+/// Says in a line why a task is not done.
+fn why(task: &TaskRun) -> String {
+    let reason = task.reason.as_deref().unwrap_or("no reason is known");
+    match task.outcome {
+        Some(outcome) => format!("{outcome}: {reason}"),
+        None => reason.to_string(),
+    }
+}
+
+/// Returns text without what cannot be seen and steers what shows it; ends of lines stay.
+fn clean(text: &str) -> String {
+    let seen = |c: char| {
+        if steers(c) && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(seen).collect()
+}
+
+/// Writes text for an element or an attribute of XML or HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            // No XML can hold these.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! When agents worked on which task: a bar for each try.
+
+use std::fmt::Write;
+
+use chrono::DateTime;
+
+use super::{Record, escaped, time};
+use crate::id::TaskId;
+use crate::run::board::{Told, kind};
+
+/// Measures in pixels.
+const LABEL: i64 = 90;
+const WIDTH: i64 = 860;
+const ROW: i64 = 22;
+/// Most bars that are drawn.
+const BARS_MAX: usize = 2_000;
+
+/// A try of a task.
+struct Bar {
+    task: TaskId,
+    attempt: u32,
+    from: i64,
+    to: i64,
+    is_good: bool,
+}
+
+/// Draws the tries of all tasks; nothing when there are none.
+pub(super) fn timeline(record: &Record<'_>) -> String {
+    let bars = bars(record);
+    let (Some(begin), Some(end)) = (
+        bars.iter().map(|bar| bar.from).min(),
+        bars.iter().map(|bar| bar.to).max(),
+    ) else {
+        return String::new();
+    };
+    let span = (end - begin).max(1);
+    let height = (i64::try_from(bars.len()).unwrap_or(0) + 1) * ROW + 8;
+    let mut text = format!(
+        "<svg class=\"timeline\" viewBox=\"0 0 {} {height}\" width=\"{}\" height=\"{height}\" \
+         role=\"img\" aria-label=\"timeline\">\n",
+        LABEL + WIDTH + 10,
+        LABEL + WIDTH + 10
+    );
+    for (row, bar) in (0_i64..).zip(&bars) {
+        let (x, y) = (LABEL + (bar.from - begin) * WIDTH / span, row * ROW + 4);
+        let width = ((bar.to - bar.from) * WIDTH / span).max(3);
+        let took = time(u64::try_from(bar.to - bar.from).unwrap_or(0));
+        let (task, attempt) = (bar.task, bar.attempt);
+        let class = if bar.is_good { "good" } else { "bad" };
+        let _ = writeln!(
+            text,
+            "<text x=\"0\" y=\"{}\">{task} ·{attempt}</text><rect class=\"bar {class}\" x=\"{x}\" \
+             y=\"{y}\" width=\"{width}\" height=\"14\" rx=\"3\"><title>{}</title></rect>",
+            y + 12,
+            escaped(&format!("{task}, try {attempt}: {took}"))
+        );
+    }
+    let whole = time(u64::try_from(span).unwrap_or(0));
+    let _ = writeln!(
+        text,
+        "<text x=\"{LABEL}\" y=\"{}\">0</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{whole}</text>",
+        height - 6,
+        LABEL + WIDTH,
+        height - 6
+    );
+    text + "</svg>\n"
+}
+
+/// Reads the tries from the events; one that is still under way ends with the last event.
+fn bars(record: &Record<'_>) -> Vec<Bar> {
+    let moment = |at: &str| {
+        let at = DateTime::parse_from_rfc3339(at).ok();
+        at.map(|at| at.timestamp_millis())
+    };
+    let last = record
+        .events
+        .iter()
+        .filter_map(|event| moment(&event.at))
+        .max();
+    let mut bars: Vec<Bar> = Vec::new();
+    for event in record.events {
+        let told = Told::read(&event.detail);
+        let (Some(at), Some(task)) = (moment(&event.at), told.task_id) else {
+            continue;
+        };
+        if event.kind == kind::TASK_STARTED && bars.len() < BARS_MAX {
+            bars.push(Bar {
+                task,
+                attempt: told.attempt.unwrap_or(1),
+                from: at,
+                to: last.unwrap_or(at).max(at),
+                is_good: false,
+            });
+        }
+        let open = bars.iter_mut().rev().find(|bar| bar.task == task);
+        match (event.kind.as_str(), open) {
+            (kind::AGENT_ENDED | kind::TASK_FAILED, Some(bar)) => bar.to = at.max(bar.from),
+            (kind::TASK_COMPLETED, Some(bar)) => {
+                (bar.to, bar.is_good) = (at.max(bar.from), true);
+            }
+            _ => {}
+        }
+    }
+    bars
+}

@@ -1,0 +1,124 @@
+//! Runs written down: a page for people, JUnit XML and words for GitHub Actions.
+
+use serde_json::Value;
+
+use crate::running::{planned, played, run};
+use crate::world::{Reply, TestWorkspace, document};
+
+fn id(result: &Value) -> String {
+    result["run"]["id"].as_str().unwrap().to_string()
+}
+
+/// Runs an epic whose third task fails, in CI.
+fn in_ci(workspace: &TestWorkspace, more: &[&str]) -> Reply {
+    let mut words = played("T2 T3 T4", "works");
+    words.extend(more.iter().map(|word| word.to_string()));
+    let mut command = workspace.command(&words);
+    command.env("GITHUB_STEP_SUMMARY", workspace.path("summary.md"));
+    command.env("GITHUB_OUTPUT", workspace.path("outputs"));
+    workspace.finish(command, "")
+}
+
+#[test]
+fn a_run_is_written_as_one_page_that_needs_nothing_else() {
+    let workspace = planned();
+    workspace.ok("update T2 --title '<script>alert(1)</script>'");
+    let (exit, result) = run(&workspace, "--epic T1", "works");
+    assert_eq!(exit, 0, "{result}");
+    let id = id(&result);
+    let shown = workspace.json(&["runs", "show", &id, "--html", "report.html"]);
+    assert_eq!(shown["result"]["run"]["id"], *id);
+    let page = workspace.read("report.html");
+    for part in [
+        "<h2>Graph</h2>",
+        "<h2>Timeline</h2>",
+        "<h2>Evidence</h2>",
+        "&lt;script&gt;",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("<script"), "{page}");
+    let own = ["runs", "show", &id, "--html", ".cleo/cleo.db"];
+    let refused = workspace.json(&own);
+    assert_eq!(refused["success"], false, "{refused}");
+    assert_eq!(
+        refused["error"]["fix"],
+        format!("cleo runs show {id} --html report.html")
+    );
+    assert_eq!(workspace.json(&["list"])["success"], true);
+}
+
+#[test]
+fn a_routed_message_has_a_page_too() {
+    let workspace = TestWorkspace::new();
+    let reply = workspace.json(&["agents", "execute", "Explain the Second War"]);
+    let id = id(&reply["result"]);
+    workspace.ok(&format!("runs show {id} --html one.html"));
+    let page = workspace.read("one.html");
+    assert!(
+        page.contains("<b>toby-technical</b>: Best match with score"),
+        "{page}"
+    );
+    assert!(!page.contains("<h2>Graph</h2>"), "{page}");
+}
+
+#[test]
+fn github_is_told_what_became_of_the_tasks() {
+    let workspace = planned();
+    workspace.write("summary.md", "before\n");
+    let reply = in_ci(&workspace, &["--ci", "github", "--junit", "junit.xml"]);
+    assert_eq!(reply.exit, 0, "{reply}");
+    let result = document(&reply)["result"].clone();
+    assert_eq!(result["summary"]["done"], 3);
+    assert!(
+        reply.stderr.contains("::notice title=") && !reply.stderr.contains("::error"),
+        "{reply}"
+    );
+    let summary = workspace.read("summary.md");
+    assert!(summary.starts_with("before\n## ✅ cleo run"), "{summary}");
+    let outputs = workspace.read("outputs");
+    assert_eq!(
+        outputs,
+        format!("run_id={}\nok=true\nfailed=\n", id(&result))
+    );
+    let junit = workspace.read("junit.xml");
+    assert!(junit.contains("tests=\"3\" failures=\"0\""), "{junit}");
+    assert_eq!(junit.matches("<testsuite ").count(), 3, "{junit}");
+}
+
+#[test]
+fn failures_are_annotated_and_what_cannot_be_written_does_not_change_the_end() {
+    let workspace = planned();
+    let mut words = played("T2 T3", "lies");
+    words.extend(["--ci", "github", "--junit", ".cleo/cleo.db"].map(String::from));
+    let mut command = workspace.command(&words);
+    command.env("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
+    let reply = workspace.finish(command, "");
+    assert_eq!(reply.exit, 81, "{reply}");
+    assert!(
+        reply.stderr.contains("::error title=T2 E_NOT_VERIFIED%3A "),
+        "{reply}"
+    );
+    assert!(
+        reply
+            .stderr
+            .contains("::warning title=T3 was not begun%3A "),
+        "{reply}"
+    );
+    let warnings = document(&reply)["warnings"].clone();
+    assert_eq!(warnings.as_array().unwrap().len(), 2, "{warnings}");
+    let command = workspace.command(&["run", "T99", "--command", "true", "--ci", "github"]);
+    let reply = workspace.finish(command, "");
+    assert!(
+        reply.stderr.contains("::error title=E_TASK_NOT_FOUND::"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn the_summary_stays_within_what_github_takes() {
+    let workspace = planned();
+    workspace.write("summary.md", "x".repeat((1 << 20) - 400));
+    in_ci(&workspace, &["--ci", "github"]);
+    assert!(workspace.read("summary.md").len() <= 1 << 20);
+}
