@@ -289,6 +289,11 @@ fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
     let reply = fails(&workspace, "plan.yaml", "E_AGENT_NOT_FOUND");
     assert_eq!(reply["error"]["message"], "Agent 'nobody' not found");
     assert_eq!(said(&workspace, "planner").len(), 0);
+    // When somebody is there, it goes on with the plan that it had.
+    workspace.ok("agents register nobody --id nobody --command 'sh worker.sh nobody well' --timeout-ms 60000");
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["answer"], "[a] [planner] x\n\n[b] [nobody] well");
 }
 
 #[test]

@@ -220,15 +220,13 @@ fn loops(
         if is_new {
             course.replan(options, &known.agents, previous.as_deref())?;
             course.passes += 1;
+            course.tell(recording, options, &known.agents, previous.as_deref())?;
         }
         let agents = course.assign(surroundings, &known.agents)?;
-        let most = options.max_loops.unwrap_or(course.plan.loops());
+        let most = course.most(options);
         let pass = Pass {
             plan: &course.plan,
             agents: &agents,
-            number: course.passes,
-            is_new,
-            refine: options.refine,
             most,
             previous: previous.as_deref(),
             answering,
@@ -281,6 +279,34 @@ impl Course {
             .map(|step| Stepped::waits(&step.id, &before))
             .collect();
         Ok(())
+    }
+
+    /// Says how often the plan may be gone over.
+    fn most(&self, options: &Options<'_>) -> u32 {
+        options.max_loops.unwrap_or(self.plan.loops())
+    }
+
+    /// Tells the plan of a pass, with everything that is needed to go on with it.
+    fn tell(
+        &self,
+        recording: &mut Recording<'_>,
+        options: &Options<'_>,
+        agents: &[Agent],
+        previous: Option<&str>,
+    ) -> Result<()> {
+        let assignments = plans::assignments(&self.plan, agents);
+        let steps = self.plan.steps.iter().zip(assignments).map(|(step, who)| {
+            json!({
+                "id": step.id, "capability": step.capability, "agent": who.agent,
+                "dependencies": step.depends_on,
+            })
+        });
+        let steps: Vec<_> = steps.collect();
+        let fields = json!({
+            "pass": self.passes, "steps": steps, "plan": self.plan, "maxLoops": self.most(options),
+            "refine": options.refine, "previous": previous,
+        });
+        recording.note(|notes| notes.event("plan", fields))
     }
 
     /// Finds who does each step: all of them, before any begins.

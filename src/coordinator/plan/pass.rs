@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, Refine, StepStatus, Stepped};
+use super::{COORDINATOR, StepStatus, Stepped};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Answering, Question};
@@ -20,11 +20,6 @@ pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
     /// Who does each step.
     pub(super) agents: &'a [Agent],
-    /// Which pass it is, from 1.
-    pub(super) number: u32,
-    /// Whether it begins, and is not gone on with.
-    pub(super) is_new: bool,
-    pub(super) refine: Refine,
     /// How many passes there may be.
     pub(super) most: u32,
     /// What the pass before came to.
@@ -46,9 +41,6 @@ pub(super) struct Job {
 impl Pass<'_, '_> {
     /// Carries out the steps; an error says why it cannot go on.
     pub(super) fn run(mut self, jobs: usize) -> Result<()> {
-        if self.is_new {
-            self.tell_plan()?;
-        }
         self.refuse_hopeless()?;
         let needs = needs(self.plan);
         let mut schedule = Schedule::new(&needs);
@@ -67,27 +59,6 @@ impl Pass<'_, '_> {
             };
             answering.ask(&question, &mut |_| {})
         })
-    }
-
-    fn tell_plan(&mut self) -> Result<()> {
-        let steps = self
-            .plan
-            .steps
-            .iter()
-            .zip(self.agents)
-            .map(|(step, agent)| {
-                json!({
-                    "id": step.id, "capability": step.capability, "agent": agent.id,
-                    "dependencies": step.depends_on,
-                })
-            });
-        let steps: Vec<_> = steps.collect();
-        // With everything that is needed to go on with it.
-        let fields = json!({
-            "pass": self.number, "steps": steps, "plan": self.plan, "maxLoops": self.most,
-            "refine": self.refine, "previous": self.previous,
-        });
-        self.recording.note(|notes| notes.event("plan", fields))
     }
 
     /// Refuses a plan of which a step cannot be answered: what the others cost would be lost.

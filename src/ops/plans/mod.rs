@@ -291,7 +291,8 @@ impl Checked {
 /// Most faults that an error tells.
 const TOLD_MAX: usize = 5;
 
-fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
+/// Says who would get each step.
+pub fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
     let assignment = |step: &Step| Assignment {
         step: step.id.clone(),
         agent: check::assign(step, agents)
