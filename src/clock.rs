@@ -41,6 +41,18 @@ impl Clock {
         timestamp(self.now())
     }
 
+    /// Returns how long something took in milliseconds, rounded up; under a fixed clock always the
+    /// same.
+    pub fn elapsed_ms(&self, since: std::time::Instant) -> u64 {
+        match self {
+            Clock::Fixed(_) => 1,
+            Clock::System => {
+                let micros = since.elapsed().as_micros().max(1);
+                u64::try_from(micros.div_ceil(1_000)).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
     /// Returns the date in UTC as `2026-01-26`.
     pub fn date(&self) -> String {
         self.now().format("%Y-%m-%d").to_string()

@@ -26,6 +26,7 @@ pub mod ops;
 pub mod phase;
 pub mod plan;
 pub mod protocol;
+pub mod query;
 pub mod reply;
 pub mod route;
 pub mod run;

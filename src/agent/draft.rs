@@ -140,6 +140,14 @@ impl Draft {
         }
     }
 
+    /// Says for which kinds of worker it names what they are reached by, and not only something
+    /// beside that.
+    pub fn connects(&self) -> Vec<Kind> {
+        let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
+        let command = self.command.as_ref().map(|_| Kind::Cli);
+        endpoint.into_iter().chain(command).collect()
+    }
+
     /// Says of which kind the agent is to be: what was said, else what the connection tells.
     pub fn kind(&self) -> Result<Option<Kind>> {
         match (&self.kind, &self.endpoint, &self.command) {

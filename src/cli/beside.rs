@@ -13,8 +13,9 @@ use crate::runner;
 const PROGRAM: &str = "cleo-full";
 
 /// Names of the commands that it carries out.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: &[&str] = &[
     "agents",
+    "ask",
     "chat",
     "conversations",
     "export",

@@ -14,6 +14,7 @@ mod usage;
 mod add;
 mod agents;
 mod archive;
+mod ask;
 mod cancel;
 mod chat;
 mod claim;
@@ -34,6 +35,7 @@ mod hook;
 mod import;
 mod init;
 mod list;
+mod live;
 mod log;
 mod man;
 mod manifest;
@@ -158,6 +160,8 @@ enum Command {
     Route(Later<route::Arguments>),
     /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
     Plan(Later<plan::Arguments>),
+    /// Have a query answered by workers: planned, carried out side by side, put together
+    Ask(Later<ask::Arguments>),
     /// Talk about designs and components, message by message; nothing is written before a yes
     Chat(Later<chat::Arguments>),
     /// Take over tasks from a file of another tool, all or none
@@ -300,6 +304,7 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
         Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
+        Command::Ask(Later(arguments)) if WHOLE => face.run("ask", arguments, ask::run),
         Command::Chat(Later(arguments)) if WHOLE => chat::dispatch(face, arguments),
         Command::Import(Later(arguments)) if WHOLE => face.run("import", arguments, import::run),
         Command::Export(Later(arguments)) if WHOLE => face.run("export", arguments, export::run),
@@ -311,6 +316,7 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Runs(_)
         | Command::Route(_)
         | Command::Plan(_)
+        | Command::Ask(_)
         | Command::Chat(_)
         | Command::Import(_)
         | Command::Export(_)

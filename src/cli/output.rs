@@ -129,6 +129,15 @@ pub(super) struct Feed {
 }
 
 impl Feed {
+    /// Shows text as soon as it is there; false when nobody can read it any more.
+    pub(super) fn show(&mut self, text: impl FnOnce(&mut Screen)) -> bool {
+        let mut screen = Screen::new(self.color);
+        text(&mut screen);
+        let written = self.stdout.write_all(screen.finish().as_bytes());
+        self.broken = written.and_then(|()| self.stdout.flush()).err();
+        self.broken.is_none()
+    }
+
     /// Writes one line; false when nobody can read it any more.
     pub(super) fn line<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) -> bool {
         let line = match self.format {
@@ -354,6 +363,11 @@ impl Output {
             line: Vec::new(),
             is_for_terminal: io::stdout().is_terminal(),
         }
+    }
+
+    /// Says whether somebody watches what is shown as it comes.
+    pub(super) fn is_watched(&self) -> bool {
+        self.format == Format::Text && io::stdout().is_terminal()
     }
 
     /// Begins a feed.

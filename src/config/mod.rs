@@ -114,6 +114,9 @@ pub const LLM_INPUT_PRICE: &str = "llm.inputPrice";
 /// What tokens that are written cost.
 pub const LLM_OUTPUT_PRICE: &str = "llm.outputPrice";
 
+/// Whether workers that were registered over HTTP may have addresses that are not public.
+pub const WORKERS_ALLOW_PRIVATE: &str = "workers.allowPrivate";
+
 /// Every setting that there is.
 pub static KEYS: &[Key] = &[
     Key {
@@ -353,6 +356,13 @@ pub static KEYS: &[Key] = &[
         default: None,
         meaning: "Price of a million tokens that the model writes.",
         variable: "CLEO_LLM_OUTPUT_PRICE",
+    },
+    Key {
+        name: WORKERS_ALLOW_PRIVATE,
+        kind: Kind::Flag,
+        default: Some("false"),
+        meaning: "Whether workers that were registered over HTTP may be on this machine or in a network around it. Not from a project's file.",
+        variable: "CLEO_WORKERS_ALLOW_PRIVATE",
     },
 ];
 

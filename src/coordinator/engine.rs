@@ -12,7 +12,7 @@ use super::deeds::is_loss;
 use super::machine::{Deed, Fact, Machine, Stop};
 use super::options::{DEPTH_MAX, Options};
 use super::report::{self, Report};
-use super::{Ambience, Listener, plan};
+use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::complete::Required;
@@ -120,7 +120,7 @@ impl<'a> Engine<'a> {
         listener: &'a mut dyn Listener,
     ) -> Result<Engine<'a>> {
         let mut context = Context::open(surroundings.clone())?;
-        let planned = plan::plan(&mut context, &options.selection)?;
+        let planned = selection::plan(&mut context, &options.selection)?;
         let workspace = context.workspace;
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         let number = agency.read()?.last_event()? + 1;
@@ -174,7 +174,7 @@ impl<'a> Engine<'a> {
         surroundings.actor = holder(&options.runner, &run.id);
         let clock = surroundings.clock;
         let mut context = Context::open(surroundings)?;
-        let steps = plan::steps(&mut context, &planned)?;
+        let steps = selection::steps(&mut context, &planned)?;
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();

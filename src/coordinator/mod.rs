@@ -2,7 +2,7 @@
 //! what it needs is done, as many at a time as are allowed. Every event is durable before it is acted
 //! on, so that a killed run goes on where it stood. It stands above the verbs, and nothing below knows
 //! it: `machine` decides and is pure, `engine` does what it says, `crew` are the threads that drive
-//! agents.
+//! agents. [`plan`] carries out plans, whose steps are messages to agents.
 
 mod crew;
 mod deeds;
@@ -10,11 +10,12 @@ mod engine;
 mod hearing;
 mod machine;
 mod options;
-mod plan;
+pub mod plan;
 mod prompt;
 mod report;
 mod resume;
 mod rules;
+mod selection;
 
 pub use engine::run;
 pub use options::{DEPTH_MAX, Options, Selection};

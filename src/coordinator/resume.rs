@@ -80,10 +80,13 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
     let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
     if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
         let message = format!(
-            "{id} is a run of kind {}, which cannot be gone on with",
+            "{id} is a run of kind {}, which is not gone on with like one of tasks",
             run.kind
         );
-        return Err(refuse(message));
+        return Err(match run.kind {
+            RunKind::Plan => refuse(message).fix(format!("cleo plan run --resume {id}")),
+            _ => refuse(message),
+        });
     }
     match was {
         RunStatus::Running | RunStatus::Pending => {

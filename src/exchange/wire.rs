@@ -21,6 +21,9 @@ pub struct Call {
     pub timeout_ms: u64,
     /// Most bytes of the answer's body.
     pub max_bytes: u64,
+    /// Whether only an address may be called that anybody can reach: none on this machine, none in
+    /// a network around it.
+    pub public_only: bool,
 }
 
 /// One line of the answer.
@@ -74,6 +77,8 @@ pub enum FaultKind {
     Address,
     /// The host has no address.
     Dns,
+    /// The address is none that anybody can reach, and only such a one is allowed.
+    NotPublic,
     /// Nobody answered there, or not in time.
     Connect,
     /// The connection could not be made safe.

@@ -15,8 +15,12 @@ pub fn draft(model: &Model, request: &Request, stream: bool) -> Draft {
         "messages": request.messages,
         "max_tokens": request.max_tokens,
     });
-    if !request.system.is_empty() {
-        body["system"] = json!(request.system);
+    // This version of the format knows no schemas, so the model is told.
+    let told = request.schema.as_ref();
+    let told = told.map(|schema| format!("\n\nThe JSON Schema of the answer:\n{schema}"));
+    let system = request.system.clone() + &told.unwrap_or_default();
+    if !system.is_empty() {
+        body["system"] = json!(system);
     }
     if let Some(temperature) = request.temperature {
         body["temperature"] = json!(temperature.min(1.0));

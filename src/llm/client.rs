@@ -147,6 +147,7 @@ impl Client {
             connect_timeout_ms: millis(CONNECT.min(left)),
             timeout_ms: millis(left),
             max_bytes: ANSWER_MAX,
+            public_only: false,
         }
     }
 

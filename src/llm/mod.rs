@@ -93,6 +93,8 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// Most tokens of the answer.
     pub max_tokens: u32,
+    /// JSON Schema of the answer, for servers that hold their models to one.
+    pub schema: Option<Value>,
 }
 
 impl Request {
@@ -104,6 +106,7 @@ impl Request {
             model: agent.model.clone(),
             temperature: Some(agent.temperature),
             max_tokens: agent.max_tokens,
+            schema: None,
         }
     }
 
@@ -115,6 +118,7 @@ impl Request {
             model: model.to_string(),
             temperature: None,
             max_tokens: 4_000,
+            schema: None,
         }
     }
 }

@@ -17,16 +17,20 @@ pub fn draft(model: &Model, request: &Request, stream: bool) -> Draft {
     if let Some(temperature) = request.temperature {
         options["temperature"] = json!(temperature);
     }
+    // Unless it is told, this server streams.
+    let mut body = json!({
+        "model": model.name_for(request),
+        "messages": messages,
+        "options": options,
+        "stream": stream,
+    });
+    if let Some(schema) = &request.schema {
+        body["format"] = schema.clone();
+    }
     Draft {
         url: format!("{}/api/chat", model.base_url),
         headers: Vec::new(),
-        // Unless it is told, this server streams.
-        body: json!({
-            "model": model.name_for(request),
-            "messages": messages,
-            "options": options,
-            "stream": stream,
-        }),
+        body,
     }
 }
 

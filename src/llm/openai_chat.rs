@@ -25,6 +25,10 @@ pub fn draft(model: &Model, request: &Request, stream: bool) -> Draft {
     if let Some(temperature) = request.temperature {
         body["temperature"] = json!(temperature);
     }
+    if let Some(schema) = &request.schema {
+        let schema = json!({"name": "answer", "strict": true, "schema": schema});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+    }
     if stream {
         body["stream"] = json!(true);
         body["stream_options"] = json!({"include_usage": true});

@@ -19,6 +19,11 @@ pub fn draft(model: &Model, request: &Request, stream: bool) -> Draft {
     if let Some(temperature) = request.temperature {
         body["temperature"] = json!(temperature);
     }
+    if let Some(schema) = &request.schema {
+        let format =
+            json!({"type": "json_schema", "name": "answer", "strict": true, "schema": schema});
+        body["text"] = json!({"format": format});
+    }
     if stream {
         body["stream"] = json!(true);
     }

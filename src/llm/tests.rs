@@ -39,6 +39,7 @@ fn request() -> Request {
         ],
         model: "agents-own".to_string(),
         temperature: Some(1.5),
+        schema: None,
         max_tokens: 7,
     }
 }

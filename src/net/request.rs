@@ -6,9 +6,11 @@ use std::time::Duration;
 use cleo::exchange::wire::{Call, Fault, FaultKind, Head, Line};
 use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use crate::proxy;
+use crate::public::{NotPublic, PublicOnly};
 use crate::text::Text;
 
 /// How much of a body is passed on at once, in bytes.
@@ -68,6 +70,11 @@ fn stream(
 
 fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
     let is_https = uri.scheme_str() == Some("https");
+    // What looks names up in our place could look up anything, so there is no proxy then.
+    let proxy = match call.public_only {
+        true => None,
+        false => proxy_for(is_https, uri.host().unwrap_or_default())?,
+    };
     // Where both end together, it is the whole that took too long.
     let connect = call.connect_timeout_ms;
     let connect = (connect < call.timeout_ms).then_some(Duration::from_millis(connect));
@@ -77,11 +84,15 @@ fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
         .max_redirects_will_error(false)
         .user_agent(concat!("cleo/", env!("CARGO_PKG_VERSION")))
         .accept_encoding("identity")
-        .proxy(proxy_for(is_https, uri.host().unwrap_or_default())?)
+        .proxy(proxy)
         .tls_config(TlsConfig::builder().root_certs(roots(is_https)).build())
         .timeout_connect(connect)
         .timeout_global(Some(Duration::from_millis(call.timeout_ms)));
-    Ok(config.build().new_agent())
+    let config = config.build();
+    Ok(match call.public_only {
+        true => Agent::with_parts(config, DefaultConnector::default(), PublicOnly::default()),
+        false => config.new_agent(),
+    })
 }
 
 fn proxy_for(is_https: bool, host: &str) -> Result<Option<Proxy>, Fault> {
@@ -144,6 +155,7 @@ fn fault(error: Error) -> Fault {
         ),
         Error::Timeout(_) => (FaultKind::Timeout, "time is up".to_string()),
         Error::HostNotFound => (FaultKind::Dns, "the host has no address".to_string()),
+        Error::Other(cause) if cause.is::<NotPublic>() => (FaultKind::NotPublic, cause.to_string()),
         Error::ConnectionFailed => (FaultKind::Connect, "nobody answers there".to_string()),
         Error::ConnectProxyFailed(why) => (FaultKind::Proxy, format!("the proxy refused: {why}")),
         Error::InvalidProxyUrl => (
@@ -189,6 +201,7 @@ mod tests {
             (Error::ConnectProxyFailed("407".into()), FaultKind::Proxy),
             (Error::InvalidProxyUrl, FaultKind::Address),
             (Error::LargeResponseHeader(2, 1), FaultKind::Protocol),
+            (Error::Other(Box::new(NotPublic)), FaultKind::NotPublic),
         ] {
             assert_eq!(fault(error).kind, kind);
         }

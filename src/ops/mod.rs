@@ -2,6 +2,8 @@
 
 pub mod agent_tasks;
 pub mod agents;
+pub mod answers;
+pub mod ask;
 pub mod chat;
 pub mod claims;
 pub mod complete;
@@ -31,6 +33,7 @@ pub mod transfer;
 pub mod undo;
 pub mod verify;
 pub mod watch;
+pub mod workers;
 
 use std::path::PathBuf;
 

@@ -21,6 +21,8 @@ pub struct Decomposed {
     pub source: Source,
     /// The skills that were thought of, in the order of their steps.
     pub skills: Vec<Found>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
 }
 
 /// Where the skills of a plan come from.
@@ -34,6 +36,12 @@ pub enum Source {
     Default,
     /// Nobody offers any of the skills: planning and summarization, whoever may do them.
     Fallback,
+    /// A model.
+    Model,
+    /// A command of the user.
+    Command,
+    /// Somebody who wrote it down.
+    File,
 }
 
 /// A skill that was thought of.
@@ -69,6 +77,7 @@ pub fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
         },
         source,
         skills,
+        warnings: Vec::new(),
     }
 }
 

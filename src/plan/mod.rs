@@ -2,9 +2,11 @@
 //! Pure; [`decompose()`] makes a plan of a goal, [`read()`] reads one, [`check`] judges it, and
 //! [`message`] has what goes between the steps and comes out at the end.
 
+pub mod asked;
 pub mod check;
 mod decompose;
 pub mod message;
+pub mod planner;
 mod reading;
 mod skills;
 

@@ -1,6 +1,7 @@
 //! Programs that cleo starts itself.
 
 pub mod agent;
+pub mod crew;
 pub mod orphans;
 mod pipes;
 pub mod probe;

@@ -16,16 +16,29 @@ pub(super) fn call(
         let message = format!("{} has no endpoint", agent.id);
         return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
     };
-    let call = prepared(endpoint, agent, request);
+    let call = prepared(endpoint, agent, request, reach);
+    Ok(
+        perform(&call, agent, reach)?.and_then(|(status, body)| match status {
+            200 => Ok(body.into_bytes()),
+            status => {
+                let message = format!("HTTP {status} calling {endpoint}");
+                Err(Fault::new(FaultKind::HttpError, message))
+            }
+        }),
+    )
+}
+
+/// Performs a call for a worker; the inner result is status and body, or what went wrong.
+pub(super) fn perform(
+    call: &Call,
+    agent: &Agent,
+    reach: &Reach,
+) -> Result<std::result::Result<(u16, String), Fault>> {
     let mut body = String::new();
-    let done = exchange::perform(&reach.net, &call, &mut |_, text| body += text);
+    let done = exchange::perform(&reach.net, call, &mut |_, text| body += text);
     Ok(match done {
-        Ok(head) if head.status == 200 => Ok(body.into_bytes()),
-        Ok(head) => {
-            let message = format!("HTTP {} calling {endpoint}", head.status);
-            Err(Fault::new(FaultKind::HttpError, message))
-        }
-        Err(Failure::Fault(fault)) => Err(judged(&fault, endpoint, agent)),
+        Ok(head) => Ok((head.status, body)),
+        Err(Failure::Fault(fault)) => Err(judged(&fault, &call.url, agent)),
         Err(Failure::Own(error)) if error.code == Code::ProgramMissing => {
             Err(Fault::new(FaultKind::ConfigError, error.message))
         }
@@ -33,7 +46,7 @@ pub(super) fn call(
     })
 }
 
-fn prepared(endpoint: &str, agent: &Agent, request: &Request) -> Call {
+fn prepared(endpoint: &str, agent: &Agent, request: &Request, reach: &Reach) -> Call {
     let headers = [
         ("content-type", "application/json"),
         ("accept", "application/json"),
@@ -47,19 +60,20 @@ fn prepared(endpoint: &str, agent: &Agent, request: &Request) -> Call {
         connect_timeout_ms: u64::from(agent.timeout_ms),
         timeout_ms: u64::from(agent.timeout_ms),
         max_bytes: ANSWER_MAX,
+        public_only: reach.public_only,
     }
 }
 
-fn judged(fault: &wire::Fault, endpoint: &str, agent: &Agent) -> Fault {
+fn judged(fault: &wire::Fault, address: &str, agent: &Agent) -> Fault {
     use wire::FaultKind::*;
     let (kind, message) = match fault.kind {
         Timeout => {
-            let message = format!("no answer within {} ms from {endpoint}", agent.timeout_ms);
+            let message = format!("no answer within {} ms from {address}", agent.timeout_ms);
             return Fault::new(FaultKind::Timeout, message);
         }
         TooLarge => (FaultKind::InvalidResponse, &fault.message),
-        Address => (FaultKind::ConfigError, &fault.message),
+        Address | NotPublic => (FaultKind::ConfigError, &fault.message),
         _ => (FaultKind::NetworkError, &fault.message),
     };
-    Fault::new(kind, format!("calling {endpoint}: {message}"))
+    Fault::new(kind, format!("calling {address}: {message}"))
 }

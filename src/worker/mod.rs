@@ -3,6 +3,7 @@
 //! Start at [`call`].
 
 pub mod cli;
+pub mod health;
 pub mod http;
 pub mod response;
 
@@ -73,6 +74,9 @@ pub struct Reach {
     pub net: PathBuf,
     /// The folder in which programs run.
     pub folder: PathBuf,
+    /// Whether only addresses are called that anybody can reach: none on this machine, and none in a
+    /// network around it.
+    pub public_only: bool,
 }
 
 impl Request {
@@ -106,6 +110,7 @@ impl Reach {
         Reach {
             net: runner::beside(exchange::PROGRAM),
             folder,
+            public_only: false,
         }
     }
 }
@@ -123,19 +128,29 @@ pub fn request_id() -> Result<String> {
 }
 
 /// Asks a worker and waits for its answer, at most as long as the agent may take. Whatever is wrong
-/// with the worker is in the answer; the error is cleo's own: it is asked to end.
+/// with the worker is in the answer; the error is cleo's own: it is asked to end. Whether the worker
+/// may be called at all is for the caller to know (`ops::workers`).
 pub fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
-    let answered = match agent.kind {
-        Kind::Http => http::call(agent, request, reach)?,
-        Kind::Cli => cli::call(agent, request, reach)?,
+    let answered = answered(agent, request, reach)?;
+    let read = answered.and_then(|answer| response::read(&answer, request));
+    Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
+}
+
+/// Returns the answer of a worker, unread, or what went wrong with it.
+fn answered(
+    agent: &Agent,
+    request: &Request,
+    reach: &Reach,
+) -> Result<std::result::Result<Vec<u8>, Fault>> {
+    match agent.kind {
+        Kind::Http => http::call(agent, request, reach),
+        Kind::Cli => cli::call(agent, request, reach),
         _ => {
             let message = format!(
                 "{} is no worker: it has neither endpoint nor command",
                 agent.id
             );
-            Err(Fault::new(FaultKind::ConfigError, message))
+            Ok(Err(Fault::new(FaultKind::ConfigError, message)))
         }
-    };
-    let read = answered.and_then(|answer| response::read(&answer, request));
-    Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
+    }
 }

@@ -37,6 +37,16 @@ pub enum Status {
     Error,
 }
 
+impl Status {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Success => "success",
+            Status::Error => "error",
+        }
+    }
+}
+
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -89,6 +99,10 @@ pub enum FaultKind {
     CliError,
     /// It says itself that it failed, without a type.
     AgentError,
+    /// It was not asked: what it was to work on is not there.
+    DependencyError,
+    /// Nobody was asked: there is no worker.
+    NoAgents,
 }
 
 impl FaultKind {
@@ -102,6 +116,8 @@ impl FaultKind {
             FaultKind::ConfigError => "config_error",
             FaultKind::CliError => "cli_error",
             FaultKind::AgentError => "agent_error",
+            FaultKind::DependencyError => "dependency_error",
+            FaultKind::NoAgents => "no_agents",
         }
     }
 }

@@ -43,6 +43,7 @@ fn call_in(folder: &Path, agent: &Agent, text: &str) -> WorkerReply {
     let reach = Reach {
         net: PathBuf::from(NET),
         folder: folder.to_path_buf(),
+        public_only: false,
     };
     worker::call(agent, &request(agent, text), &reach).unwrap()
 }
@@ -189,6 +190,7 @@ fn an_agent_that_cannot_be_asked_is_not_set_up() {
     let reach = Reach {
         net: PathBuf::from("/nowhere/cleo-net"),
         folder: PathBuf::from("/"),
+        public_only: false,
     };
     let agent = behind("http://127.0.0.1:9");
     let reply = worker::call(&agent, &request(&agent, "x"), &reach).unwrap();

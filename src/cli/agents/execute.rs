@@ -7,14 +7,16 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::arguments::Format;
+use crate::cli::live::Live;
 use crate::cli::route;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
-use crate::llm::Model;
-use crate::ops::executions::{Answerers, Executor, Options, Request, execute_many, failure};
+use crate::ops::answers::Answerers;
+use crate::ops::executions::{Executor, Options, Request, Told, execute_many, failure};
 use crate::ops::runs::Shown;
 use crate::route::{FINALIZE, Query};
+use crate::run::DELEGATION;
 
 /// Have a message answered by the agent that fits it, and keep the record
 #[derive(Args)]
@@ -63,9 +65,45 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if face.output.format() == Format::Ndjson {
         return stream(face, &mut executor, &request);
     }
+    if face.output.is_watched() {
+        return watched(face, &mut executor, &request);
+    }
     let shown = executor.execute(&request, &mut |_| {})?;
     face.outcome(&shown, failure(&shown.run), &[], |screen| {
-        render(screen, &shown)
+        let agent = shown.run.agent.as_deref().unwrap_or(FINALIZE);
+        head(
+            screen,
+            &shown.run.supervisor,
+            agent,
+            &shown.run.routing_reason,
+        );
+        answer(screen, &shown);
+        foot(screen, &shown);
+    })
+}
+
+/// Shows who answers as soon as that is known, and the answer as it comes.
+fn watched(
+    face: &mut Face<'_>,
+    executor: &mut Executor,
+    request: &Request<'_>,
+) -> Result<ExitCode> {
+    let mut live = Live::new(face.output.feed());
+    let shown = executor.execute(request, &mut |told| match told {
+        Told::Event(event) if event.kind == DELEGATION => {
+            let word = |name: &str| event.detail[name].as_str().unwrap_or_default();
+            live.show(|screen| head(screen, word("from"), word("to"), word("reason")));
+        }
+        Told::Event(_) => {}
+        Told::Piece(piece) => live.piece(piece.agent, piece.piece),
+    })?;
+    let has_answer = live.ends_with(shown.run.output.as_deref().unwrap_or_default());
+    drop(live);
+    face.outcome(&shown, failure(&shown.run), &[], |screen| {
+        if !has_answer {
+            answer(screen, &shown);
+        }
+        foot(screen, &shown);
     })
 }
 
@@ -74,19 +112,20 @@ fn executor(face: &Face<'_>) -> Result<Executor> {
     let options = Options {
         by,
         min_margin,
-        answerers: Answerers {
-            model: Model::from(face.settings)?,
-        },
+        answerers: Answerers::of(face.settings)?,
     };
     Executor::open(&face.surroundings()?, options)
 }
 
-/// Answers with each event as it comes, and the run last.
+/// Answers with each event and each piece of an answer as it comes, and the run last.
 fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -> Result<ExitCode> {
     let name = face.name;
     let mut lines = face.output.stream();
-    let shown = executor.execute(request, &mut |event| {
-        lines.send(name, &Ok(event));
+    let shown = executor.execute(request, &mut |told| {
+        match told {
+            Told::Event(event) => lines.send(name, &Ok(event)),
+            Told::Piece(piece) => lines.send(name, &Ok(piece)),
+        };
         lines.flush();
     })?;
     let error = face.with_fix(failure(&shown.run));
@@ -122,15 +161,20 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     Ok(face.output.end(lines))
 }
 
-fn render(screen: &mut Screen, shown: &Shown) {
-    let run = &shown.run;
-    let agent = run.agent.as_deref().unwrap_or(FINALIZE);
+fn head(screen: &mut Screen, supervisor: &str, agent: &str, reason: &str) {
     screen
-        .say(Tone::Dim, format!("{} → ", run.supervisor))
+        .say(Tone::Dim, format!("{supervisor} → "))
         .say(Tone::Accent, agent)
-        .line(Tone::Plain, format!("  {}", run.routing_reason));
+        .line(Tone::Plain, format!("  {reason}"));
     screen.line(Tone::Plain, "");
-    screen.verbatim(run.output.as_deref().unwrap_or_default());
+}
+
+fn answer(screen: &mut Screen, shown: &Shown) {
+    screen.verbatim(shown.run.output.as_deref().unwrap_or_default());
+}
+
+fn foot(screen: &mut Screen, shown: &Shown) {
+    let run = &shown.run;
     screen.line(Tone::Plain, "");
     screen.line(Tone::Plain, "");
     screen

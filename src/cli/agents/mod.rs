@@ -1,5 +1,6 @@
 //! `cleo agents …`
 
+mod check;
 mod cleanup;
 pub(in crate::cli) mod execute;
 mod fields;
@@ -10,6 +11,8 @@ mod register;
 mod remove;
 mod show;
 mod tasks;
+mod trust;
+mod untrust;
 mod update;
 
 use std::process::ExitCode;
@@ -18,8 +21,9 @@ use clap::Subcommand;
 
 use super::Face;
 use super::screen::{Screen, Tone};
-use crate::agent::{Agent, AgentStatus};
+use crate::agent::AgentStatus;
 use crate::error::Result;
+use crate::ops::agents::{Shown, Standing};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -31,6 +35,9 @@ pub(super) enum Command {
     Cleanup(cleanup::Arguments),
     Import(import::Arguments),
     Execute(execute::Arguments),
+    Check(check::Arguments),
+    Trust(trust::Arguments),
+    Untrust(untrust::Arguments),
     Metrics(metrics::Arguments),
     /// Manage tasks as agents see them: assigned, due, todo to done
     #[command(subcommand)]
@@ -47,6 +54,9 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Cleanup(arguments) => face.run("agents.cleanup", arguments, cleanup::run),
         Command::Import(arguments) => face.run("agents.import", arguments, import::run),
         Command::Execute(arguments) => face.run("agents.execute", arguments, execute::run),
+        Command::Check(arguments) => face.run("agents.check", arguments, check::run),
+        Command::Trust(arguments) => face.run("agents.trust", arguments, trust::run),
+        Command::Untrust(arguments) => face.run("agents.untrust", arguments, untrust::run),
         Command::Metrics(arguments) => face.run("agents.metrics", arguments, metrics::run),
         Command::Tasks(command) => tasks::dispatch(face, command),
     }
@@ -61,7 +71,8 @@ fn status_tone(status: AgentStatus) -> Tone {
 }
 
 /// Writes an agent with what is set of it.
-fn agent_text(screen: &mut Screen, agent: &Agent, file: Option<&str>) {
+fn agent_text(screen: &mut Screen, shown: &Shown) {
+    let agent = &shown.agent;
     screen.say(Tone::Strong, &agent.id).say(Tone::Plain, " ");
     screen
         .say(status_tone(agent.status), agent.status)
@@ -91,7 +102,8 @@ fn agent_text(screen: &mut Screen, agent: &Agent, file: Option<&str>) {
             &format!("{model}, temperature {heat}, at most {most} tokens"),
         );
     }
-    field("file", file.unwrap_or(""));
+    field("standing", shown.standing.map_or("", Standing::word));
+    field("file", shown.file.as_deref().unwrap_or(""));
     if !agent.prompt.is_empty() {
         screen.section("Prompt", &agent.prompt);
     }

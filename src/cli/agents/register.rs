@@ -12,7 +12,7 @@ use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::Result;
 use crate::file::read_stdin;
-use crate::ops::agents;
+use crate::ops::agents::{self, Registrant};
 
 /// Largest agent on standard input, in bytes.
 const JSON_MAX: u64 = 4 << 20;
@@ -54,7 +54,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     draft.name = arguments.name.or(draft.name);
     draft.id = arguments.id.or(draft.id);
     let draft = arguments.fields.over(draft)?;
-    let registered = agents::register(&face.surroundings()?, draft, arguments.runtime)?;
+    let registered = agents::register(
+        &face.surroundings()?,
+        draft,
+        arguments.runtime,
+        Registrant::User,
+    )?;
     let shown = &registered.shown;
     face.reply(&registered, &shown.warnings, |screen| {
         let verb = if registered.created {
@@ -63,7 +68,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             "Changed"
         };
         screen.say(Tone::Good, verb).say(Tone::Plain, " ");
-        agent_text(screen, &shown.agent, None);
+        agent_text(screen, shown);
     })
 }
 

@@ -20,6 +20,6 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let shown = agents::show(&face.surroundings()?, &arguments.agent)?;
     face.reply(&shown, &shown.warnings, |screen| {
-        agent_text(screen, &shown.agent, shown.file.as_deref());
+        agent_text(screen, &shown);
     })
 }

@@ -40,6 +40,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let shown = agents::update(&face.surroundings()?, &arguments.agent, draft)?;
     face.reply(&shown, &shown.warnings, |screen| {
         screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
-        agent_text(screen, &shown.agent, None);
+        agent_text(screen, &shown);
     })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Picture, plan_text};
+use super::{By, Picture, plan_text};
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
@@ -36,13 +36,17 @@ pub(in crate::cli) struct PlanArguments {
     explain: bool,
 
     #[command(flatten)]
+    by: By,
+
+    #[command(flatten)]
     picture: Picture,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
     let goal = goal(arguments.goal)?;
     let surroundings = face.surroundings()?;
-    let mut planned = plans::make(&surroundings, &goal, arguments.max_loops)?;
+    let planner = arguments.by.planner(face, &surroundings)?;
+    let mut planned = plans::make(&surroundings, &goal, arguments.max_loops, &*planner)?;
     if let Some(file) = &arguments.output {
         planned.write(&surroundings, file, arguments.force)?;
     }
@@ -60,7 +64,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitC
     })
 }
 
-fn goal(given: Option<String>) -> Result<String> {
+pub(super) fn goal(given: Option<String>) -> Result<String> {
     match given.as_deref() {
         Some("-") => {
             let bytes = read_stdin(GOAL_MAX as u64)?;
@@ -83,6 +87,9 @@ fn reasons(screen: &mut Screen, planned: &Planned) {
         Source::Words => "by words of the goal",
         Source::Default => "no word of the goal asks for a skill: the usual ones",
         Source::Fallback => "nobody offers what the goal asks for: a plan and a summary",
+        Source::Model => "by the model",
+        Source::Command => "by the command",
+        Source::File => "by who wrote it",
     };
     screen.field("skills", source);
     for found in &planned.skills {

@@ -2,6 +2,7 @@
 
 mod check;
 pub(super) mod make;
+mod run;
 mod show;
 
 use std::process::ExitCode;
@@ -12,7 +13,12 @@ use super::Face;
 use super::deps::{Dot, Svg};
 use super::screen::{Screen, Tone};
 use crate::error::Result;
+use crate::llm::Model;
+use crate::ops::Surroundings;
 use crate::ops::plans::Assignment;
+use crate::ops::plans::external::External;
+use crate::ops::plans::model::ByModel;
+use crate::plan::planner::{ByRule, Planner};
 use crate::plan::{Plan, Step};
 use crate::task::drawing;
 
@@ -24,8 +30,10 @@ Examples:
   cleo plan 'Search the web for caches and report which is best'
   cleo plan 'Compare three caches' --output plan.yaml --max-loops 3
   cleo plan 'Compare three caches' --dot | dot -Tpng > plan.png
+  cleo plan 'Compare three caches' --llm
   cleo plan check plan.yaml
   cleo plan show plan.yaml --svg > plan.svg
+  cleo plan run plan.yaml
 
 Words of the goal ask for skills: plan, search, extract entities, sql, classify, tool, summary. Each
 becomes a step for an agent that offers the capability for it: planner, web-crawler, ie-agent,
@@ -47,6 +55,7 @@ pub(super) struct Arguments {
 enum Command {
     Check(check::Arguments),
     Show(show::Arguments),
+    Run(run::Arguments),
 }
 
 // Options of two commands. A doc comment here would become their help.
@@ -66,6 +75,36 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
         None => face.run("plan", arguments.make, make::run),
         Some(Command::Check(arguments)) => face.run("plan.check", arguments, check::run),
         Some(Command::Show(arguments)) => face.run("plan.show", arguments, show::run),
+        Some(Command::Run(arguments)) => face.run("plan.run", arguments, run::run),
+    }
+}
+
+// Options of two commands. A doc comment here would become their help.
+#[derive(Args)]
+struct By {
+    /// Have the configured model plan; what it gets wrong twice, the rule does
+    #[arg(long)]
+    llm: bool,
+
+    /// Have this program plan: goal and agents as JSON on its standard input, the plan on its
+    /// standard output; no shell
+    #[arg(long, value_name = "COMMAND", conflicts_with = "llm")]
+    planner: Option<String>,
+}
+
+impl By {
+    /// Says whether somebody was named.
+    fn is_said(&self) -> bool {
+        self.llm || self.planner.is_some()
+    }
+
+    /// Returns who makes the plan.
+    fn planner(&self, face: &Face<'_>, surroundings: &Surroundings) -> Result<Box<dyn Planner>> {
+        Ok(match &self.planner {
+            Some(line) => Box::new(External::new(line, surroundings.directory.clone())?),
+            None if self.llm => Box::new(ByModel(Model::from(face.settings)?)),
+            None => Box::new(ByRule),
+        })
     }
 }
 

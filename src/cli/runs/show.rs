@@ -76,16 +76,20 @@ fn render(screen: &mut Screen, shown: &Shown) {
         tasks(screen, &shown.tasks);
         return;
     }
-    screen.table(
-        &["", "AGENT", "ACTION", "STEP"],
-        shown.steps.iter().map(row).collect(),
-    );
+    if !shown.steps.is_empty() {
+        screen.table(
+            &["", "AGENT", "ACTION", "STEP"],
+            shown.steps.iter().map(row).collect(),
+        );
+    }
     for message in &shown.messages {
-        let sender = message
-            .metadata
-            .get("sender")
-            .and_then(|sender| sender.as_str());
-        screen.section(sender.unwrap_or(message.speaker.word()), &message.content);
+        let word = |name: &str| message.metadata.get(name).and_then(|word| word.as_str());
+        let sender = word("sender").unwrap_or(message.speaker.word());
+        let heading = match word("stepId") {
+            Some(step) => format!("{sender} ({step})"),
+            None => sender.to_string(),
+        };
+        screen.section(&heading, &message.content);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, skills as skills_cli, update, usage};
+use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
 use crate::ops::compliance::{Compliance, History};
@@ -26,20 +27,22 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
-use crate::ops::{agent_tasks, agents, conversations, executions, runs};
+use crate::ops::{agent_tasks, agents, ask, conversations, executions, runs};
 use crate::ops::{
     config, doctor, manifest, orchestrator, phases, plans, research, sessions, skills,
 };
-use crate::ops::{tasks, transfer, verify};
+use crate::ops::{tasks, transfer, verify, workers};
 use crate::run::Event;
 
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
     vec![
         one::<tasks::Added>("add").or::<tasks::AddedMany>(),
+        one::<workers::Checked>("agents.check"),
         one::<agents::Cleaned>("agents.cleanup"),
         one::<runs::Shown>("agents.execute")
             .or::<Event>()
+            .or::<executions::Piece<'static>>()
             .or::<executions::Finished>()
             .or::<executions::Summary>(),
         one::<agents::Imported>("agents.import"),
@@ -52,8 +55,13 @@ fn replies() -> Vec<Reply> {
         one::<agent_tasks::Listed>("agents.tasks.list"),
         one::<agent_tasks::Counted>("agents.tasks.stats"),
         one::<agent_tasks::Kept>("agents.tasks.update"),
+        one::<agents::Trusting>("agents.trust"),
+        one::<agents::Trusting>("agents.untrust"),
         one::<agents::Shown>("agents.update"),
         one::<tasks::Archival>("archive"),
+        one::<ask::QueryReply>("ask")
+            .or::<Event>()
+            .or::<executions::Piece<'static>>(),
         one::<tasks::Moved>("cancel"),
         one::<crate::chat::Turn>("chat"),
         one::<crate::ops::chat::Seeded>("chat.seed"),
@@ -114,6 +122,7 @@ fn replies() -> Vec<Reply> {
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
         one::<plans::Checked>("plan.check"),
+        one::<Carried>("plan.run").or::<Event>(),
         one::<plans::Checked>("plan.show")
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),

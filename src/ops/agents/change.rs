@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Known, Shown, known_to, write};
+use super::{Known, Registrant, Shown, Trust, known_to, standing, trust, write};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
@@ -79,9 +79,11 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
         let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
         return Err(error.fix("cleo agents update --help"));
     }
-    write(&workspace, |transaction| {
+    let named = draft.connects();
+    let (mut shown, trusted_by) = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let mut agent = known.require(id)?.clone();
+        let trusted_by = Trust::of(surroundings, &workspace).require(&agent).ok();
         refuse_file(&known, id)?;
         refuse_renaming(&agent, &draft)?;
         let warnings = draft.warnings();
@@ -89,12 +91,22 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
         refuse_without_supervisor(&agent)?;
         agent.updated_at = Some(now);
         transaction.put_agent(&agent)?;
-        Ok(Shown {
+        let shown = Shown {
             agent,
             file: None,
+            standing: None,
             warnings,
-        })
-    })
+        };
+        Ok((shown, trusted_by))
+    })?;
+    // What the user has not named himself does not become trusted by a change beside it.
+    let named = named.contains(&shown.agent.kind);
+    if let Some(by) = named.then_some(Registrant::User).or(trusted_by) {
+        let (agent, warnings) = (&shown.agent, &mut shown.warnings);
+        trust::keep(surroundings, &workspace, agent, by, warnings);
+    }
+    shown.standing = standing(surroundings, &shown.agent);
+    Ok(shown)
 }
 
 fn refuse_file(known: &Known, id: &str) -> Result<()> {

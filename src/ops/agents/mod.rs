@@ -6,6 +6,7 @@ mod files;
 mod lookup;
 mod metrics;
 mod register;
+mod trust;
 
 use std::collections::HashMap;
 
@@ -22,6 +23,7 @@ pub use change::{Cleaned, Removed, Sweep, cleanup, remove, update};
 pub use lookup::{Listed, Lookup, list};
 pub use metrics::{Dashboard, Measured, Metrics, metrics};
 pub use register::{Imported, Registered, import, register};
+pub use trust::{Registrant, Standing, Trust, Trusting, does, trust, untrust};
 
 /// An agent after a command, or as it is shown.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -32,6 +34,9 @@ pub struct Shown {
     /// The file that says so, relative to the workspace; none for an agent of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// Whether it may be called, of a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
     /// What the caller should know.
     #[serde(skip)]
     pub warnings: Vec<String>,
@@ -142,9 +147,17 @@ pub fn show(surroundings: &Surroundings, id: &str) -> Result<Shown> {
     let agent = known.require(id)?.clone();
     Ok(Shown {
         file: known.file(id).map(str::to_string),
+        standing: standing(surroundings, &agent),
         agent,
         warnings: known.warnings,
     })
+}
+
+/// Says whether a worker may be called; nothing of an agent that is none.
+fn standing(surroundings: &Surroundings, agent: &Agent) -> Option<Standing> {
+    let workspace = surroundings.workspace().ok()?;
+    let trust = Trust::of(surroundings, &workspace);
+    agent.is_worker().then(|| trust.standing(agent))
 }
 
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves

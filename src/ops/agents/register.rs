@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Known, Shown, files, known_to, write};
+use super::{Known, Registrant, Shown, files, known_to, standing, trust, write};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result};
@@ -42,11 +42,18 @@ pub struct Imported {
 }
 
 /// Registers an agent: to stay, or for the moment when `runtime` says so or its id is one of such.
-pub fn register(surroundings: &Surroundings, draft: Draft, runtime: bool) -> Result<Registered> {
+/// A worker that the user of this machine registers is trusted; over HTTP, programs are not, and
+/// addresses only as far as they are public.
+pub fn register(
+    surroundings: &Surroundings,
+    draft: Draft,
+    runtime: bool,
+    by: Registrant,
+) -> Result<Registered> {
     let workspace = surroundings.workspace()?;
     let clock = surroundings.clock;
     let runtime = runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
-    write(&workspace, |transaction| {
+    let mut registered = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let warnings = draft.warnings();
         let (agent, created) = if runtime {
@@ -60,10 +67,21 @@ pub fn register(surroundings: &Surroundings, draft: Draft, runtime: bool) -> Res
         let shown = Shown {
             agent,
             file: None,
+            standing: None,
             warnings,
         };
         Ok(Registered { shown, created })
-    })
+    })?;
+    let shown = &mut registered.shown;
+    trust::keep(
+        surroundings,
+        &workspace,
+        &shown.agent,
+        by,
+        &mut shown.warnings,
+    );
+    shown.standing = standing(surroundings, &shown.agent);
+    Ok(registered)
 }
 
 fn stamped(mut agent: Agent, now: &str) -> Agent {
@@ -150,7 +168,8 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
     let bytes = read_input(path, IMPORT_MAX)?;
     let (drafts, _) = files::drafts(&bytes, &path.to_string_lossy())?;
     let now = surroundings.clock.timestamp();
-    write(&workspace, |transaction| {
+    let named: Vec<Vec<Kind>> = drafts.iter().map(Draft::connects).collect();
+    let mut imported = write(&workspace, |transaction| {
         let mut known = known_to(transaction, &workspace)?;
         let mut imported = Imported {
             agents: Vec::with_capacity(drafts.len()),
@@ -171,7 +190,13 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
         }
         imported.warnings.dedup();
         Ok(imported)
-    })
+    })?;
+    let (agents, warnings) = (&imported.agents, &mut imported.warnings);
+    let named = agents.iter().zip(named);
+    for (agent, _) in named.filter(|(agent, kinds)| kinds.contains(&agent.kind)) {
+        trust::keep(surroundings, &workspace, agent, Registrant::User, warnings);
+    }
+    Ok(imported)
 }
 
 fn imported_agent(

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, Question, offline};
 use super::record::{Progress, Record};
-use super::{Begun, Executor};
+use super::{Begun, Executor, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
-use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
+use crate::ops::answers::{Answer, Question, offline};
 use crate::ops::runs::{Shown, steps};
-use crate::run::{Action, AnsweredBy, Event, RunStatus, Speaker};
+use crate::run::{Action, AnsweredBy, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// How an execution ends.
@@ -26,9 +25,9 @@ enum Ending {
 
 impl Executor {
     /// Has an execution that has begun answered, and keeps how it ended.
-    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(&Event)) -> Result<Shown> {
+    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Shown> {
         let told = begun.record.events.len();
-        let ending = match self.ending(&mut begun) {
+        let ending = match self.ending(&mut begun, tell) {
             Err(error) if is_end(&error) => Ending::GivenUp(error),
             ending => ending?,
         };
@@ -47,37 +46,58 @@ impl Executor {
         })
     }
 
-    fn ending(&mut self, begun: &mut Begun) -> Result<Ending> {
+    fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {
         if let Some(question) = begun.question.take() {
             return Ok(Ending::AskedBack(question));
         }
         if begun.record.run.agent.is_none() {
-            return self.synthesized(begun, None);
+            return self.synthesized(begun, None, tell);
         }
-        match self.ask(begun, &begun.agent, &begun.record.run.input) {
+        match self.ask(begun, &begun.agent, &begun.record.run.input, tell) {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
                 self.note_failure(begun, &error)?;
-                self.synthesized(begun, Some(&error))
+                // Who may not be called is for the user to say, and nobody answers in his place.
+                if error.code == Code::AgentUntrusted {
+                    return Ok(Ending::Failed);
+                }
+                self.synthesized(begun, Some(&error), tell)
             }
         }
     }
 
-    fn ask(&self, begun: &Begun, agent: &Agent, message: &str) -> Result<Answer> {
+    fn ask(
+        &self,
+        begun: &Begun,
+        agent: &Agent,
+        message: &str,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<Answer> {
+        let run = &begun.record.run;
         let question = Question {
-            agent,
-            run: &begun.record.run,
-            message,
+            user: Some(&run.user),
+            conversation: run.conversation.as_deref(),
             history: &begun.history,
+            ..Question::new(agent, message)
         };
-        let answerers = &self.options.answerers;
-        answerers.ask(&question, &self.workspace, &self.clock)
+        self.answerers.ask(&question, &mut |text| {
+            tell(Told::Piece(Piece {
+                run: &run.id,
+                agent: &agent.id,
+                piece: text,
+            }));
+        })
     }
 
     /// Has the supervisor answer in the place of an agent that none fits, or that failed.
-    fn synthesized(&mut self, begun: &mut Begun, failed: Option<&Error>) -> Result<Ending> {
-        if self.options.answerers.model.is_none() {
+    fn synthesized(
+        &mut self,
+        begun: &mut Begun,
+        failed: Option<&Error>,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<Ending> {
+        if !self.answerers.has_model() {
             return Ok(match failed {
                 Some(_) => Ending::Failed,
                 None => Ending::Answered(offline("No agent fits the message.")),
@@ -91,7 +111,7 @@ impl Executor {
             ),
             None => input.clone(),
         };
-        match self.ask(begun, &begun.supervisor, &message) {
+        match self.ask(begun, &begun.supervisor, &message, tell) {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
@@ -108,14 +128,18 @@ impl Executor {
     fn note_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
         let text = format!("{agent} could not answer: {}", error.shown());
-        record.run.error = Some(format!("agent_invoke_failed: {text}"));
+        let word = match error.code {
+            Code::AgentUntrusted => UNTRUSTED,
+            _ => "agent_invoke_failed",
+        };
+        record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.agency.write()?;
         transaction.put_run(&record.run)?;
         let metadata = json!({
-            "sender": agent, "error": "agent_invoke_failed", "code": error.code.name(),
+            "sender": agent, "error": word, "code": error.code.name(),
         });
         record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
-        let fields = json!({"agent": agent, "error": "agent_invoke_failed"});
+        let fields = json!({"agent": agent, "error": word});
         record.event(&mut *transaction, "error", fields)?;
         transaction.commit()
     }
@@ -166,7 +190,7 @@ impl Executor {
         let now = self.clock.timestamp();
         record.run.output = Some(text);
         record.run.completed_at = Some(now.clone());
-        record.run.execution_time_ms = Some(elapsed(&self.clock, begun.since));
+        record.run.execution_time_ms = Some(self.clock.elapsed_ms(begun.since));
         transaction.put_run(&record.run)?;
         if let Some(agent) = record.run.agent.as_deref().filter(|_| !failed) {
             transaction.use_agent(agent, &now)?;
@@ -213,18 +237,8 @@ fn is_end(error: &Error) -> bool {
 }
 
 /// Tells the events from one on; returns how many were told in all.
-fn tell_from(record: &Record, from: usize, tell: &mut dyn FnMut(&Event)) -> usize {
-    record.events[from..].iter().for_each(tell);
+fn tell_from(record: &Record, from: usize, tell: &mut dyn FnMut(Told<'_>)) -> usize {
+    let events = record.events[from..].iter();
+    events.for_each(|event| tell(Told::Event(event)));
     record.events.len()
-}
-
-/// Returns how long it took in milliseconds, rounded up; under a fixed clock always the same.
-fn elapsed(clock: &Clock, since: std::time::Instant) -> u64 {
-    match clock {
-        Clock::Fixed(_) => 1,
-        Clock::System => {
-            let micros = since.elapsed().as_micros().max(1);
-            u64::try_from(micros.div_ceil(1_000)).unwrap_or(u64::MAX)
-        }
-    }
 }

@@ -2,7 +2,6 @@
 //! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
 //! process leaves a record that says how far it came.
 
-mod answer;
 mod begin;
 mod finish;
 mod many;
@@ -12,17 +11,19 @@ mod request;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::Serialize;
+
 use super::Surroundings;
+use super::answers::{Answerers, Answering};
 use super::runs::Shown;
 use super::runs::alive::{self, Alive};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub use answer::Answerers;
 pub use many::{Finished, Summary, execute_many};
 use record::Record;
 pub use request::Request;
@@ -38,12 +39,37 @@ pub struct Options {
     pub answerers: Answerers,
 }
 
+/// What is told of an execution while it is carried out.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
+    /// Something happened, and is kept.
+    Event(&'a Event),
+    /// A piece of an answer came, which is kept when the answer is whole.
+    Piece(Piece<'a>),
+}
+
+/// A piece of the answer of a model.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Piece<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// The agent that answers.
+    pub agent: &'a str,
+    /// The text.
+    pub piece: &'a str,
+}
+
+/// How the error of a run begins whose agent may not be called.
+const UNTRUSTED: &str = "agent_untrusted";
+
 /// Carries out executions, one after the other. Others of the same process work side by side.
 pub struct Executor {
     clock: Clock,
     user: String,
     workspace: Workspace,
     options: Options,
+    answerers: Answering,
     agency: SqliteAgency,
     alive: Arc<Alive>,
 }
@@ -82,6 +108,7 @@ impl Executor {
             clock: surroundings.clock,
             user: surroundings.actor.clone(),
             alive: Arc::new(Alive::begin(&workspace)?),
+            answerers: options.answerers.open(surroundings, &workspace),
             workspace,
             options,
             agency,
@@ -97,6 +124,7 @@ impl Executor {
             agency: SqliteAgency::open_or_create(&self.workspace.agency())?,
             workspace: self.workspace.clone(),
             options: self.options.clone(),
+            answerers: self.answerers.clone(),
         })
     }
 
@@ -104,10 +132,11 @@ impl Executor {
     pub fn execute(
         &mut self,
         request: &Request<'_>,
-        tell: &mut dyn FnMut(&Event),
+        tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Shown> {
         let begun = self.begin(request)?;
-        begun.events().iter().for_each(&mut *tell);
+        let events = begun.events().iter();
+        events.for_each(|event| tell(Told::Event(event)));
         self.finish(begun, tell)
     }
 }
@@ -118,6 +147,12 @@ pub fn failure(run: &Run) -> Option<Error> {
         return None;
     }
     let what = run.error.as_deref().unwrap_or("nobody answered");
-    let error = Error::new(Code::AgentFailed, what);
-    Some(error.fix(format!("cleo runs show {}", run.id)))
+    let look = format!("cleo runs show {}", run.id);
+    let agent = run.agent.as_deref().unwrap_or_default();
+    Some(match what.starts_with(UNTRUSTED) {
+        true => Error::new(Code::AgentUntrusted, what)
+            .fix(format!("cleo agents trust {}", quote(agent)))
+            .or("see what happened", look),
+        false => Error::new(Code::AgentFailed, what).fix(look),
+    })
 }

@@ -1,6 +1,8 @@
 //! Plans: made of a goal, read from files, judged against the agents that are there.
 
+pub mod external;
 mod fix;
+pub mod model;
 
 use std::path::Path;
 
@@ -12,6 +14,7 @@ use crate::agent::Agent;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_input, write_new, write_whole};
 use crate::plan::check::{self, Fault, FaultKind};
+use crate::plan::planner::{Planner, Wish};
 use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
 
 /// A plan that was made of a goal, and why it came out so.
@@ -68,21 +71,33 @@ pub struct Assignment {
     pub agent: Option<String>,
 }
 
-/// Makes a plan of a goal by rule, out of what active agents offer.
-pub fn make(surroundings: &Surroundings, goal: &str, max_loops: Option<u32>) -> Result<Planned> {
+/// Makes a plan of a goal out of what active agents offer.
+pub fn make(
+    surroundings: &Surroundings,
+    goal: &str,
+    max_loops: Option<u32>,
+    planner: &dyn Planner,
+) -> Result<Planned> {
     let Known {
-        agents, warnings, ..
+        agents,
+        mut warnings,
+        ..
     } = known(surroundings)?;
+    let goal = checked_goal(goal)?;
+    let made = planner.plan(&Wish {
+        goal,
+        agents: &agents,
+        previous: None,
+    })?;
     let Decomposed {
         mut plan,
         source,
         skills,
-    } = crate::plan::decompose(goal.trim(), &agents);
-    plan.max_loops = max_loops;
-    if let Some(fault) = check::faults(&plan).into_iter().next() {
-        let message = format!("{}: {}", fault.place, fault.message);
-        return Err(Error::new(Code::InputInvalid, message).fix("cleo plan --help"));
-    }
+        ..
+    } = made;
+    warnings.extend(made.warnings);
+    plan.max_loops = max_loops.or(plan.max_loops);
+    refuse_faulty(&plan)?;
     let mut planned = Planned {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
@@ -94,6 +109,49 @@ pub fn make(surroundings: &Surroundings, goal: &str, max_loops: Option<u32>) -> 
     };
     planned.warn(surroundings, &agents);
     Ok(planned)
+}
+
+/// Refuses what can be no goal, before anybody is asked to plan it.
+pub fn checked_goal(goal: &str) -> Result<&str> {
+    let one = Step {
+        id: "x".to_string(),
+        agent: Some("x".to_string()),
+        instruction: "x".to_string(),
+        ..Step::default()
+    };
+    let plan = Plan {
+        goal: goal.trim().to_string(),
+        steps: vec![one],
+        ..Plan::default()
+    };
+    refuse_faulty(&plan).map(|()| goal.trim())
+}
+
+/// Refuses a plan that is faulty by itself.
+pub fn refuse_faulty(plan: &Plan) -> Result<()> {
+    match check::faults(plan).into_iter().next() {
+        None => Ok(()),
+        Some(fault) => {
+            let message = format!("{}: {}", fault.place, fault.message);
+            Err(Error::new(Code::InputInvalid, message).fix("cleo plan --help"))
+        }
+    }
+}
+
+/// Finds who does each step. The error names the first that nobody does, and brings somebody.
+pub fn assigned(surroundings: &Surroundings, plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
+    let found = plan.steps.iter().map(|step| {
+        check::assign(step, agents)
+            .cloned()
+            .map_err(|(kind, message)| {
+                let code = match kind {
+                    FaultKind::Agent => Code::AgentNotFound,
+                    _ => Code::PlanInvalid,
+                };
+                Error::new(code, message).fix(fix::step(surroundings, step, agents))
+            })
+    });
+    found.collect()
 }
 
 impl Planned {

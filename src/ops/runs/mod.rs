@@ -3,6 +3,7 @@
 pub mod alive;
 pub mod journal;
 pub mod logs;
+pub mod recording;
 pub mod written;
 
 use serde::Serialize;

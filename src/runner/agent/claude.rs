@@ -43,14 +43,12 @@ impl Runner for Claude {
             passed: own(&[
                 "ANTHROPIC_*",
                 "API_TIMEOUT_MS",
-                "AWS_*",
                 "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
                 "CLAUDE_CODE_MAX_RETRIES",
                 "CLAUDE_CODE_OAUTH_TOKEN",
                 "CLAUDE_CODE_USE_BEDROCK",
                 "CLAUDE_CODE_USE_VERTEX",
                 "CLAUDE_CONFIG_DIR",
-                "GOOGLE_APPLICATION_CREDENTIALS",
             ]),
             reads_prompt: true,
         }

@@ -1,4 +1,4 @@
-//! What every store of agents must do. `suite!` runs all of it against one backend.
+//! What every store of agents must do.
 
 use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
@@ -8,27 +8,6 @@ use crate::run::{
 };
 
 mod chat;
-
-/// Makes a module of tests for the store that `$make` opens in an empty folder.
-macro_rules! suite {
-    ($make:expr) => {
-        #[cfg(test)]
-        mod conformance {
-            use super::*;
-            use crate::store::agency::conformance as rules;
-
-            #[test]
-            fn conforms() {
-                for rule in rules::RULES {
-                    let folder = tempfile::tempdir().unwrap();
-                    let make: fn(&std::path::Path) -> _ = $make;
-                    rule(&mut make(folder.path()));
-                }
-            }
-        }
-    };
-}
-pub(in crate::store) use suite;
 
 type Rule = fn(&mut dyn Agency);
 

@@ -240,4 +240,6 @@ impl Conversations for MemoryTransaction<'_> {
 }
 
 #[cfg(test)]
-super::conformance::suite!(|_: &std::path::Path| MemoryAgency::default());
+crate::store::conformance::suite!(crate::store::agency::conformance, |_: &std::path::Path| {
+    MemoryAgency::default()
+});

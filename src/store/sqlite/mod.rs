@@ -142,6 +142,6 @@ impl SqliteTransaction<'_> {
 }
 
 #[cfg(test)]
-super::conformance::suite!(
-    |folder: &std::path::Path| SqliteStore::create(&folder.join("cleo.db")).unwrap()
-);
+super::conformance::suite!(crate::store::conformance, |folder: &std::path::Path| {
+    SqliteStore::create(&folder.join("cleo.db")).unwrap()
+});

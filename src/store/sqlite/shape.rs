@@ -9,26 +9,26 @@ use rusqlite::Connection;
 use super::faults::{self, Faults};
 use crate::error::{Code, Error, Result};
 
-/// What cleo has made of the schema, without what SQLite makes for itself.
-const OWN: &str = "FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'
-    AND name NOT GLOB 'task_text_*'";
+/// The parts of a schema that cleo has made, without those that SQLite makes for itself.
+const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL
+    AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'task_text_*'";
 
-/// Says of a schema in one number what it is like. It is asked for each time that a database is
-/// opened, so it reads no more than SQLite itself has read by then.
-pub(super) fn figure(connection: &Connection) -> rusqlite::Result<i64> {
-    let sql = format!("SELECT sum(length(sql)) * 1000 + count(*) {OWN}");
-    connection.query_row(&sql, (), |row| row.get(0))
+/// Returns how often the schema was changed since the file was made. It stands in the file's header,
+/// so it can be asked for each time that a database is opened.
+pub(super) fn changes(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA schema_version", (), |row| row.get(0))
 }
 
-/// Refuses a database whose schema is not that of the steps. `expected` is their figure; only where
-/// it differs is the schema compared part by part, because others may have added parts of their own.
+/// Refuses a database whose schema is not that of the steps, which change it `expected` times. Only
+/// where it was changed another number of times is it compared part by part: others may have added
+/// parts of their own.
 pub(super) fn check(
     connection: &Connection,
     path: &Path,
     expected: i64,
     steps: &[&str],
 ) -> Result<()> {
-    if figure(connection).at(path)? == expected {
+    if changes(connection).at(path)? == expected {
         return Ok(());
     }
     let right = Connection::open_in_memory().at(path)?;
@@ -42,7 +42,7 @@ pub(super) fn check(
 
 /// Reads what a schema is made of, by name.
 fn parts(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
-    let mut statement = connection.prepare(&format!("SELECT name, sql {OWN}"))?;
+    let mut statement = connection.prepare(PARTS)?;
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, plain(&row.get::<_, String>(1)?)));
     statement.query_map((), read)?.collect()
 }

@@ -98,17 +98,19 @@ impl TaskGraph {
     /// these wait for are passed over: of most there are few.
     fn behind(&self, waiting: &Waiting) -> Vec<usize> {
         let order = waiting.order(self);
-        let work = order.iter().filter(|place| waiting.is_work[**place]);
-        let work: Vec<usize> = work.copied().collect();
+        let is_work = |turn: &usize| waiting.is_work[order[*turn]];
+        let work: Vec<usize> = (0..order.len()).filter(is_work).collect();
         let mut counts = vec![0; self.nodes.len()];
         let mut bits = vec![[0_u64; WORDS]; self.nodes.len()];
         let mut own = vec![None; self.nodes.len()];
         for block in work.chunks(WORDS * 64) {
             let mut has_bits = vec![false; self.nodes.len()];
-            for (bit, place) in block.iter().enumerate() {
-                own[*place] = Some(bit);
+            for (bit, turn) in block.iter().enumerate() {
+                own[order[*turn]] = Some(bit);
             }
-            for place in order.iter().rev() {
+            // What comes after the last of them waits for none of them.
+            let last = block.last().copied().unwrap_or(0);
+            for place in order[..last].iter().rev() {
                 let mut all = [0; WORDS];
                 for follower in &waiting.followers[*place] {
                     if has_bits[*follower] {
@@ -127,7 +129,7 @@ impl TaskGraph {
                     bits[*place] = all;
                 }
             }
-            block.iter().for_each(|place| own[*place] = None);
+            block.iter().for_each(|turn| own[order[*turn]] = None);
         }
         counts
     }

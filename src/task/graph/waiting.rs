@@ -51,16 +51,17 @@ impl Waiting {
         }
     }
 
-    /// Returns the open nodes in an order in which each comes after everything that it waits for.
-    /// What has to wait for ever is not among them.
+    /// Returns the open nodes in an order in which each comes after everything that it waits for, and
+    /// soon after the last of it: what belongs together stays together. What has to wait for ever is
+    /// not among them.
     pub(super) fn order(&self, graph: &TaskGraph) -> Vec<usize> {
         let mut waits = self.waits.clone();
-        let free = graph.open().map(|(place, _)| place);
-        let mut order: Vec<usize> = free.filter(|place| waits[*place] == 0).collect();
-        let mut at = 0;
-        while let Some(place) = order.get(at).copied() {
-            at += 1;
-            self.release(graph, place, &mut waits, |free| order.push(free));
+        let open = graph.open().map(|(place, _)| place);
+        let mut free: Vec<usize> = open.filter(|place| waits[*place] == 0).collect();
+        let mut order = Vec::with_capacity(free.len());
+        while let Some(place) = free.pop() {
+            order.push(place);
+            self.release(graph, place, &mut waits, |place| free.push(place));
         }
         order
     }

@@ -1,0 +1,163 @@
+//! `cleo ask`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::arguments::Format;
+use super::live::Live;
+use super::screen::{Cell, Screen, Tone};
+use crate::error::Result;
+use crate::ops::Surroundings;
+use crate::ops::answers::Answerers;
+use crate::ops::ask::{self, Asked, Options, Query};
+use crate::ops::executions::Told;
+use crate::ops::plans::external::External;
+use crate::worker::response::{Status, WorkerReply};
+
+#[derive(Args)]
+#[command(after_help = "\
+Workers are agents behind an address or in a program: `cleo agents register NAME --endpoint URL` or
+`--command LINE`. A model (setting llm.provider) chooses who is asked for what, and answers out of what
+they said. Without one, or when its plan cannot be carried out, one worker is asked: the agent
+document_summarizer_agent, else the one whose words fit the query best, else the first; and the answer is
+what was found. Exit 80 when no worker answered.
+
+Examples:
+  cleo ask 'Summarize this week'
+  cleo ask 'Summarize this week' --debug               who was asked, and what each said
+  cleo ask 'Which mails are urgent?' --planner 'python3 plan.py'
+  cleo ask 'Summarize this week' --json --jq .result.answer")]
+pub(super) struct Arguments {
+    /// What is asked
+    query: String,
+
+    /// Also show who was asked for what, and what each said (JSON always does)
+    #[arg(long)]
+    debug: bool,
+
+    /// Who asks, for the workers
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+
+    /// The conversation that it belongs to, for the workers; its run unless told
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+
+    /// Have this program choose: query and agents as JSON on its standard input, the steps on its
+    /// standard output; no shell
+    #[arg(long, value_name = "COMMAND")]
+    planner: Option<String>,
+
+    /// Most workers that are asked at a time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let planner = arguments.planner.as_deref();
+    let planner = planner.map(|line| External::new(line, surroundings.directory.clone()));
+    let options = Options {
+        answerers: Answerers::of(face.settings)?,
+        planner: planner.transpose()?,
+        jobs: usize::from(arguments.jobs),
+    };
+    let query = Query {
+        query: arguments.query,
+        user_id: arguments.user,
+        conversation: arguments.conversation,
+    };
+    if face.output.format() == Format::Ndjson {
+        return stream(face, &surroundings, &query, &options);
+    }
+    let (asked, is_shown) = match face.output.is_watched() {
+        true => watched(face, &surroundings, &query, &options)?,
+        false => (
+            ask::ask(&surroundings, &query, &options, &mut |_| {})?,
+            false,
+        ),
+    };
+    face.outcome(&asked.reply, asked.error(), &asked.warnings, |screen| {
+        if !is_shown {
+            screen.verbatim(&asked.reply.answer);
+        }
+        screen.line(Tone::Plain, "");
+        if arguments.debug {
+            debug(screen, &asked);
+        }
+    })
+}
+
+/// Shows the answer of a model as it comes; says whether it was shown whole.
+fn watched(
+    face: &Face<'_>,
+    surroundings: &Surroundings,
+    query: &Query,
+    options: &Options,
+) -> Result<(Asked, bool)> {
+    let mut live = Live::new(face.output.feed());
+    let asked = ask::ask(surroundings, query, options, &mut |told| {
+        if let Told::Piece(piece) = told {
+            live.piece(piece.agent, piece.piece);
+        }
+    })?;
+    let is_shown = live.ends_with(&asked.reply.answer);
+    if !is_shown && live.has_spoken() {
+        live.show(|screen| {
+            screen.line(Tone::Plain, "");
+        });
+    }
+    Ok((asked, is_shown))
+}
+
+/// Answers with each event and each piece of the answer as it comes, and the reply last.
+fn stream(
+    face: &mut Face<'_>,
+    surroundings: &Surroundings,
+    query: &Query,
+    options: &Options,
+) -> Result<ExitCode> {
+    let name = face.name;
+    let mut lines = face.output.stream();
+    let asked = ask::ask(surroundings, query, options, &mut |told| {
+        match told {
+            Told::Event(event) => lines.send(name, &Ok(event)),
+            Told::Piece(piece) => lines.send(name, &Ok(piece)),
+        };
+        lines.flush();
+    })?;
+    let error = face.with_fix(asked.error());
+    lines.finish(name, &asked.reply, error.as_ref(), &asked.warnings);
+    Ok(face.output.end(lines))
+}
+
+fn debug(screen: &mut Screen, asked: &Asked) {
+    screen.line(Tone::Plain, "");
+    let results = asked.reply.intermediate_results.iter();
+    let rows = results.zip(&asked.reply.used_agents);
+    let rows = rows.map(|((step, reply), used)| row(step, &used.intent, reply));
+    screen.table(&["STEP", "AGENT", "INTENT", "", "SAID"], rows.collect());
+    screen.line(Tone::Dim, format!("cleo runs show {}", asked.run.id));
+}
+
+fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {
+    let tone = match reply.status {
+        Status::Success => Tone::Good,
+        Status::Error => Tone::Bad,
+    };
+    let said = match (&reply.output, &reply.error) {
+        (Some(output), _) => output.text(),
+        (None, Some(fault)) => format!("{}: {}", fault.kind, fault.message),
+        (None, None) => String::new(),
+    };
+    let said = said.lines().next().unwrap_or_default();
+    vec![
+        (Tone::Strong, step.to_string()),
+        (Tone::Plain, reply.agent_name.clone()),
+        (Tone::Dim, intent.to_string()),
+        (tone, reply.status.word().to_string()),
+        (Tone::Plain, said.chars().take(120).collect()),
+    ]
+}

@@ -1,0 +1,236 @@
+//! `cleo plan run`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::make::goal;
+use super::{By, first_line};
+use crate::cli::Face;
+use crate::cli::arguments::Format;
+use crate::cli::runs::{how, status_tone};
+use crate::cli::screen::{Cell, Screen, Tone, count};
+use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
+use crate::error::Result;
+use crate::ops::Surroundings;
+use crate::ops::answers::Answerers;
+use crate::ops::plans;
+use crate::ops::plans::external::External;
+use crate::plan::planner::{AsWritten, LastStepSays, Planner, Policy};
+use crate::run::Event;
+
+/// Carry out a plan: each step by its agent as soon as what it needs is done
+#[derive(Args)]
+#[command(after_help = "\
+What a step's agent says goes to the steps that depend on it. In the end all replies are put together.
+The goal is reached when the last step's reply holds [done], or its worker says so in `details`
+(\"satisfied\": true). If it is not, and passes are left, everything is planned and done again with the
+previous result. A step that fails is asked again as long as passes are left for it. A step that only
+a model could answer fails when none is configured: an offline reply is no result. `cleo runs show RUN`
+has everything that happened.
+
+Examples:
+  cleo plan run plan.yaml
+  cleo plan run 'Search the web for caches and report which is best' --max-loops 3
+  cleo plan run plan.yaml --jobs 8 --refine last-step
+  cleo plan run 'Compare three caches' --llm
+  cleo plan run plan.yaml --satisfied-by 'python3 judge.py' --max-loops 5
+  cleo plan run --resume exec_1769418000000_1
+  cleo plan run --format ndjson plan.yaml          each event as it comes, the result last")]
+pub(in crate::cli) struct Arguments {
+    /// File of the plan (.json, .yaml or .yml; - reads standard input), or a goal to plan
+    #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
+    what: Option<String>,
+
+    /// Go on with a run whose process ended, or that failed: what is done stays done
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
+    resume: Option<String>,
+
+    /// Most passes, until the last step says that the goal is reached
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_loops: Option<u32>,
+
+    /// What further passes do: all of it, or the last step alone
+    #[arg(long, value_enum, default_value_t = Again::Plan)]
+    refine: Again,
+
+    /// Most steps at a time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+
+    /// Have this program say whether the goal is reached: what the pass came to as JSON on its standard
+    /// input, {"satisfied": true} on its standard output; no shell
+    #[arg(long, value_name = "COMMAND")]
+    satisfied_by: Option<String>,
+
+    #[command(flatten)]
+    by: By,
+}
+
+/// What is done again.
+#[derive(Clone, Copy, ValueEnum)]
+enum Again {
+    /// The whole plan, made anew
+    Plan,
+    /// The last step alone
+    LastStep,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let (goal, planner) = match &arguments.what {
+        Some(what) => planned(face, &surroundings, what, &arguments.by)?,
+        None => (String::new(), arguments.by.planner(face, &surroundings)?),
+    };
+    let policy: Box<dyn Policy> = match &arguments.satisfied_by {
+        Some(line) => Box::new(External::new(line, surroundings.directory.clone())?),
+        None => Box::new(LastStepSays),
+    };
+    let options = Options {
+        goal: &goal,
+        max_loops: arguments.max_loops,
+        refine: match arguments.refine {
+            Again::Plan => Refine::Plan,
+            Again::LastStep => Refine::LastStep,
+        },
+        jobs: usize::from(arguments.jobs),
+        planner: &*planner,
+        replans: arguments.by.is_said(),
+        policy: &*policy,
+        answerers: Answerers::of(face.settings)?,
+    };
+    let work = Work {
+        surroundings: &surroundings,
+        options: &options,
+        resumed: arguments.resume.as_deref(),
+    };
+    if face.output.format() == Format::Ndjson {
+        return stream(face, &work);
+    }
+    let carried = match face.output.is_watched() {
+        true => {
+            let mut feed = face.output.feed();
+            work.carry_out(&mut |event| {
+                feed.show(|screen| tell(screen, event));
+            })?
+        }
+        false => work.carry_out(&mut |_| {})?,
+    };
+    let error = face.with_fix(carried.error);
+    let carried = Carried {
+        error: None,
+        ..carried
+    };
+    face.outcome(&carried, error, &carried.warnings, |screen| {
+        render(screen, &carried)
+    })
+}
+
+/// What is to be done.
+struct Work<'a> {
+    surroundings: &'a Surroundings,
+    options: &'a Options<'a>,
+    /// The run to go on with.
+    resumed: Option<&'a str>,
+}
+
+impl Work<'_> {
+    fn carry_out(&self, tell: &mut dyn FnMut(&Event)) -> Result<Carried> {
+        match self.resumed {
+            Some(run) => resume(self.surroundings, run, self.options, tell),
+            None => carry_out(self.surroundings, self.options, tell),
+        }
+    }
+}
+
+/// Returns the goal, and who plans it: a file is its own plan.
+fn planned(
+    face: &Face<'_>,
+    surroundings: &Surroundings,
+    words: &str,
+    by: &By,
+) -> Result<(String, Box<dyn Planner>)> {
+    let what = Path::new(words);
+    let ending = what.extension().and_then(|ending| ending.to_str());
+    let is_file = what.as_os_str() == "-"
+        || matches!(ending, Some("json" | "yaml" | "yml"))
+        || surroundings.directory.join(what).is_file();
+    if !is_file {
+        let planner = by.planner(face, surroundings)?;
+        return Ok((goal(Some(words.to_string()))?, planner));
+    }
+    let checked = plans::check(surroundings, what)?.readable(&super::make::named(what))?;
+    Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
+}
+
+/// Answers with each event as it comes, and the result last.
+fn stream(face: &mut Face<'_>, work: &Work<'_>) -> Result<ExitCode> {
+    let name = face.name;
+    let mut lines = face.output.stream();
+    let mut carried = work.carry_out(&mut |event| {
+        lines.send(name, &Ok(event));
+        lines.flush();
+    })?;
+    let error = face.with_fix(carried.error.take());
+    lines.finish(name, &carried, error.as_ref(), &carried.warnings);
+    Ok(face.output.end(lines))
+}
+
+/// Writes what happens on a line, where it is about a step.
+fn tell(screen: &mut Screen, event: &Event) {
+    let word = |name: &str| {
+        event
+            .detail
+            .get(name)
+            .and_then(|value| value.as_str())
+            .unwrap_or("")
+    };
+    match event.kind.as_str() {
+        "agentStart" => screen
+            .say(Tone::Accent, format!("▶ {}", word("stepId")))
+            .line(Tone::Dim, format!("  {}", word("agent"))),
+        "stepCompleted" => screen.line(Tone::Good, format!("✔ {}", word("stepId"))),
+        "error" if event.detail.contains_key("stepId") => {
+            screen.say(Tone::Bad, format!("✘ {}", word("stepId"))).line(
+                Tone::Plain,
+                format!("  {}", first_line(word("message"), 200)),
+            )
+        }
+        _ => screen,
+    };
+}
+
+fn render(screen: &mut Screen, carried: &Carried) {
+    screen.line(Tone::Strong, first_line(&carried.plan.goal, 200));
+    let rows = carried.steps.iter().map(row).collect();
+    screen.table(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
+    screen.line(Tone::Plain, "");
+    screen.verbatim(&carried.answer).line(Tone::Plain, "");
+    screen.line(Tone::Plain, "");
+    let satisfied = match carried.satisfied {
+        true => "satisfied",
+        false => "not satisfied",
+    };
+    let passes = count(carried.passes as usize, "pass", "passes");
+    let (id, how) = (&carried.run.id, how(&carried.run));
+    screen
+        .say(status_tone(carried.run.status), carried.run.status)
+        .line(Tone::Dim, format!("  {satisfied}, {passes}  {id}  {how}"));
+}
+
+fn row(step: &Stepped) -> Vec<Cell> {
+    let tone = match step.status {
+        StepStatus::Waiting => Tone::Dim,
+        StepStatus::Done => Tone::Good,
+        StepStatus::Failed => Tone::Bad,
+    };
+    let said = step.text.as_ref().or(step.error.as_ref());
+    vec![
+        (Tone::Strong, step.step.clone()),
+        (Tone::Plain, step.agent.clone()),
+        (tone, step.status.to_string()),
+        (Tone::Dim, step.tries.to_string()),
+        (Tone::Plain, first_line(said.map_or("", String::as_str), 80)),
+    ]
+}

@@ -1,0 +1,422 @@
+//! Plans carried out: each step by its agent as soon as what it needs is done, the replies put
+//! together, and all of it again until the last step says that the goal is reached. Rules: coordinator
+//! notes, sections 3.2 and 3.3. Start at [`carry_out`].
+
+mod pass;
+mod resume;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::agent::{Agent, words};
+use crate::error::{Code, Error, Result};
+use crate::ops::Surroundings;
+use crate::ops::agents::known_in;
+use crate::ops::answers::{Answerers, Answering};
+use crate::ops::plans;
+use crate::ops::runs::recording::{Beginning, Recording};
+use crate::plan::Plan;
+use crate::plan::message::aggregate;
+use crate::plan::planner::{AsWritten, Outcome, Planner, Policy, Wish};
+use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
+use pass::Pass;
+
+/// Who coordinates plans, in their records.
+pub const COORDINATOR: &str = "coordinator";
+
+words! {
+    /// What is done again when the goal is not reached.
+    Refine, "way of refining":
+    /// The whole plan, made anew.
+    Plan = "plan",
+    /// The last step alone, with what the others said before.
+    LastStep = "last-step",
+}
+
+/// How a plan is carried out.
+pub struct Options<'a> {
+    /// What is to be reached.
+    pub goal: &'a str,
+    /// Most passes, if it is said; else the plan says so.
+    pub max_loops: Option<u32>,
+    /// What further passes do.
+    pub refine: Refine,
+    /// Most steps at a time.
+    pub jobs: usize,
+    /// Who makes the plan.
+    pub planner: &'a dyn Planner,
+    /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
+    /// was made stays.
+    pub replans: bool,
+    /// Who says whether the goal is reached.
+    pub policy: &'a dyn Policy,
+    /// Who answers.
+    pub answerers: Answerers,
+}
+
+/// What came of a plan.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Carried {
+    /// The record.
+    pub run: Run,
+    /// The plan of the last pass.
+    pub plan: Plan,
+    /// How often it was gone over.
+    pub passes: u32,
+    /// Whether the goal is reached, by what the last step said.
+    pub satisfied: bool,
+    /// What all steps said, in the order of the plan.
+    pub answer: String,
+    /// What became of each step in the last pass.
+    pub steps: Vec<Stepped>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+    /// Why it failed.
+    #[serde(skip)]
+    pub error: Option<Error>,
+}
+
+/// What became of a step.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stepped {
+    /// The step.
+    pub step: String,
+    /// Who does it.
+    pub agent: String,
+    /// Where it stands: waiting, done or failed.
+    pub status: StepStatus,
+    /// How often its agent was asked, in all passes.
+    pub tries: u32,
+    /// What it said.
+    pub text: Option<String>,
+    /// What the answer comes from.
+    pub answered_by: Option<AnsweredBy>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// What was said beside the text.
+    #[serde(skip)]
+    metadata: crate::run::Detail,
+}
+
+words! {
+    /// Where a step of a plan stands.
+    StepStatus, "status of a step":
+    /// It was not asked for, or not yet.
+    Waiting = "waiting",
+    /// Its agent answered.
+    Done = "done",
+    /// Its agent did not.
+    Failed = "failed",
+}
+
+/// What is known between passes.
+#[derive(Default)]
+struct Course {
+    plan: Plan,
+    steps: Vec<Stepped>,
+    passes: u32,
+    satisfied: bool,
+    warnings: Vec<String>,
+    /// A pass that a process which ended has begun, with what the one before came to.
+    begun: Option<Option<String>>,
+}
+
+/// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
+/// is in the result; the error is cleo's own, or there is nothing to record yet.
+pub fn carry_out(
+    surroundings: &Surroundings,
+    options: &Options<'_>,
+    tell: &mut dyn FnMut(&Event),
+) -> Result<Carried> {
+    let workspace = surroundings.workspace()?;
+    let goal = plans::checked_goal(options.goal)?;
+    let answering = options.answerers.open(surroundings, &workspace);
+    let beginning = Beginning {
+        kind: RunKind::Plan,
+        input: goal,
+        user: &surroundings.actor,
+        supervisor: COORDINATOR,
+        reason: "each step goes to an agent that offers what it needs",
+    };
+    let mut recording = Recording::begin(surroundings, &workspace, &beginning, tell)?;
+    recording.note(|notes| {
+        let user = notes.run.user.clone();
+        notes.say(Speaker::User, &user, goal, None).map(|_| ())
+    })?;
+    let mut course = Course::default();
+    let done = loops(
+        surroundings,
+        options,
+        &answering,
+        &mut recording,
+        &mut course,
+    );
+    ended(recording, course, done)
+}
+
+/// Goes on with a plan whose process ended before it did, or that failed: what its record says is done
+/// stays done. Goal, refining and, unless the options say otherwise, passes are those of the record.
+pub fn resume(
+    surroundings: &Surroundings,
+    run: &str,
+    options: &Options<'_>,
+    tell: &mut dyn FnMut(&Event),
+) -> Result<Carried> {
+    let workspace = surroundings.workspace()?;
+    let answering = options.answerers.open(surroundings, &workspace);
+    let (mut recording, events, messages) =
+        Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
+    let goal = recording.run.input.clone();
+    let (mut course, told) = resume::stand(&events, &messages);
+    let written = AsWritten(course.plan.clone());
+    let is_written = course.passes > 0 && !options.replans;
+    let options = Options {
+        goal: &goal,
+        max_loops: options.max_loops.or(told.max_loops),
+        refine: told.refine.unwrap_or(options.refine),
+        planner: if is_written {
+            &written
+        } else {
+            options.planner
+        },
+        answerers: options.answerers.clone(),
+        ..*options
+    };
+    let fields = json!({"pass": course.passes, "done": course.done()});
+    recording.note(|notes| notes.event("resumed", fields))?;
+    let done = loops(
+        surroundings,
+        &options,
+        &answering,
+        &mut recording,
+        &mut course,
+    );
+    ended(recording, course, done)
+}
+
+/// Goes over the plan until the goal is reached or no pass is left.
+fn loops(
+    surroundings: &Surroundings,
+    options: &Options<'_>,
+    answering: &Answering,
+    recording: &mut Recording<'_>,
+    course: &mut Course,
+) -> Result<()> {
+    let workspace = surroundings.workspace()?;
+    loop {
+        let known = known_in(&workspace)?;
+        let begun = course.begun.take();
+        let is_new = begun.is_none();
+        let before = || (course.passes > 0).then(|| course.answer());
+        let previous = begun.unwrap_or_else(before);
+        if course.passes == 0 {
+            course.warnings.extend(known.warnings);
+        }
+        if is_new {
+            course.replan(options, &known.agents, previous.as_deref())?;
+            course.passes += 1;
+        }
+        let agents = course.assign(surroundings, &known.agents)?;
+        let most = options.max_loops.unwrap_or(course.plan.loops());
+        let pass = Pass {
+            plan: &course.plan,
+            agents: &agents,
+            number: course.passes,
+            is_new,
+            refine: options.refine,
+            most,
+            previous: previous.as_deref(),
+            answering,
+            steps: &mut course.steps,
+            recording: &mut *recording,
+        };
+        pass.run(options.jobs)?;
+        let answer = course.answer();
+        recording.note(|notes| {
+            notes.run.output = Some(answer.clone());
+            notes.event(
+                "aggregate",
+                json!({"length": answer.len(), "pass": course.passes}),
+            )
+        })?;
+        course.satisfied = course.judged(options, &answer)?;
+        if course.satisfied || course.passes >= most {
+            return Ok(());
+        }
+    }
+}
+
+impl Course {
+    /// Makes the plan of the next pass, or has the last step done again.
+    fn replan(
+        &mut self,
+        options: &Options<'_>,
+        agents: &[Agent],
+        previous: Option<&str>,
+    ) -> Result<()> {
+        let is_first = previous.is_none();
+        if !is_first && options.refine == Refine::LastStep {
+            let last = self.steps.last_mut();
+            last.into_iter()
+                .for_each(|last| last.status = StepStatus::Waiting);
+            return Ok(());
+        }
+        let made = options.planner.plan(&Wish {
+            goal: options.goal.trim(),
+            agents,
+            previous,
+        })?;
+        self.warnings.extend(made.warnings);
+        self.warnings.dedup();
+        plans::refuse_faulty(&made.plan)?;
+        self.plan = made.plan;
+        let before = std::mem::take(&mut self.steps);
+        let steps = self.plan.steps.iter();
+        self.steps = steps
+            .map(|step| Stepped::waits(&step.id, &before))
+            .collect();
+        Ok(())
+    }
+
+    /// Finds who does each step: all of them, before any begins.
+    fn assign(&mut self, surroundings: &Surroundings, agents: &[Agent]) -> Result<Vec<Agent>> {
+        let agents = plans::assigned(surroundings, &self.plan, agents)?;
+        for (step, agent) in self.steps.iter_mut().zip(&agents) {
+            if step.status != StepStatus::Done {
+                step.agent.clone_from(&agent.id);
+            }
+        }
+        Ok(agents)
+    }
+
+    /// Puts together what the steps said.
+    fn answer(&self) -> String {
+        let said = |step: &'_ Stepped| Some((step.step.clone(), step.text.clone()?));
+        let said: Vec<_> = self.steps.iter().filter_map(said).collect();
+        aggregate(
+            said.iter()
+                .map(|(step, text)| (step.as_str(), text.as_str())),
+        )
+    }
+
+    fn judged(&self, options: &Options<'_>, answer: &str) -> Result<bool> {
+        let Some(last) = self.steps.last() else {
+            return Ok(false);
+        };
+        options.policy.is_satisfied(&Outcome {
+            goal: options.goal.trim(),
+            pass: self.passes,
+            step: &last.step,
+            agent: &last.agent,
+            reply: last.text.as_deref().unwrap_or_default(),
+            metadata: &last.metadata,
+            aggregate: answer,
+        })
+    }
+
+    /// Says what all answers come from, when that is one and the same.
+    fn answered_by(&self) -> Option<AnsweredBy> {
+        let mut all = self.steps.iter().filter_map(|step| step.answered_by);
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(first)
+    }
+
+    fn done(&self) -> usize {
+        let done = self
+            .steps
+            .iter()
+            .filter(|step| step.status == StepStatus::Done);
+        done.count()
+    }
+}
+
+impl Stepped {
+    fn waits(step: &str, before: &[Stepped]) -> Stepped {
+        let before = before.iter().find(|one| one.step == step);
+        Stepped {
+            step: step.to_string(),
+            agent: String::new(),
+            status: StepStatus::Waiting,
+            tries: before.map_or(0, |one| one.tries),
+            text: None,
+            answered_by: None,
+            error: None,
+            metadata: crate::run::Detail::new(),
+        }
+    }
+}
+
+/// Keeps how it ended.
+fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> Result<Carried> {
+    let answer = course.answer();
+    let status = match &done {
+        Ok(()) => RunStatus::Completed,
+        Err(error) if is_end(error) || error.code == Code::RunCancelled => RunStatus::Cancelled,
+        Err(_) => RunStatus::Failed,
+    };
+    let by = course.answered_by();
+    recording.end(status, |notes| {
+        notes.run.answered_by = by;
+        notes.run.output = Some(answer.clone());
+        let Err(error) = &done else {
+            return notes
+                .say(Speaker::Agent, COORDINATOR, &answer, None)
+                .map(|_| ());
+        };
+        let message = error.shown().into_owned();
+        notes.run.error = Some(message.clone());
+        notes.event(
+            "error",
+            json!({"message": message, "code": error.code.name()}),
+        )
+    })?;
+    let error = match done {
+        Err(error) if is_end(&error) => return Err(error),
+        Err(error) => Some(told(error, &course, &recording.run)),
+        Ok(()) => None,
+    };
+    if error.is_none() && !course.satisfied {
+        let passes = match course.passes {
+            1 => "1 pass".to_string(),
+            n => format!("{n} passes"),
+        };
+        let warning =
+            format!("the last step does not say that the goal is reached, after {passes}");
+        course.warnings.push(warning);
+    }
+    Ok(Carried {
+        run: recording.run,
+        plan: course.plan,
+        passes: course.passes,
+        satisfied: course.satisfied,
+        answer,
+        steps: course.steps,
+        warnings: course.warnings,
+        error,
+    })
+}
+
+/// Says where to look for what was done before something failed.
+fn told(error: Error, course: &Course, run: &Run) -> Error {
+    let code = match error.code {
+        Code::AgentFailed if course.done() > 0 => Code::StepsFailed,
+        code => code,
+    };
+    let look = format!("cleo runs show {}", run.id);
+    let go_on = format!("cleo plan run --resume {}", run.id);
+    let error = Error { code, ..error }.or("go on with what failed", go_on);
+    match error.fix {
+        None => error.fix(look),
+        Some(_) => error.or("see what was done", look),
+    }
+}
+
+/// Says whether somebody asked cleo to end.
+fn is_end(error: &Error) -> bool {
+    matches!(error.code, Code::Interrupted | Code::Terminated)
+}

@@ -1,0 +1,248 @@
+//! One pass over a plan.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::{COORDINATOR, Refine, StepStatus, Stepped};
+use crate::agent::Agent;
+use crate::error::{Code, Error, Result};
+use crate::ops::answers::{Answer, Answering, Question};
+use crate::ops::runs::recording::Recording;
+use crate::plan::message::{Reply, message};
+use crate::plan::{Plan, Step};
+use crate::run::schedule::Schedule;
+use crate::run::{AnsweredBy, Speaker};
+use crate::runner::crew::{self, Crew};
+
+/// A pass that goes on.
+pub(super) struct Pass<'a, 'r> {
+    pub(super) plan: &'a Plan,
+    /// Who does each step.
+    pub(super) agents: &'a [Agent],
+    /// Which pass it is, from 1.
+    pub(super) number: u32,
+    /// Whether it begins, and is not gone on with.
+    pub(super) is_new: bool,
+    pub(super) refine: Refine,
+    /// How many passes there may be.
+    pub(super) most: u32,
+    /// What the pass before came to.
+    pub(super) previous: Option<&'a str>,
+    pub(super) answering: &'a Answering,
+    pub(super) steps: &'a mut [Stepped],
+    pub(super) recording: &'a mut Recording<'r>,
+}
+
+/// What an agent is asked for a step.
+pub(super) struct Job {
+    agent: Agent,
+    intent: Option<String>,
+    message: String,
+    user: String,
+    run: String,
+}
+
+impl Pass<'_, '_> {
+    /// Carries out the steps; an error says why it cannot go on.
+    pub(super) fn run(mut self, jobs: usize) -> Result<()> {
+        if self.is_new {
+            self.tell_plan()?;
+        }
+        self.refuse_hopeless()?;
+        let needs = needs(self.plan);
+        let mut schedule = Schedule::new(&needs);
+        for (at, step) in self.steps.iter().enumerate() {
+            if step.status == StepStatus::Done {
+                schedule.done(at);
+            }
+        }
+        let answering = self.answering.clone();
+        crew::carry_out(&mut schedule, jobs, &mut self, |_, job: Job| {
+            let question = Question {
+                intent: job.intent.as_deref(),
+                user: Some(&job.user),
+                conversation: Some(&job.run),
+                ..Question::new(&job.agent, &job.message)
+            };
+            answering.ask(&question, &mut |_| {})
+        })
+    }
+
+    fn tell_plan(&mut self) -> Result<()> {
+        let steps = self
+            .plan
+            .steps
+            .iter()
+            .zip(self.agents)
+            .map(|(step, agent)| {
+                json!({
+                    "id": step.id, "capability": step.capability, "agent": agent.id,
+                    "dependencies": step.depends_on,
+                })
+            });
+        let steps: Vec<_> = steps.collect();
+        // With everything that is needed to go on with it.
+        let fields = json!({
+            "pass": self.number, "steps": steps, "plan": self.plan, "maxLoops": self.most,
+            "refine": self.refine, "previous": self.previous,
+        });
+        self.recording.note(|notes| notes.event("plan", fields))
+    }
+
+    /// Refuses a plan of which a step cannot be answered: what the others cost would be lost.
+    fn refuse_hopeless(&self) -> Result<()> {
+        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
+            if agent.is_worker() {
+                self.answering.workers.may_call(agent)?;
+            } else if !self.answering.can_answer(agent) {
+                return Err(nobody(step, agent));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether a step that failed is asked again: as often as passes are left for it.
+    fn may_try_again(&self, step: usize, error: &Error) -> bool {
+        let useless = matches!(
+            error.code,
+            Code::AgentUntrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
+        );
+        !useless && self.steps[step].tries < self.most
+    }
+
+    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
+        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
+        let again = self.may_try_again(at, &error);
+        let why = error.shown().into_owned();
+        let fields = json!({
+            "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,
+        });
+        self.recording.note(|notes| notes.event("error", fields))?;
+        if again {
+            schedule.put_back(at);
+            return Ok(());
+        }
+        (self.steps[at].status, self.steps[at].error) = (StepStatus::Failed, Some(why));
+        schedule.failed(at);
+        Err(Error {
+            message: format!("step `{id}`: {}", error.message),
+            ..error
+        })
+    }
+
+    fn keep(&mut self, at: usize, answer: Answer) -> Result<()> {
+        let (id, agent) = (&self.plan.steps[at].id, &self.agents[at].id);
+        self.recording.note(|notes| {
+            let message = notes.say(Speaker::Agent, agent, &answer.text, Some(id))?;
+            let length = answer.text.len();
+            notes.event(
+                "agentComplete",
+                json!({
+                    "agent": agent, "stepId": id, "responseMessageId": message, "length": length,
+                    "answeredBy": answer.by, "metadata": answer.details,
+                }),
+            )?;
+            notes.answered(agent, answer.usage, answer.cost)?;
+            if answer.model.is_some() {
+                notes.run.model.clone_from(&answer.model);
+            }
+            notes.event("stepCompleted", json!({"stepId": id}))
+        })?;
+        let step = &mut self.steps[at];
+        step.status = StepStatus::Done;
+        (step.text, step.error) = (Some(answer.text), None);
+        (step.answered_by, step.metadata) = (Some(answer.by), answer.details);
+        Ok(())
+    }
+}
+
+impl Crew for Pass<'_, '_> {
+    type Job = Job;
+    type Done = Result<Answer>;
+
+    fn begin(&mut self, at: usize) -> Result<Job> {
+        if self.recording.is_cancelled()? {
+            let message = "the run was given up before all its steps were done";
+            return Err(Error::new(Code::RunCancelled, message));
+        }
+        let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
+        let told = told(step, self.previous, self.steps);
+        let refinement = self.previous.is_some();
+        let (user, run) = (
+            self.recording.run.user.clone(),
+            self.recording.run.id.clone(),
+        );
+        self.recording.note(|notes| {
+            let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
+            notes.event(
+                "dispatch",
+                json!({"stepId": step.id, "capability": step.wanted(), "messageId": message}),
+            )?;
+            notes.event(
+                "agentStart",
+                json!({"agent": agent.id, "stepId": step.id, "messageId": message, "refinement": refinement}),
+            )
+        })?;
+        self.steps[at].tries += 1;
+        Ok(Job {
+            agent: agent.clone(),
+            intent: step.intent.clone(),
+            message: told,
+            user,
+            run,
+        })
+    }
+
+    fn end(&mut self, schedule: &mut Schedule, at: usize, done: Result<Answer>) -> Result<()> {
+        match done {
+            Ok(answer) if answer.by == AnsweredBy::Offline => {
+                let error = nobody(&self.plan.steps[at], &self.agents[at]);
+                self.fail(schedule, at, error)
+            }
+            Ok(answer) => {
+                self.keep(at, answer)?;
+                schedule.done(at);
+                Ok(())
+            }
+            Err(error) => self.fail(schedule, at, error),
+        }
+    }
+}
+
+/// Returns what the agent of a step is told.
+fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
+    let reply = |need: &String| {
+        let done = steps.iter().find(|done| done.step == *need)?;
+        Some(Reply {
+            step: &done.step,
+            agent: &done.agent,
+            text: done.text.as_deref()?,
+        })
+    };
+    let context: Vec<Reply<'_>> = step.depends_on.iter().filter_map(reply).collect();
+    message(&step.instruction, previous, &context)
+}
+
+/// Returns the places of the steps that each waits for.
+fn needs(plan: &Plan) -> Vec<Vec<usize>> {
+    let places = plan.steps.iter().enumerate();
+    let places: HashMap<&str, usize> = places.map(|(at, step)| (step.id.as_str(), at)).collect();
+    let needs = |step: &Step| {
+        let needs = step.depends_on.iter();
+        needs
+            .filter_map(|need| places.get(need.as_str()).copied())
+            .collect()
+    };
+    plan.steps.iter().map(needs).collect()
+}
+
+/// The error of a step that a model would answer, when there is none: what is said instead is no
+/// result.
+fn nobody(step: &Step, agent: &Agent) -> Error {
+    let message = format!(
+        "step `{}`: no model is configured that could answer for `{}`, and an offline reply is no result",
+        step.id, agent.id
+    );
+    Error::new(Code::ConfigInvalid, message).fix("cleo config set llm.provider openai-chat")
+}

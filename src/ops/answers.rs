@@ -1,0 +1,257 @@
+//! Who answers: a worker, the configured model, or nobody, which is said and never made to look like
+//! an answer.
+
+use serde_json::Value;
+
+use super::Surroundings;
+use super::workers::{Asked, Workers};
+use crate::agent::Agent;
+use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
+use crate::error::{Code, Error, Result};
+use crate::llm::client::Client;
+use crate::llm::{self, Model};
+use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
+use crate::workspace::Workspace;
+
+/// What a worker is asked for that names no intent.
+const INTENT: &str = "message.answer";
+
+/// What an agent is asked.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// Who is asked.
+    pub agent: &'a Agent,
+    /// What for; the first intent of a worker unless told.
+    pub intent: Option<&'a str>,
+    /// The message.
+    pub message: &'a str,
+    /// Who asks.
+    pub user: Option<&'a str>,
+    /// The conversation or run that it belongs to.
+    pub conversation: Option<&'a str>,
+    /// What was said before, oldest first.
+    pub history: &'a [Message],
+}
+
+/// What was answered, and what it took as far as that is known.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The answer.
+    pub text: String,
+    /// What it comes from.
+    pub by: AnsweredBy,
+    /// What a worker says of it.
+    pub details: Detail,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens that it used.
+    pub usage: Option<Usage>,
+    /// What it cost, in US dollars.
+    pub cost: Option<f64>,
+}
+
+/// Who can answer, as the settings say.
+#[derive(Clone, Debug, Default)]
+pub struct Answerers {
+    /// The configured model.
+    pub model: Option<Model>,
+    /// Whether workers of others may be on this machine or around it.
+    pub allow_private: bool,
+}
+
+/// Who can answer in a workspace.
+#[derive(Clone, Debug)]
+pub struct Answering {
+    /// The workers.
+    pub workers: Workers,
+    model: Option<Model>,
+}
+
+impl<'a> Question<'a> {
+    /// Asks an agent something, by nobody and without anything before.
+    pub fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
+        Question {
+            agent,
+            intent: None,
+            message,
+            user: None,
+            conversation: None,
+            history: &[],
+        }
+    }
+
+    /// Says what a worker is asked for.
+    pub fn intent(&self) -> &'a str {
+        let first = self.agent.intents.first().map(String::as_str);
+        self.intent.or(first).unwrap_or(INTENT)
+    }
+}
+
+impl Answerers {
+    /// Reads the settings.
+    pub fn of(settings: &Settings) -> Result<Answerers> {
+        Ok(Answerers {
+            model: Model::from(settings)?,
+            allow_private: allows_private(settings),
+        })
+    }
+
+    /// Gets ready for a workspace.
+    pub fn open(&self, surroundings: &Surroundings, workspace: &Workspace) -> Answering {
+        Answering {
+            workers: Workers::of(surroundings, workspace, self.allow_private),
+            model: self.model.clone(),
+        }
+    }
+}
+
+/// Says whether workers of others may be on this machine or around it. A file of the project, which
+/// may come from one of those others, does not say so.
+pub fn allows_private(settings: &Settings) -> bool {
+    settings.is_on(WORKERS_ALLOW_PRIVATE) && !settings.is_from_project(WORKERS_ALLOW_PRIVATE)
+}
+
+impl Answering {
+    /// Says whether a model is configured.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Says whether somebody can answer for an agent.
+    pub fn can_answer(&self, agent: &Agent) -> bool {
+        agent.is_worker() || self.has_model()
+    }
+
+    /// Asks an agent. `seen` gets the text of a model as it comes.
+    pub fn ask(&self, question: &Question<'_>, seen: &mut dyn FnMut(&str)) -> Result<Answer> {
+        match &self.model {
+            _ if question.agent.is_worker() => from_worker(question, &self.workers),
+            Some(model) => from_model(question, model, seen),
+            None => Ok(offline(&format!(
+                "`{}` would answer this message.",
+                question.agent.id
+            ))),
+        }
+    }
+
+    /// Says what an answer of the model took: tokens, and money in US dollars.
+    pub fn took(&self, counted: &llm::Usage) -> (Option<f64>, Option<Usage>) {
+        let cost = self.model.as_ref().and_then(|model| model.cost(counted));
+        (cost, usage(counted))
+    }
+
+    /// Asks the model itself; none when there is none.
+    pub fn ask_model(
+        &self,
+        request: &llm::Request,
+        seen: &mut dyn FnMut(&str),
+    ) -> Option<Result<llm::Reply>> {
+        let model = self.model.as_ref()?;
+        Some(Client::open(model).and_then(|client| client.ask(request, seen)))
+    }
+}
+
+fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
+    let asked = Asked {
+        intent: question.intent(),
+        text: question.message,
+        user: question.user,
+        conversation: question.conversation,
+    };
+    let reply = workers.call(question.agent, &asked)?;
+    if let Some(fault) = reply.error {
+        let message = format!("{}: {}", fault.kind, fault.message);
+        return Err(Error::new(Code::AgentFailed, message));
+    }
+    let output = reply.output;
+    let text = output.as_ref().map(|output| output.text());
+    Ok(Answer {
+        text: text.unwrap_or_default(),
+        by: AnsweredBy::Worker,
+        details: match output.and_then(|output| output.details) {
+            Some(Value::Object(details)) => details,
+            _ => Detail::new(),
+        },
+        model: None,
+        usage: None,
+        cost: None,
+    })
+}
+
+fn from_model(
+    question: &Question<'_>,
+    model: &Model,
+    seen: &mut dyn FnMut(&str),
+) -> Result<Answer> {
+    let agent = question.agent;
+    let said = |message: &Message| match message.speaker {
+        Speaker::Agent => llm::Message::assistant(&message.content),
+        _ => llm::Message::user(&message.content),
+    };
+    let mut messages: Vec<_> = question.history.iter().map(said).collect();
+    messages.push(llm::Message::user(question.message));
+    let request = llm::Request {
+        system: agent.prompt.clone(),
+        messages,
+        model: agent.model.clone(),
+        temperature: Some(agent.temperature),
+        max_tokens: agent.max_tokens,
+        schema: None,
+    };
+    let reply = Client::open(model)?.ask(&request, seen)?;
+    Ok(Answer {
+        cost: model.cost(&reply.usage),
+        usage: usage(&reply.usage),
+        text: reply.text,
+        by: AnsweredBy::Model,
+        details: Detail::new(),
+        model: Some(reply.model),
+    })
+}
+
+/// Takes over what a server counted; nothing when it counted nothing.
+fn usage(counted: &llm::Usage) -> Option<Usage> {
+    let both = counted.input.zip(counted.output);
+    let any = counted.input.or(counted.output);
+    any.map(|_| Usage {
+        input_tokens: counted.input,
+        output_tokens: counted.output,
+        total_tokens: both.map(|(input, output)| input.saturating_add(output)),
+    })
+}
+
+/// Says that nobody answered.
+pub(in crate::ops) fn offline(what: &str) -> Answer {
+    Answer {
+        text: format!(
+            "[offline] no model is configured, so this is no answer. {what} To have messages \
+             answered, set llm.provider: cleo config set llm.provider openai-chat"
+        ),
+        by: AnsweredBy::Offline,
+        details: Detail::new(),
+        model: None,
+        usage: None,
+        cost: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_that_nobody_counted_are_unknown() {
+        let counted = |input, output| {
+            usage(&llm::Usage {
+                input,
+                output,
+                cached: None,
+            })
+        };
+        assert_eq!(counted(None, None), None);
+        let known = counted(Some(3), Some(4)).unwrap();
+        assert_eq!(known.total_tokens, Some(7));
+        let half = counted(Some(3), None).unwrap();
+        assert_eq!((half.input_tokens, half.total_tokens), (Some(3), None));
+    }
+}

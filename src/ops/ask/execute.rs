@@ -1,0 +1,191 @@
+//! The steps of a query: each worker as soon as its input is there, side by side where that can be.
+
+use serde_json::json;
+
+use super::Query;
+use crate::agent::Agent;
+use crate::error::{Code, Error, Result};
+use crate::ops::answers::Answering;
+use crate::ops::runs::recording::Recording;
+use crate::ops::workers::Asked;
+use crate::query::Step;
+use crate::run::Speaker;
+use crate::run::schedule::Schedule;
+use crate::runner::crew::{self, Crew};
+use crate::worker::request_id;
+use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
+
+struct Course<'a, 'r> {
+    query: &'a Query,
+    steps: &'a [Step],
+    agents: Vec<&'a Agent>,
+    replies: Vec<Option<WorkerReply>>,
+    recording: &'a mut Recording<'r>,
+}
+
+/// What a worker is asked.
+struct Job<'a> {
+    agent: &'a Agent,
+    intent: &'a str,
+    text: String,
+    user: Option<&'a str>,
+    conversation: String,
+}
+
+/// Carries out the steps and returns what each came to, by its number. A step that fails stops only
+/// those that need its result.
+pub(super) fn execute(
+    query: &Query,
+    jobs: usize,
+    steps: &[Step],
+    answering: &Answering,
+    workers: &[&Agent],
+    recording: &mut Recording<'_>,
+) -> Result<Vec<(u64, WorkerReply)>> {
+    let place = |id: u64| steps.iter().position(|step| step.id == id);
+    let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
+    let mut schedule = Schedule::new(&steps.iter().map(needs).collect::<Vec<Vec<usize>>>());
+    let find = |step: &Step| workers.iter().find(|agent| agent.id == step.agent).copied();
+    let agents: Option<Vec<&Agent>> = steps.iter().map(find).collect();
+    let mut course = Course {
+        query,
+        steps,
+        agents: agents.ok_or_else(|| Error::new(Code::Internal, "a step has no worker"))?,
+        replies: vec![None; steps.len()],
+        recording,
+    };
+    course.refuse_orphans(&mut schedule)?;
+    crew::carry_out(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
+        let asked = Asked {
+            intent: job.intent,
+            text: &job.text,
+            user: job.user,
+            conversation: Some(&job.conversation),
+        };
+        let fails = |error: Error| match error.code {
+            Code::AgentUntrusted => {
+                let fix = error.fix.as_deref().unwrap_or_default();
+                let message = format!("{}; {fix}", error.message);
+                failed(job.agent, Fault::new(FaultKind::ConfigError, message))
+            }
+            _ => Err(error),
+        };
+        answering.workers.call(job.agent, &asked).or_else(fails)
+    })?;
+    let ids = steps.iter().map(|step| step.id);
+    let done = ids.zip(course.replies);
+    Ok(done.filter_map(|(id, reply)| Some((id, reply?))).collect())
+}
+
+/// Makes the answer of a worker that was not asked.
+fn failed(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
+    Ok(WorkerReply {
+        request_id: request_id()?,
+        agent_name: agent.name.clone(),
+        status: Status::Error,
+        output: None,
+        error: Some(fault),
+    })
+}
+
+impl Course<'_, '_> {
+    /// Lets steps fail whose input comes from one that was left out of the plan.
+    fn refuse_orphans(&mut self, schedule: &mut Schedule) -> Result<()> {
+        for at in 0..self.steps.len() {
+            let Some(need) = self.steps[at].input else {
+                continue;
+            };
+            if self.replies[at].is_none() && !self.steps.iter().any(|step| step.id == need) {
+                self.depends(at, need)?;
+                self.skip(schedule, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a step has no input.
+    fn depends(&mut self, at: usize, need: u64) -> Result<()> {
+        let message = format!("step {need}, whose result it needs, has none");
+        let fault = Fault::new(FaultKind::DependencyError, message);
+        let reply = failed(self.agents[at], fault)?;
+        self.keep(at, reply)
+    }
+
+    /// Lets all steps fail that need one that failed.
+    fn skip(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
+        for later in schedule.failed(at) {
+            let need = self.steps[later].input.unwrap_or_default();
+            self.depends(later, need)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, at: usize, reply: WorkerReply) -> Result<()> {
+        let (id, agent) = (self.steps[at].id, self.agents[at]);
+        let step = id.to_string();
+        self.recording.note(|notes| {
+            if let Some(fault) = &reply.error {
+                let fields = json!({
+                    "stepId": step, "agent": agent.id, "type": fault.kind, "message": fault.message,
+                    "requestId": reply.request_id,
+                });
+                return notes.event("error", fields);
+            }
+            let text = reply.output.as_ref().map(|output| output.text()).unwrap_or_default();
+            let message = notes.say(Speaker::Agent, &agent.id, &text, Some(&step))?;
+            let fields = json!({
+                "agent": agent.id, "stepId": step, "responseMessageId": message, "length": text.len(),
+                "requestId": reply.request_id,
+            });
+            notes.event("agentComplete", fields)?;
+            notes.answered(&agent.id, None, None)?;
+            notes.event("stepCompleted", json!({"stepId": step}))
+        })?;
+        self.replies[at] = Some(reply);
+        Ok(())
+    }
+}
+
+impl<'a> Crew for Course<'a, '_> {
+    type Job = Job<'a>;
+    type Done = Result<WorkerReply>;
+
+    fn begin(&mut self, at: usize) -> Result<Job<'a>> {
+        let step = &self.steps[at];
+        let input = step.input.and_then(|need| {
+            let place = self.steps.iter().position(|step| step.id == need)?;
+            self.replies[place].as_ref()?.output.as_ref()
+        });
+        let text = input.map_or_else(|| self.query.query.clone(), |output| output.text());
+        let agent = self.agents[at];
+        let fields = json!({
+            "stepId": step.id.to_string(), "agent": agent.id, "intent": step.intent,
+            "input_source": step.source(),
+        });
+        self.recording
+            .note(|notes| notes.event("dispatch", fields))?;
+        let run = &self.recording.run.id;
+        Ok(Job {
+            agent,
+            intent: &step.intent,
+            text,
+            user: self.query.user_id.as_deref(),
+            conversation: self
+                .query
+                .conversation
+                .clone()
+                .unwrap_or_else(|| run.clone()),
+        })
+    }
+
+    fn end(&mut self, schedule: &mut Schedule, at: usize, done: Result<WorkerReply>) -> Result<()> {
+        let reply = done?;
+        let worked = reply.output.is_some();
+        self.keep(at, reply)?;
+        match worked {
+            true => schedule.done(at),
+            false => self.skip(schedule, at)?,
+        }
+        Ok(())
+    }
+}

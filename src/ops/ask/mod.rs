@@ -1,0 +1,316 @@
+//! Queries: planned, carried out by workers, answered. Rules: supervisor-web-app notes. Start at
+//! [`ask`], which every face calls.
+
+mod execute;
+mod planning;
+
+use std::cell::RefCell;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Surroundings;
+use super::agents::known_in;
+use super::answers::{Answerers, Answering};
+use super::executions::{Piece, Told};
+use super::plans::external::External;
+use super::runs::recording::{Beginning, Recording};
+use crate::agent::{Agent, MESSAGE_MAX, SUPERVISOR};
+use crate::error::{Code, Error, Result};
+use crate::llm;
+use crate::query::{self, Step};
+use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
+use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
+
+/// Most of a worker's result that a model is given to answer from, in characters.
+const RESULT_MAX: usize = 20_000;
+
+/// A query.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// What is asked.
+    pub query: String,
+    /// Who asks; none when nobody said.
+    pub user_id: Option<String>,
+    /// The conversation that it belongs to; its run unless told.
+    pub conversation: Option<String>,
+}
+
+/// How a query is carried out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who answers, and plans.
+    pub answerers: Answerers,
+    /// A program that plans in the place of the model.
+    pub planner: Option<External>,
+    /// Most workers that are asked at a time.
+    pub jobs: usize,
+}
+
+/// What a query is answered with: the shape of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct QueryReply {
+    /// The answer.
+    pub answer: String,
+    /// Who was asked, in order.
+    pub used_agents: Vec<UsedAgent>,
+    /// What each said, under `step_` and its number.
+    pub intermediate_results: IndexMap<String, WorkerReply>,
+    /// Why there is no answer; null when at least one worker has answered.
+    pub error: Option<Fault>,
+}
+
+/// A worker that was asked.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UsedAgent {
+    /// Its name.
+    pub name: String,
+    /// What it was asked for.
+    pub intent: String,
+    /// How it went.
+    pub status: Status,
+}
+
+/// A reply with what belongs to it here.
+#[derive(Debug)]
+pub struct Asked {
+    /// The reply.
+    pub reply: QueryReply,
+    /// The record.
+    pub run: Run,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+impl Asked {
+    /// The error of a query that nobody answered.
+    pub fn error(&self) -> Option<Error> {
+        let fault = self.reply.error.as_ref()?;
+        let message = format!("{}: {}", fault.kind, fault.message);
+        if fault.kind == FaultKind::NoAgents.word() {
+            let fix = "cleo agents register document_summarizer_agent --intent summary.create --endpoint http://127.0.0.1:9000/run";
+            return Some(Error::new(Code::AgentNotFound, message).fix(fix));
+        }
+        let look = format!("cleo runs show {}", self.run.id);
+        Some(Error::new(Code::AgentFailed, message).fix(look))
+    }
+}
+
+/// Answers a query, and keeps the record of it. `tell` hears each event once it is kept, and each piece
+/// of a model's answer.
+///
+/// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. What workers fail of is in the reply.
+pub fn ask(
+    surroundings: &Surroundings,
+    query: &Query,
+    options: &Options,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Asked> {
+    let text = check(&query.query)?;
+    let workspace = surroundings.workspace()?;
+    let known = known_in(&workspace)?;
+    let answering = options.answerers.open(surroundings, &workspace);
+    let beginning = Beginning {
+        kind: RunKind::Query,
+        input: text,
+        user: &surroundings.actor,
+        supervisor: SUPERVISOR,
+        reason: "the plan says which workers are asked",
+    };
+    let tell = RefCell::new(tell);
+    let mut events = |event: &Event| (tell.borrow_mut())(Told::Event(event));
+    let mut recording = Recording::begin(surroundings, &workspace, &beginning, &mut events)?;
+    let user = recording.run.user.clone();
+    recording.note(|notes| notes.say(Speaker::User, &user, text, None))?;
+    let mut pieces = |run: &str, piece: &str| {
+        let agent = SUPERVISOR;
+        (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
+    };
+    let workers = query::workers(&known.agents);
+    let done = answered(
+        query,
+        options,
+        &answering,
+        &workers,
+        &mut recording,
+        &mut pieces,
+    );
+    match done {
+        Ok((reply, mut warnings)) => {
+            warnings.extend(known.warnings);
+            Ok(Asked {
+                reply,
+                run: recording.run,
+                warnings,
+            })
+        }
+        Err(error) => {
+            let status = match error.code {
+                Code::Interrupted | Code::Terminated => RunStatus::Cancelled,
+                _ => RunStatus::Failed,
+            };
+            recording.end(status, |notes| {
+                notes.run.error = Some(error.shown().into_owned());
+                Ok(())
+            })?;
+            Err(error)
+        }
+    }
+}
+
+/// Takes a query that says something.
+fn check(query: &str) -> Result<&str> {
+    let refuse = |message: String| {
+        let error = Error::new(Code::InputInvalid, message);
+        Err(error.fix("cleo ask 'Summarize this week'"))
+    };
+    match query.trim() {
+        "" => refuse("Query cannot be empty".to_string()),
+        long if long.len() > MESSAGE_MAX => refuse(format!(
+            "the query has {} bytes; {MESSAGE_MAX} are allowed",
+            long.len()
+        )),
+        _ => Ok(query),
+    }
+}
+
+fn answered(
+    query: &Query,
+    options: &Options,
+    answering: &Answering,
+    workers: &[&Agent],
+    recording: &mut Recording<'_>,
+    pieces: &mut dyn FnMut(&str, &str),
+) -> Result<(QueryReply, Vec<String>)> {
+    let (steps, mut warnings) = planning::plan(query, options, answering, workers, recording)?;
+    if steps.is_empty() {
+        let fault = Fault::new(FaultKind::NoAgents, "no worker is registered and active");
+        return Ok((nothing(recording, fault)?, warnings));
+    }
+    let done = execute::execute(query, options.jobs, &steps, answering, workers, recording)?;
+    let first = done.iter().find_map(|(_, reply)| reply.error.clone());
+    let any = done.iter().any(|(_, reply)| reply.output.is_some());
+    let error = first.filter(|_| !any);
+    let used: Vec<UsedAgent> = steps
+        .iter()
+        .zip(&done)
+        .map(|(step, (_, reply))| UsedAgent {
+            name: reply.agent_name.clone(),
+            intent: step.intent.clone(),
+            status: reply.status,
+        })
+        .collect();
+    let (answer, by) = match any {
+        true => composed(query, answering, &done, recording, pieces, &mut warnings)?,
+        false => (query::NOTHING.to_string(), None),
+    };
+    let only = match &steps[..] {
+        [only] => Some(only.agent.clone()),
+        _ => None,
+    };
+    close(recording, &answer, error.as_ref(), by, only)?;
+    let results = done
+        .into_iter()
+        .map(|(id, reply)| (format!("step_{id}"), reply));
+    let reply = QueryReply {
+        answer,
+        used_agents: used,
+        intermediate_results: results.collect(),
+        error,
+    };
+    Ok((reply, warnings))
+}
+
+fn nothing(recording: &mut Recording<'_>, fault: Fault) -> Result<QueryReply> {
+    close(recording, query::NOTHING, Some(&fault), None, None)?;
+    Ok(QueryReply {
+        answer: query::NOTHING.to_string(),
+        used_agents: Vec::new(),
+        intermediate_results: IndexMap::new(),
+        error: Some(fault),
+    })
+}
+
+/// Makes the answer of what the workers said: by a model where there is one, else put together.
+fn composed(
+    query: &Query,
+    answering: &Answering,
+    done: &[(u64, WorkerReply)],
+    recording: &mut Recording<'_>,
+    pieces: &mut dyn FnMut(&str, &str),
+    warnings: &mut Vec<String>,
+) -> Result<(String, Option<AnsweredBy>)> {
+    let run = recording.run.id.clone();
+    let request = llm::Request {
+        temperature: Some(0.2),
+        ..llm::Request::once(planning::MODEL, query::COMPOSER, &outputs(query, done))
+    };
+    match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
+        Some(Ok(reply)) => {
+            let (cost, usage) = answering.took(&reply.usage);
+            recording.note(|notes| {
+                notes.run.model = Some(reply.model.clone());
+                notes.took(usage, cost);
+                Ok(())
+            })?;
+            return Ok((reply.text, Some(AnsweredBy::Model)));
+        }
+        Some(Err(error)) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
+            return Err(error);
+        }
+        Some(Err(error)) => warnings.push(format!(
+            "the model gave no answer, so the results are put together: {}",
+            error.shown()
+        )),
+        None => {}
+    }
+    let texts = done.iter().filter_map(|(_, reply)| reply.output.as_ref());
+    let texts: Vec<String> = texts.map(|output| output.text()).collect();
+    let answer = query::stitched(texts.iter().map(String::as_str));
+    Ok((answer, Some(AnsweredBy::Worker)))
+}
+
+/// Writes what the workers said, as a model gets it.
+fn outputs(query: &Query, done: &[(u64, WorkerReply)]) -> String {
+    let outputs = done.iter().map(|(_, reply)| {
+        let output = reply.output.as_ref();
+        let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
+        let details = output.and_then(|output| output.details.clone());
+        let details = details.filter(|details| details.to_string().len() <= RESULT_MAX);
+        json!({"agent": reply.agent_name, "status": reply.status, "result": result, "details": details})
+    });
+    let outputs: Vec<Value> = outputs.collect();
+    json!({"user_query": query.query, "tool_outputs": outputs}).to_string()
+}
+
+/// Keeps how it ended.
+fn close(
+    recording: &mut Recording<'_>,
+    answer: &str,
+    error: Option<&Fault>,
+    by: Option<AnsweredBy>,
+    only: Option<String>,
+) -> Result<()> {
+    let status = match error {
+        None => RunStatus::Completed,
+        Some(_) => RunStatus::Failed,
+    };
+    recording.end(status, |notes| {
+        notes.run.agent = only;
+        notes.run.answered_by = by;
+        notes.run.output = Some(answer.to_string());
+        notes.run.error = error.map(|fault| format!("{}: {}", fault.kind, fault.message));
+        notes.say(Speaker::Agent, SUPERVISOR, answer, None)?;
+        notes.event("aggregate", json!({"length": answer.len()}))
+    })
+}
+
+/// Writes a step as events and planners have it.
+fn told(step: &Step) -> Value {
+    json!({
+        "step_id": step.id, "agent": step.agent, "intent": step.intent, "input_source": step.source(),
+    })
+}

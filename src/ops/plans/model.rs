@@ -1,0 +1,91 @@
+//! Plans by the configured model: asked once, asked once more to mend what is wrong, and then the rule
+//! decides.
+
+use crate::agent::Agent;
+use crate::error::{Code, Error, Result};
+use crate::llm::client::Client;
+use crate::llm::{Message, Model, Request};
+use crate::plan::check::Fault;
+use crate::plan::planner::{ByRule, Planner, Wish};
+use crate::plan::{Decomposed, Plan, Source, asked};
+
+/// The model that is asked where the settings name none.
+const MODEL: &str = "gpt-4o-mini";
+
+/// Has a model make plans.
+#[derive(Clone, Debug)]
+pub struct ByModel(pub Option<Model>);
+
+impl Planner for ByModel {
+    fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
+        let why = match &self.0 {
+            None => "no model is configured".to_string(),
+            Some(model) => match planned(model, wish) {
+                Ok(plan) => {
+                    return Ok(Decomposed {
+                        plan,
+                        source: Source::Model,
+                        skills: Vec::new(),
+                        warnings: Vec::new(),
+                    });
+                }
+                Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
+                    return Err(error);
+                }
+                Err(error) => error.shown().into_owned(),
+            },
+        };
+        let mut plan = ByRule.plan(wish)?;
+        let warning = format!("the model made no plan, so the rule did: {why}");
+        plan.warnings.push(warning);
+        Ok(plan)
+    }
+}
+
+fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
+    let client = Client::open(model)?;
+    let mut request = Request {
+        schema: Some(asked::schema()),
+        temperature: Some(0.0),
+        ..Request::once(
+            MODEL,
+            asked::SYSTEM,
+            &asked::told(wish.goal, wish.agents, wish.previous),
+        )
+    };
+    let first = match client.ask(&request, &mut |_| {}) {
+        // Not every server knows schemas.
+        Err(error) if error.code == Code::ModelRefused => {
+            request.schema = None;
+            request.system += &format!("\nThe JSON Schema of the answer:\n{}", asked::schema());
+            client.ask(&request, &mut |_| {})?.text
+        }
+        reply => reply?.text,
+    };
+    let faults = match judged(&first, wish) {
+        Ok(plan) => return Ok(plan),
+        Err(faults) => faults,
+    };
+    request.messages.push(Message::assistant(&first));
+    request.messages.push(Message::user(&asked::mend(&faults)));
+    let second = client.ask(&request, &mut |_| {})?.text;
+    judged(&second, wish).map_err(|faults| {
+        let first = faults
+            .first()
+            .map(|fault| format!("{}: {}", fault.place, fault.message));
+        Error::new(Code::ModelAnswer, first.unwrap_or_default())
+    })
+}
+
+/// Takes a plan that can be carried out by who is there.
+fn judged(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Fault>> {
+    let (plan, mut faults) = asked::answered(text, wish.goal);
+    let agents: &[Agent] = wish.agents;
+    if faults.is_empty() {
+        faults = super::missing(&plan, agents).1;
+    }
+    match faults.is_empty() {
+        true => Ok(plan),
+        false => Err(faults),
+    }
+}

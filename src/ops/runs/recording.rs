@@ -1,0 +1,257 @@
+//! The record of a run while it is carried out: what happened is kept before anything goes on, and
+//! told once it is kept.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::alive::{self, Alive};
+use super::journal::{self, Journal};
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::id;
+use crate::ops::Surroundings;
+use crate::run::{
+    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
+};
+use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// A run that is being carried out.
+pub struct Recording<'a> {
+    /// The run as it stands.
+    pub run: Run,
+    clock: Clock,
+    agency: SqliteAgency,
+    since: Instant,
+    messages: usize,
+    tell: &'a mut dyn FnMut(&Event),
+    journal: Journal,
+    _alive: Alive,
+}
+
+/// What is noted together.
+pub struct Notes<'a> {
+    /// The run; it is kept as it stands in the end.
+    pub run: &'a mut Run,
+    clock: Clock,
+    messages: &'a mut usize,
+    journal: &'a mut Journal,
+    transaction: &'a mut dyn AgencyTransaction,
+}
+
+/// How a run begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'a> {
+    /// What is carried out.
+    pub kind: RunKind,
+    /// What is asked for.
+    pub input: &'a str,
+    /// Whose it is.
+    pub user: &'a str,
+    /// Who coordinates it.
+    pub supervisor: &'a str,
+    /// Why it goes the way it goes.
+    pub reason: &'a str,
+}
+
+impl<'a> Recording<'a> {
+    /// Begins a run. Runs that dead processes have left are marked. `tell` hears what happens.
+    pub fn begin(
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+        beginning: &Beginning<'_>,
+        tell: &'a mut dyn FnMut(&Event),
+    ) -> Result<Recording<'a>> {
+        let clock = surroundings.clock;
+        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        alive::settle(&mut agency, workspace, &clock)?;
+        let alive = Alive::begin(workspace)?;
+        let mut transaction = agency.write()?;
+        let number = transaction.last_event()? + 1;
+        let run = begun(beginning, &alive.name, &clock, number);
+        transaction.put_run(&run)?;
+        transaction.commit()?;
+        let journal = Journal::begin(workspace, &run.id, clock, &mut agency)?;
+        Ok(Recording {
+            run,
+            clock,
+            agency,
+            since: Instant::now(),
+            messages: 0,
+            tell,
+            journal,
+            _alive: alive,
+        })
+    }
+
+    /// Goes on with a run that ended before it was done, and returns what is kept of it.
+    ///
+    /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
+    /// done.
+    pub fn resume(
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+        id: &str,
+        kind: RunKind,
+        tell: &'a mut dyn FnMut(&Event),
+    ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
+        let clock = surroundings.clock;
+        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        alive::settle(&mut agency, workspace, &clock)?;
+        let alive = Alive::begin(workspace)?;
+        let mut transaction = agency.write()?;
+        let run = transaction.run(id)?;
+        let mut run = run.ok_or_else(|| super::no_run(id))?;
+        refuse_resume(&run, kind)?;
+        (run.status, run.error, run.completed_at) = (RunStatus::Running, None, None);
+        run.owner.clone_from(&alive.name);
+        transaction.put_run(&run)?;
+        let events = journal::events(&*transaction, id)?;
+        let messages = transaction.run_messages(id)?;
+        transaction.commit()?;
+        let journal = Journal::begin(workspace, id, clock, &mut agency)?;
+        let recording = Recording {
+            run,
+            clock,
+            agency,
+            since: Instant::now(),
+            messages: messages.len(),
+            tell,
+            journal,
+            _alive: alive,
+        };
+        Ok((recording, events, messages))
+    }
+
+    /// Notes what happened, all at once, and tells it once it is kept.
+    pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
+        let before = self.run.clone();
+        let (run, messages) = (&mut self.run, &mut self.messages);
+        let mut done = None;
+        let events = self
+            .journal
+            .record(&mut self.agency, |journal, transaction| {
+                let mut notes = Notes {
+                    run,
+                    messages,
+                    clock: self.clock,
+                    journal,
+                    transaction,
+                };
+                done = Some(work(&mut notes)?);
+                match *notes.run == before {
+                    true => Ok(()),
+                    false => notes.transaction.put_run(notes.run),
+                }
+            })?;
+        events.iter().for_each(&mut *self.tell);
+        done.ok_or_else(|| Error::new(Code::Internal, "nothing was noted"))
+    }
+
+    /// Says whether another process has asked for the end of the run since this was last asked.
+    pub fn is_cancelled(&mut self) -> Result<bool> {
+        self.journal.is_cancelled(&mut self.agency)
+    }
+
+    /// Ends the run. The rest of `note` is kept with it.
+    pub fn end(
+        &mut self,
+        status: RunStatus,
+        note: impl FnOnce(&mut Notes<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let took = self.clock.elapsed_ms(self.since);
+        let now = self.clock.timestamp();
+        self.note(|notes| {
+            note(notes)?;
+            notes.run.status = status;
+            notes.run.completed_at = Some(now);
+            notes.run.execution_time_ms = Some(took);
+            notes.event(RUN_FINISHED, json!({"status": status}))
+        })
+    }
+}
+
+fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
+    let what = match run.status {
+        _ if run.kind != kind => format!("is of the kind {}, not {kind}", run.kind),
+        RunStatus::Pending | RunStatus::Running => "goes on in another process".to_string(),
+        RunStatus::Completed => "is done".to_string(),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
+    };
+    let message = format!("the run `{}` {what}", run.id);
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", run.id)))
+}
+
+fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
+    let id = id::minted("exec", clock, number);
+    let (kind, input) = (beginning.kind, beginning.input.to_string());
+    Run {
+        user: beginning.user.to_string(),
+        routed_by: RoutedBy::Rule,
+        routing_reason: beginning.reason.to_string(),
+        started_at: clock.timestamp(),
+        owner: owner.to_string(),
+        ..Run::new(id, kind, beginning.supervisor, input)
+    }
+}
+
+impl Notes<'_> {
+    /// Notes that something happened; `fields` is a JSON object.
+    pub fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
+        let detail = match fields {
+            Value::Object(detail) => detail,
+            _ => Detail::new(),
+        };
+        self.journal.tell(self.transaction, kind, detail)
+    }
+
+    /// Notes that somebody said something; returns the id of the message.
+    pub fn say(
+        &mut self,
+        speaker: Speaker,
+        sender: &str,
+        text: &str,
+        step: Option<&str>,
+    ) -> Result<String> {
+        *self.messages += 1;
+        let id = format!("msg_{}_{}", self.run.id, self.messages);
+        let step = step.map(|step| ("stepId".to_string(), step.into()));
+        let sent = ("sender".to_string(), sender.into());
+        let message = Message {
+            id: id.clone(),
+            conversation: None,
+            run: Some(self.run.id.clone()),
+            speaker,
+            content: text.to_string(),
+            metadata: Detail::from_iter([sent].into_iter().chain(step)),
+            created_at: self.clock.timestamp(),
+        };
+        self.transaction.add_message(&message)?;
+        let chat = json!({"role": speaker, "messageId": id, "agent": sender, "text": text});
+        self.event("chat", chat)?;
+        Ok(id)
+    }
+
+    /// Notes that an agent answered, and what that took.
+    pub fn answered(&mut self, agent: &str, usage: Option<Usage>, cost: Option<f64>) -> Result<()> {
+        let now = self.clock.timestamp();
+        self.transaction.use_agent(agent, &now)?;
+        self.took(usage, cost);
+        Ok(())
+    }
+
+    /// Adds what an answer took to what the run took.
+    pub fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
+        let run = &mut *self.run;
+        run.usage = match (run.usage, usage) {
+            (Some(one), Some(other)) => Some(one.plus(other)),
+            (one, other) => one.or(other),
+        };
+        run.cost = match (run.cost, cost) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        };
+    }
+}

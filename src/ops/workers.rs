@@ -1,0 +1,206 @@
+//! Calling workers: only those that this user trusts, and one that somebody registered over HTTP
+//! only at a public address. Everything that calls a worker does it here.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::Surroundings;
+use super::agents::{Registrant, Trust, known_in};
+use crate::agent::{Agent, AgentStatus, Kind};
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::runner::crew;
+use crate::worker::health::{self, How};
+use crate::worker::{self, Context, Reach, Request, WorkerReply};
+use crate::workspace::Workspace;
+
+/// Most workers that are looked at at once.
+const AT_ONCE: usize = 16;
+
+/// The workers of a workspace, as far as they may be called.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    trust: Trust,
+    reach: Reach,
+    allow_private: bool,
+    clock: Clock,
+}
+
+/// What a worker is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What for, out of its intents.
+    pub intent: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// Who asks, if somebody said.
+    pub user: Option<&'a str>,
+    /// The conversation or run that it belongs to.
+    pub conversation: Option<&'a str>,
+}
+
+impl Workers {
+    /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
+    pub fn of(surroundings: &Surroundings, workspace: &Workspace, allow_private: bool) -> Workers {
+        Workers {
+            trust: Trust::of(surroundings, workspace),
+            reach: Reach::from(workspace.root.clone()),
+            allow_private,
+            clock: surroundings.clock,
+        }
+    }
+
+    /// Asks a worker. Whatever is wrong with it is in its answer.
+    ///
+    /// Errors: `E_AGENT_UNTRUSTED`, and cleo's own when it is asked to end.
+    pub fn call(&self, agent: &Agent, asked: &Asked<'_>) -> Result<WorkerReply> {
+        let reach = self.reach(agent)?;
+        let context = Context {
+            user_id: asked.user.map(str::to_string),
+            conversation_id: asked.conversation.map(str::to_string),
+            timestamp: self.clock.timestamp(),
+        };
+        let id = worker::request_id()?;
+        let request = Request::new(id, agent, asked.intent, asked.text, context);
+        worker::call(agent, &request, &reach)
+    }
+
+    /// Takes the program that talks to servers from elsewhere than beside this one.
+    pub fn through(mut self, net: &Path) -> Workers {
+        self.reach.net = net.to_path_buf();
+        self
+    }
+
+    /// Says whether a worker may be called.
+    pub fn may_call(&self, agent: &Agent) -> Result<()> {
+        self.trust.require(agent).map(|_| ())
+    }
+
+    /// Says how far a worker may be reached; one that is not trusted not at all.
+    fn reach(&self, agent: &Agent) -> Result<Reach> {
+        let by = self.trust.require(agent)?;
+        Ok(Reach {
+            public_only: by == Registrant::Http && !self.allow_private,
+            ..self.reach.clone()
+        })
+    }
+
+    /// Looks at a worker.
+    fn check(&self, agent: &Agent) -> Result<Check> {
+        let since = Instant::now();
+        let fault = match self.reach(agent) {
+            Err(error) => Some((error.code.name().to_string(), error.message)),
+            Ok(reach) => {
+                let (id, at) = (worker::request_id()?, self.clock.timestamp());
+                let checked = health::check(agent, id, at, &reach)?;
+                checked.err().map(|fault| (fault.kind, fault.message))
+            }
+        };
+        let (fault, message) = fault.unzip();
+        Ok(Check {
+            agent: agent.id.clone(),
+            kind: agent.kind,
+            how: health::how(agent),
+            up: fault.is_none(),
+            fault,
+            message,
+            time_ms: self.clock.elapsed_ms(since),
+        })
+    }
+}
+
+/// How a worker was found.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The worker.
+    pub agent: String,
+    /// How it is reached.
+    pub kind: Kind,
+    /// How it was looked at.
+    pub how: How,
+    /// Whether it is there.
+    pub up: bool,
+    /// What kind of fault keeps it from that: a type of a worker's errors, or a code.
+    pub fault: Option<String>,
+    /// What is wrong.
+    pub message: Option<String>,
+    /// How long it took, in milliseconds.
+    pub time_ms: u64,
+}
+
+/// How workers were found.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Checked {
+    /// Each worker, in list order.
+    pub checks: Vec<Check>,
+    /// How many.
+    pub total: usize,
+    /// How many of them are there.
+    pub up: usize,
+    /// How many are not.
+    pub down: usize,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Looks at workers side by side: those that are named, or all active ones.
+pub fn check(surroundings: &Surroundings, ids: &[String], allow_private: bool) -> Result<Checked> {
+    let workspace = surroundings.workspace()?;
+    let known = known_in(&workspace)?;
+    let is_meant = |agent: &&Agent| agent.is_worker() && agent.status == AgentStatus::Active;
+    let agents: Vec<&Agent> = match ids {
+        [] => known.agents.iter().filter(is_meant).collect(),
+        ids => ids
+            .iter()
+            .map(|id| known.require(id).and_then(worker_only))
+            .collect::<Result<_>>()?,
+    };
+    let workers = Workers::of(surroundings, &workspace, allow_private);
+    let checks = crew::each(&agents, AT_ONCE, |agent| workers.check(agent));
+    let checks = checks.into_iter().collect::<Result<Vec<_>>>()?;
+    let up = checks.iter().filter(|check| check.up).count();
+    Ok(Checked {
+        total: checks.len(),
+        up,
+        down: checks.len() - up,
+        checks,
+        warnings: known.warnings,
+    })
+}
+
+fn worker_only(agent: &Agent) -> Result<&Agent> {
+    if agent.is_worker() {
+        return Ok(agent);
+    }
+    let message = format!(
+        "`{}` is no worker: it has neither endpoint nor command",
+        agent.id
+    );
+    Err(Error::new(Code::AgentInvalid, message).fix("cleo agents list --kind http --kind cli"))
+}
+
+impl Checked {
+    /// The error of workers that are not there.
+    pub fn error(&self) -> Option<Error> {
+        let down: Vec<&Check> = self.checks.iter().filter(|check| !check.up).collect();
+        let first = down.first()?;
+        let names: Vec<&str> = down.iter().map(|check| check.agent.as_str()).collect();
+        let message = format!(
+            "{} of {} workers are not there: {}",
+            self.down,
+            self.total,
+            names.join(", ")
+        );
+        let fix = match first.fault.as_deref() {
+            Some("E_AGENT_UNTRUSTED") => format!("cleo agents trust {}", first.agent),
+            _ => format!("cleo agents show {}", first.agent),
+        };
+        Some(Error::new(Code::AgentDown, message).fix(fix))
+    }
+}

@@ -1,0 +1,165 @@
+//! Threads that work side by side, a bounded number at a time, while one thread, the caller's, keeps
+//! the record: it alone says what begins, and hears what ended.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use crate::error::{Code, Error, Result};
+use crate::run::schedule::Schedule;
+
+/// Does the same with each thing, at most `jobs` at a time, and returns the results in their order.
+pub fn each<T: Sync, R: Send>(things: &[T], jobs: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(things.len()));
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, things.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((at, thing)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    things.get(at).map(|thing| (at, thing))
+                } {
+                    let result = work(thing);
+                    if let Ok(mut done) = done.lock() {
+                        done.push((at, result));
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done
+        .into_inner()
+        .unwrap_or_else(|broken| broken.into_inner());
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What carries out the steps of a schedule.
+pub trait Crew {
+    /// What a step needs to be worked on.
+    type Job: Send;
+    /// What a step comes to.
+    type Done: Send;
+
+    /// Prepares a step that begins, on the caller's thread.
+    fn begin(&mut self, step: usize) -> Result<Self::Job>;
+
+    /// Takes what a step came to, on the caller's thread, and notes in the schedule how it stands.
+    fn end(&mut self, schedule: &mut Schedule, step: usize, done: Self::Done) -> Result<()>;
+}
+
+/// Carries out a schedule: each step as soon as what it waits for is done, at most `jobs` at a time,
+/// each on a thread of its own. After an error nothing begins any more, and what is under way is
+/// waited for and heard.
+pub fn carry_out<C: Crew>(
+    schedule: &mut Schedule,
+    jobs: usize,
+    crew: &mut C,
+    work: impl Fn(usize, C::Job) -> C::Done + Sync,
+) -> Result<()> {
+    let (sender, ended) = channel();
+    let work = &work;
+    let mut failed = None;
+    thread::scope(|scope| {
+        loop {
+            while failed.is_none() && schedule.running() < jobs.max(1) {
+                let Some(step) = schedule.begin() else { break };
+                match crew.begin(step) {
+                    Ok(job) => {
+                        let sender = sender.clone();
+                        // Nobody hears the end only when the caller is gone.
+                        scope.spawn(move || sender.send((step, work(step, job))));
+                    }
+                    Err(error) => {
+                        schedule.failed(step);
+                        failed = Some(error);
+                    }
+                }
+            }
+            if schedule.running() == 0 {
+                break;
+            }
+            let Ok((step, done)) = ended.recv() else {
+                let broken = Error::new(Code::Internal, "a thread broke off");
+                failed.get_or_insert(broken);
+                break;
+            };
+            if let Err(error) = crew.end(schedule, step, done) {
+                schedule.failed(step);
+                failed.get_or_insert(error);
+            }
+        }
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[derive(Default)]
+    struct Noted {
+        told: Vec<String>,
+        fails: Option<usize>,
+    }
+
+    impl Crew for Noted {
+        type Job = usize;
+        type Done = usize;
+
+        fn begin(&mut self, step: usize) -> Result<usize> {
+            self.told.push(format!("begin {step}"));
+            Ok(step * 10)
+        }
+
+        fn end(&mut self, schedule: &mut Schedule, step: usize, done: usize) -> Result<()> {
+            self.told.push(format!("end {step} {done}"));
+            if self.fails == Some(step) {
+                return Err(Error::new(Code::Internal, "x"));
+            }
+            schedule.done(step);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_things() {
+        let things: Vec<u32> = (0..100).collect();
+        assert_eq!(
+            each(&things, 7, |n| n * 2),
+            things.iter().map(|n| n * 2).collect::<Vec<_>>()
+        );
+        assert!(each::<u32, u32>(&[], 7, |n| *n).is_empty());
+    }
+
+    #[test]
+    fn the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
+        let mut schedule = Schedule::new(&[vec![], vec![0], vec![0], vec![1, 2]]);
+        let mut noted = Noted::default();
+        // Both of the middle must be there before either goes on.
+        let both = Barrier::new(2);
+        let work = |step: usize, job: usize| {
+            if step == 1 || step == 2 {
+                both.wait();
+            }
+            job
+        };
+        carry_out(&mut schedule, 2, &mut noted, work).unwrap();
+        assert_eq!(noted.told[..2], ["begin 0", "end 0 0"]);
+        assert_eq!(noted.told[2..4], ["begin 1", "begin 2"]);
+        assert_eq!(noted.told[6..], ["begin 3", "end 3 30"]);
+    }
+
+    #[test]
+    fn after_an_error_nothing_begins() {
+        let mut schedule = Schedule::new(&[vec![], vec![0], vec![]]);
+        let mut noted = Noted {
+            fails: Some(0),
+            ..Noted::default()
+        };
+        assert!(carry_out(&mut schedule, 1, &mut noted, |_, job| job).is_err());
+        assert_eq!(noted.told, ["begin 0", "end 0 0"]);
+    }
+}

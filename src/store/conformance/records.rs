@@ -1,0 +1,157 @@
+//! Rules of what is kept beside tasks: spawns, links, gates, checks, bases.
+
+use super::*;
+
+pub(super) fn spawn() -> SpawnRecord {
+    SpawnRecord {
+        task: TaskId(1),
+        manifest_id: "a-2026-01-26".into(),
+        output_file: "claudedocs/agent-outputs/2026-01-26_a.md".into(),
+        at: NOW.into(),
+        receipt: serde_json::json!({"skill": "x"}),
+        verified_at: None,
+        output_digest: None,
+        forced: None,
+    }
+}
+
+pub(super) fn link() -> Link {
+    Link {
+        task: TaskId(1),
+        entry: "e".into(),
+        at: NOW.into(),
+    }
+}
+
+pub(super) fn gates() -> Gates {
+    let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
+        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+pub(super) fn a_spawn_is_kept_once(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let mut spawn = spawn();
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    spawn.verified_at = Some(NOW.into());
+    transaction.put_spawn(&spawn).unwrap();
+    let second = SpawnRecord {
+        manifest_id: "a-2026-01-26-2".into(),
+        ..spawn.clone()
+    };
+    transaction.put_spawn(&second).unwrap();
+    transaction.commit().unwrap();
+    let transaction = store.read().unwrap();
+    assert_eq!(
+        transaction.spawns(TaskId(1)).unwrap(),
+        [spawn.clone(), second.clone()]
+    );
+    assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(second));
+    assert_eq!(
+        transaction.owner_of_output(&spawn.output_file).unwrap(),
+        Some(TaskId(1))
+    );
+    assert_eq!(transaction.owner_of_output("other").unwrap(), None);
+    let others = |task: u32| transaction.entries_of_others(TaskId(task)).unwrap();
+    assert_eq!((others(1).len(), others(2).len()), (0, 2));
+    drop(transaction);
+    let mut transaction = store.write(&stamp()).unwrap();
+    transaction.put_spawn(&spawn).unwrap();
+    assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(spawn));
+}
+
+pub(super) fn gates_are_kept_whole(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let gates = gates();
+    let mut transaction = store.write(&stamp()).unwrap();
+    assert_eq!(
+        transaction.gates(TaskId(1)).unwrap(),
+        crate::gate::Gates::default()
+    );
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    transaction.put_gates(TaskId(1), &gates).unwrap();
+    assert_eq!(transaction.gates(TaskId(1)).unwrap(), gates);
+    let needs = r#"{"gates":{},"round":0,"failures":[],"required":["qaPassed"],
+        "forced":{"at":"x","by":"y","reasons":["z"]}}"#;
+    transaction
+        .put_gates(TaskId(1), &serde_json::from_str(needs).unwrap())
+        .unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = store.write(&stamp()).unwrap();
+    let told = transaction.changes(1, None, 10).unwrap();
+    let told: Vec<&str> = told.iter().map(|each| each.change.kind.as_str()).collect();
+    assert_eq!(
+        told,
+        ["gate", "requiredGates", "forced"],
+        "what is the same is not told"
+    );
+    transaction.delete(TaskId(1)).unwrap();
+    assert_eq!(
+        transaction.gates(TaskId(1)).unwrap(),
+        crate::gate::Gates::default()
+    );
+}
+
+pub(super) fn check(task: u32, violations: &[&str]) -> Verification {
+    Verification {
+        task: TaskId(task),
+        manifest_id: "a-2026-01-26".into(),
+        at: NOW.into(),
+        by: "tester".into(),
+        skill: "ct-task-executor".into(),
+        agent: "coder".into(),
+        passed: violations.is_empty(),
+        violations: violations.iter().map(|rule| rule.to_string()).collect(),
+    }
+}
+
+pub(super) fn checks_are_kept_in_order(store: &mut dyn Store) {
+    put(store, &[task(1, "a"), task(2, "b")]);
+    let checks = [
+        check(2, &["OUT-001", "GATES"]),
+        check(1, &[]),
+        check(2, &[]),
+    ];
+    let mut transaction = store.write(&stamp()).unwrap();
+    for check in &checks {
+        transaction.put_verification(check).unwrap();
+    }
+    assert_eq!(transaction.verifications().unwrap(), checks);
+    transaction.delete(TaskId(2)).unwrap();
+    transaction.commit().unwrap();
+    let read = store.read().unwrap();
+    assert_eq!(read.verifications().unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(1)).unwrap(), checks[1..2]);
+    assert_eq!(read.verifications_of(TaskId(2)).unwrap(), []);
+}
+
+pub(super) fn a_link_is_new_once(store: &mut dyn Store) {
+    put(store, &[task(1, "a")]);
+    let link = link();
+    let mut transaction = store.write(&stamp()).unwrap();
+    assert!(transaction.link(&link).unwrap());
+    assert!(!transaction.link(&link).unwrap());
+    assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
+    assert_eq!(transaction.linked_to("e").unwrap()[0], link);
+    assert_eq!(transaction.linked_to("other").unwrap(), []);
+    assert!(transaction.unlink(&link).unwrap());
+    assert!(!transaction.unlink(&link).unwrap());
+    assert_eq!(transaction.links(TaskId(1)).unwrap(), []);
+}
+
+pub(super) fn bases_are_kept_apart(store: &mut dyn Store) {
+    let mut transaction = store.write(&stamp()).unwrap();
+    for (file, task, base) in [("a", 2, "x"), ("a", 1, "y"), ("b", 1, "z"), ("a", 2, "w")] {
+        transaction
+            .put_base(file, TaskId(task), Some(base))
+            .unwrap();
+    }
+    transaction.put_base("b", TaskId(1), None).unwrap();
+    assert_eq!(transaction.base_ids("a").unwrap(), ids(&[1, 2]));
+    assert_eq!(
+        transaction.base("a", TaskId(2)).unwrap().as_deref(),
+        Some("w")
+    );
+    assert_eq!(transaction.base("b", TaskId(1)).unwrap(), None);
+}

@@ -1,0 +1,138 @@
+//! What is kept beside tasks, in memory: spawns, bases, gates, checks, links.
+
+use std::collections::HashSet;
+
+use super::MemoryTransaction;
+use crate::error::Result;
+use crate::gate::Gates;
+use crate::id::TaskId;
+use crate::store::{
+    Link, Links, Log, SpawnRecord, Spawns, SyncBases, TaskGates, Verification, Verifications, log,
+};
+
+impl Spawns for MemoryTransaction<'_> {
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
+        Ok(self
+            .state
+            .spawns
+            .iter()
+            .filter(|spawn| spawn.task == task)
+            .cloned()
+            .collect())
+    }
+
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
+        Ok(self.spawns(task)?.pop())
+    }
+
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
+        let owner = self
+            .state
+            .spawns
+            .iter()
+            .find(|spawn| spawn.output_file == output_file);
+        Ok(owner.map(|spawn| spawn.task))
+    }
+
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
+        let others = self.state.spawns.iter().filter(|spawn| spawn.task != task);
+        Ok(others.map(|spawn| spawn.manifest_id.clone()).collect())
+    }
+
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
+        let same = |other: &SpawnRecord| {
+            (other.task, &other.manifest_id) == (spawn.task, &spawn.manifest_id)
+        };
+        let before = self.state.spawns.iter().position(same);
+        let before = before.map(|place| self.state.spawns.remove(place));
+        self.state.spawns.push(spawn.clone());
+        match log::spawn(before.as_ref(), spawn) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SyncBases for MemoryTransaction<'_> {
+    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
+        let keys = self.state.bases.keys();
+        Ok(keys
+            .filter(|(other, _)| other == file)
+            .map(|(_, task)| *task)
+            .collect())
+    }
+
+    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {
+        Ok(self.state.bases.get(&(file.to_string(), task)).cloned())
+    }
+
+    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
+        let key = (file.to_string(), task);
+        match base {
+            Some(base) => self.state.bases.insert(key, base.to_string()),
+            None => self.state.bases.remove(&key),
+        };
+        Ok(())
+    }
+}
+
+impl TaskGates for MemoryTransaction<'_> {
+    fn gates(&self, task: TaskId) -> Result<Gates> {
+        Ok(self.state.gates.get(&task).cloned().unwrap_or_default())
+    }
+
+    fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
+        let before = self.state.gates.insert(task, gates.clone());
+        let told = log::gates(task, &before.unwrap_or_default(), gates);
+        told.iter().try_for_each(|change| self.record(change))
+    }
+}
+
+impl Verifications for MemoryTransaction<'_> {
+    fn put_verification(&mut self, verification: &Verification) -> Result<()> {
+        self.state.verifications.push(verification.clone());
+        Ok(())
+    }
+
+    fn verifications(&self) -> Result<Vec<Verification>> {
+        Ok(self.state.verifications.clone())
+    }
+
+    fn verifications_of(&self, task: TaskId) -> Result<Vec<Verification>> {
+        let checks = self.state.verifications.iter();
+        Ok(checks.filter(|check| check.task == task).cloned().collect())
+    }
+}
+
+impl Links for MemoryTransaction<'_> {
+    fn links(&self, task: TaskId) -> Result<Vec<Link>> {
+        let links = self.state.links.iter();
+        Ok(links.filter(|link| link.task == task).cloned().collect())
+    }
+
+    fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
+        let links = self.state.links.iter();
+        Ok(links.filter(|link| link.entry == entry).cloned().collect())
+    }
+
+    fn link(&mut self, link: &Link) -> Result<bool> {
+        let same = |other: &Link| other.task == link.task && other.entry == link.entry;
+        let is_new = !self.state.links.iter().any(same);
+        if is_new {
+            self.state.links.push(link.clone());
+            self.record(&log::link(log::LINKED, link))?;
+        }
+        Ok(is_new)
+    }
+
+    fn unlink(&mut self, link: &Link) -> Result<bool> {
+        let n_before = self.state.links.len();
+        let same = |other: &Link| other.task == link.task && other.entry == link.entry;
+        self.state.links.retain(|other| !same(other));
+        let was_there = self.state.links.len() < n_before;
+        if was_there {
+            self.record(&log::link(log::UNLINKED, link))?;
+        }
+        Ok(was_there)
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether a worker is there: its own address for that answers well, or it keeps the rules of the
+//! handshake in a request that asks for nothing.
+
+use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, http, response};
+use crate::agent::{Agent, words};
+use crate::error::Result;
+use crate::exchange::wire::Call;
+
+/// What a worker is asked for that has no address of its own for its health.
+pub const INTENT: &str = "health.check";
+
+words! {
+    /// How the health of a worker is looked at.
+    How, "way of looking":
+    /// Its address for that is read.
+    Healthcheck = "healthcheck",
+    /// It is asked for nothing, by the handshake; `input.metadata.extra.dry_run` says so.
+    Handshake = "handshake",
+}
+
+/// Says how a worker is looked at.
+pub fn how(agent: &Agent) -> How {
+    match agent.healthcheck {
+        Some(_) => How::Healthcheck,
+        None => How::Handshake,
+    }
+}
+
+/// Looks at a worker; the inner result is what is wrong with it.
+pub fn check(
+    agent: &Agent,
+    request_id: String,
+    at: String,
+    reach: &Reach,
+) -> Result<std::result::Result<(), Fault>> {
+    if let Some(address) = &agent.healthcheck {
+        return read(address, agent, reach);
+    }
+    let context = Context {
+        timestamp: at,
+        ..Context::default()
+    };
+    let mut request = Request::new(request_id, agent, INTENT, "", context);
+    let extra = &mut request.input.metadata.extra;
+    extra.insert("dry_run".to_string(), true.into());
+    let answered = super::answered(agent, &request, reach)?;
+    // That it cannot do what it was asked for is an answer, and so it is there.
+    Ok(answered.and_then(|answer| response::read(&answer, &request).map(|_| ())))
+}
+
+fn read(address: &str, agent: &Agent, reach: &Reach) -> Result<std::result::Result<(), Fault>> {
+    let call = Call {
+        method: "GET".to_string(),
+        url: address.to_string(),
+        headers: Vec::new(),
+        body: None,
+        connect_timeout_ms: u64::from(agent.timeout_ms),
+        timeout_ms: u64::from(agent.timeout_ms),
+        max_bytes: ANSWER_MAX,
+        public_only: reach.public_only,
+    };
+    Ok(
+        http::perform(&call, agent, reach)?.and_then(|(status, _)| match status {
+            200..=299 => Ok(()),
+            status => {
+                let message = format!("HTTP {status} calling {address}");
+                Err(Fault::new(FaultKind::HttpError, message))
+            }
+        }),
+    )
+}

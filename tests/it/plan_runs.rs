@@ -1,0 +1,776 @@
+//! Plans carried out by real workers: programs that say what a test told them. Scenarios C-1 to C-19
+//! of the coordinator notes; those about words of goals alone are beside the rule in src/plan.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server};
+use crate::world::{TestWorkspace, document};
+
+/// A worker: `worker.sh NAME TEXT…` says `[NAME] TEXT`, the next text on each call. A text that begins
+/// with `!` is a failure, one with `+` is satisfied without saying so. It keeps what it was asked.
+const WORKER: &str = r#"
+name=$1; shift
+request=$(cat)
+printf '%s\n' "$request" >> "$name.log"
+calls=$(wc -l < "$name.log")
+while [ "$calls" -gt 1 ] && [ $# -gt 1 ]; do shift; calls=$((calls - 1)); done
+id=$(printf '%s' "$request" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+case $1 in
+!*) printf '{"request_id":"%s","status":"error","output":null,"error":{"message":"%s"}}' "$id" "${1#!}" ;;
++*) printf '{"request_id":"%s","status":"success","output":{"result":"[%s] %s","details":{"satisfied":"true"}},"error":null}' "$id" "$name" "${1#+}" ;;
+*) printf '{"request_id":"%s","status":"success","output":{"result":"[%s] %s"},"error":null}' "$id" "$name" "$1" ;;
+esac
+"#;
+
+/// Makes a workspace with workers: capability, and what each says.
+fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
+    let workspace = TestWorkspace::new().with("worker.sh", WORKER);
+    let agents: Vec<Value> = workers
+        .iter()
+        .map(|(capability, texts)| {
+            let words = ["sh", "worker.sh", capability];
+            let command: Vec<&str> = words.iter().chain(*texts).copied().collect();
+            json!({"id": format!("the-{capability}"), "name": capability, "type": "cli",
+                "capability": capability, "command": command, "timeoutMs": 60_000})
+        })
+        .collect();
+    if !agents.is_empty() {
+        let reply = workspace.json_with(&["agents", "import", "-"], &json!(agents).to_string());
+        assert_eq!(reply["success"], true, "{reply:#}");
+    }
+    workspace
+}
+
+fn answer(workspace: &TestWorkspace, line: &str) -> Value {
+    workspace.json(&shlex::split(line).unwrap())
+}
+
+#[track_caller]
+fn runs(workspace: &TestWorkspace, line: &str) -> Value {
+    let reply = answer(workspace, &format!("plan run {line}"));
+    assert_eq!(reply["success"], true, "{line}: {reply:#}");
+    reply["result"].clone()
+}
+
+#[track_caller]
+fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
+    let reply = answer(workspace, &format!("plan run {line}"));
+    assert_eq!(reply["error"]["code"], code, "{line}: {reply:#}");
+    reply
+}
+
+/// What a worker was asked, call by call.
+fn asked(workspace: &TestWorkspace, capability: &str) -> Vec<Value> {
+    let log = std::fs::read_to_string(workspace.path(&format!("{capability}.log")));
+    let log = log.unwrap_or_default();
+    let asked = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    asked.collect()
+}
+
+fn said(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
+    let asked = asked(workspace, capability).into_iter();
+    let text = |one: Value| one["input"]["text"].as_str().unwrap().to_string();
+    asked.map(text).collect()
+}
+
+/// What happened in a run, as somebody learns it who comes late: kinds and steps.
+fn events(workspace: &TestWorkspace, run: &Value) -> Vec<(String, String)> {
+    let id = run["run"]["id"].as_str().unwrap();
+    let shown = answer(workspace, &format!("runs show {id}"));
+    let events = shown["result"]["events"].as_array().unwrap().iter();
+    let event = |event: &Value| {
+        let step = event["detail"]["stepId"].as_str().unwrap_or_default();
+        (
+            event["kind"].as_str().unwrap().to_string(),
+            step.to_string(),
+        )
+    };
+    events.map(event).collect()
+}
+
+const THREE: &[(&str, &[&str])] = &[
+    ("planner", &["planned steps"]),
+    ("web-crawler", &["fetched evidence"]),
+    ("summarizer", &["final synthesis [done]"]),
+];
+const GOAL: &str = "'Plan, search the web, and report a summary about NER in finance.'";
+
+#[test]
+fn c_1_a_goal_goes_through_three_agents_and_is_put_together() {
+    let workspace = world(THREE);
+    let result = runs(&workspace, GOAL);
+    assert_eq!(
+        result["answer"],
+        "[planning-step] [planner] planned steps\n\n\
+         [search-step] [web-crawler] fetched evidence\n\n\
+         [summarization-step] [summarizer] final synthesis [done]"
+    );
+    assert_eq!(
+        (&result["satisfied"], &result["passes"]),
+        (&json!(true), &json!(1))
+    );
+    let steps = result["plan"]["steps"].as_array().unwrap();
+    let needs: Vec<_> = steps.iter().map(|step| step["dependsOn"].clone()).collect();
+    assert_eq!(
+        needs,
+        [json!([]), json!(["planning-step"]), json!(["search-step"])]
+    );
+    let run = &result["run"];
+    assert_eq!(
+        (&run["kind"], &run["status"]),
+        (&json!("plan"), &json!("completed"))
+    );
+    assert_eq!(
+        (&run["output"], &run["answeredBy"]),
+        (&result["answer"], &json!("worker"))
+    );
+    assert_eq!(
+        answer(&workspace, "runs list --kind plan")["result"]["total"],
+        1
+    );
+    // Direct dependencies only.
+    let told = &said(&workspace, "summarizer")[0];
+    let context = "\n\nContext from dependencies:\n- [search-step][the-web-crawler]: [web-crawler] fetched evidence";
+    assert!(told.ends_with(context), "{told}");
+    assert!(
+        !told.contains("planned steps") && !told.contains("[done]"),
+        "{told}"
+    );
+}
+
+#[test]
+fn c_2_and_c_18_everything_is_told_in_causal_order_also_to_who_comes_late() {
+    let workspace = world(THREE);
+    let result = runs(&workspace, "'plan, then search, then summarize'");
+    let told: Vec<(String, String)> = events(&workspace, &result)
+        .into_iter()
+        .filter(|(kind, _)| matches!(&**kind, "plan" | "dispatch" | "stepCompleted" | "aggregate"))
+        .collect();
+    let told: Vec<_> = told.iter().map(|(kind, step)| (&**kind, &**step)).collect();
+    assert_eq!(
+        told,
+        [
+            ("plan", ""),
+            ("dispatch", "planning-step"),
+            ("stepCompleted", "planning-step"),
+            ("dispatch", "search-step"),
+            ("stepCompleted", "search-step"),
+            ("dispatch", "summarization-step"),
+            ("stepCompleted", "summarization-step"),
+            ("aggregate", ""),
+        ]
+    );
+}
+
+#[test]
+fn c_18_events_are_streamed_as_they_are_kept_and_the_result_comes_last() {
+    let workspace = world(THREE);
+    let words = shlex::split(&format!("plan run {GOAL} --format ndjson")).unwrap();
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 0, "{reply}");
+    let lines = reply
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let (last, told) = lines.split_last().unwrap();
+    let id = last["result"]["run"]["id"].as_str().unwrap();
+    let shown = answer(&workspace, &format!("runs show {id}"));
+    let told: Vec<_> = told.iter().map(|line| line["result"].clone()).collect();
+    assert_eq!(json!(told), shown["result"]["events"]);
+}
+
+#[test]
+fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
+    let texts: &[&str] = &["first try", "second try [done]"];
+    let workspace = world(&[("summarizer", texts)]);
+    let result = runs(&workspace, "'do work' --max-loops 2");
+    assert_eq!(
+        result["answer"],
+        "[summarization-step] [summarizer] second try [done]"
+    );
+    assert_eq!(
+        (&result["satisfied"], &result["passes"]),
+        (&json!(true), &json!(2))
+    );
+    let told = said(&workspace, "summarizer");
+    assert_eq!(told.len(), 2);
+    assert!(!told[0].contains("Refine"), "{}", told[0]);
+    assert!(
+        told[1].contains("The last attempt was not satisfactory.\n\nPrevious result:\n[summarization-step] [summarizer] first try"),
+        "{}",
+        told[1]
+    );
+    let starts = events(&workspace, &result);
+    assert_eq!(starts.iter().filter(|(kind, _)| kind == "plan").count(), 2);
+}
+
+#[test]
+fn c_4_one_pass_is_all_unless_told_and_it_is_said_that_the_goal_is_not_reached() {
+    let workspace = world(&[("summarizer", &["first try", "second try [done]"])]);
+    let reply = answer(&workspace, "plan run 'do work'");
+    assert_eq!(reply["result"]["satisfied"], false);
+    assert!(
+        reply["result"]["answer"]
+            .as_str()
+            .unwrap()
+            .contains("first try")
+    );
+    let warning = reply["warnings"].as_array().unwrap().last().unwrap();
+    assert!(
+        warning.as_str().unwrap().contains("after 1 pass"),
+        "{reply:#}"
+    );
+    assert_eq!(said(&workspace, "summarizer").len(), 1);
+}
+
+#[test]
+fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
+    for (texts, passes, satisfied) in [
+        (&["never"][..], 3, false),
+        (&["+well"], 1, true),
+        (&["[DONE]"], 1, true),
+    ] {
+        let workspace = world(&[("summarizer", texts)]);
+        let result = runs(&workspace, "'do work' --max-loops 3");
+        assert_eq!(result["passes"], passes, "{texts:?}");
+        assert_eq!(result["satisfied"], satisfied, "{texts:?}");
+        assert_eq!(said(&workspace, "summarizer").len(), passes, "{texts:?}");
+    }
+    // What another step says ends nothing.
+    let workspace = world(&[("planner", &["[done]"]), ("summarizer", &["not yet"])]);
+    assert_eq!(
+        runs(&workspace, "'plan and summarize' --max-loops 2")["passes"],
+        2
+    );
+}
+
+#[test]
+fn only_the_last_step_is_done_again_when_that_is_asked_for() {
+    let workspace = world(&[
+        ("planner", &["one"]),
+        ("summarizer", &["bad", "good [done]"]),
+    ]);
+    let line = "'plan and summarize' --max-loops 3 --refine last-step";
+    let result = runs(&workspace, line);
+    assert_eq!(result["passes"], 2);
+    assert_eq!(said(&workspace, "planner").len(), 1);
+    let told = said(&workspace, "summarizer").remove(1);
+    assert!(
+        told.contains("Previous result:\n[planning-step] [planner] one"),
+        "{told}"
+    );
+    assert!(
+        told.contains("- [planning-step][the-planner]: [planner] one"),
+        "{told}"
+    );
+    assert_eq!(
+        result["answer"],
+        "[planning-step] [planner] one\n\n[summarization-step] [summarizer] good [done]"
+    );
+}
+
+#[test]
+fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
+    let workspace = world(&[]);
+    let reply = fails(&workspace, "'do work'", "E_AGENT_NOT_FOUND");
+    assert_eq!(reply["error"]["message"], "Agent 'planner' not found");
+    assert_eq!(reply["result"]["run"]["status"], "failed");
+    assert_eq!(reply["result"]["run"]["error"], "Agent 'planner' not found");
+    assert_eq!(
+        answer(&workspace, "runs list --status failed --kind plan")["result"]["total"],
+        1
+    );
+    // Nothing begins when anything of the plan cannot be done.
+    let workspace = world(&[("planner", &["x"])]);
+    workspace.write("plan.yaml", "goal: g\nsteps:\n- {id: a, capability: planner, instruction: x}\n- {id: b, agent: nobody, instruction: y, dependsOn: [a]}\n");
+    let reply = fails(&workspace, "plan.yaml", "E_AGENT_NOT_FOUND");
+    assert_eq!(reply["error"]["message"], "Agent 'nobody' not found");
+    assert_eq!(said(&workspace, "planner").len(), 0);
+}
+
+#[test]
+fn c_10_to_c_12_and_c_19_the_words_of_a_goal_choose_who_works() {
+    let workspace = world(&[("sql-agent", &["rows [done]"])]);
+    let result = runs(&workspace, "'query the database'");
+    assert_eq!(result["answer"], "[sql-step] [sql-agent] rows [done]");
+    let all = [
+        "planner",
+        "web-crawler",
+        "ie-agent",
+        "sql-agent",
+        "classifier",
+        "orchestrator",
+        "summarizer",
+    ];
+    let all: Vec<(&str, &[&str])> = all.iter().map(|one| (*one, &["x"][..])).collect();
+    let workspace = world(&all);
+    let steps = |line: &str| {
+        let result = runs(&workspace, line);
+        let steps = result["steps"].as_array().unwrap().iter();
+        let steps = steps.map(|step| step["step"].as_str().unwrap().to_string());
+        steps.collect::<Vec<_>>()
+    };
+    assert_eq!(steps("'use a tool'"), ["tool-use-step"]);
+    let seven = steps("'plan search extract entities classify sql summarize tool'");
+    assert_eq!(
+        (seven.len(), &*seven[0], &*seven[1], &*seven[6]),
+        (7, "planning-step", "search-step", "summarization-step")
+    );
+    let trap = steps("\"Explain our partner's energy plant\"");
+    assert!(!trap.contains(&"ner-step".to_string()), "{trap:?}");
+}
+
+#[test]
+fn c_13_a_step_that_fails_is_asked_again_as_long_as_passes_are_left() {
+    let workspace = world(&[("summarizer", &["!boom", "well [done]"])]);
+    let result = runs(&workspace, "'do work' --max-loops 2");
+    assert_eq!(result["steps"][0]["tries"], 2);
+    assert_eq!(
+        (&result["passes"], &result["satisfied"]),
+        (&json!(1), &json!(true))
+    );
+    let told = events(&workspace, &result);
+    assert!(
+        told.contains(&("error".into(), "summarization-step".into())),
+        "{told:?}"
+    );
+    let workspace = world(&[
+        ("planner", &["x"]),
+        ("summarizer", &["!boom", "well [done]"]),
+    ]);
+    let reply = fails(&workspace, "'plan and summarize'", "E_STEPS_FAILED");
+    assert!(
+        reply["error"]["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("boom"),
+        "{reply:#}"
+    );
+    let steps = reply["result"]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&steps[0]["status"], &steps[1]["status"]),
+        (&json!("done"), &json!("failed"))
+    );
+    assert_eq!(reply["result"]["answer"], "[planning-step] [planner] x");
+    assert_eq!(reply["result"]["run"]["status"], "failed");
+    let workspace = world(&[("summarizer", &["!boom"])]);
+    fails(&workspace, "'do work'", "E_AGENT_FAILED");
+}
+
+#[test]
+fn c_14_conversations_at_the_same_time_do_not_mix() {
+    let workspace = world(THREE);
+    let start = |goal: &str| {
+        let mut command = workspace.command(&["plan", "run", goal]);
+        command
+            .env_remove("CLEO_NOW")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let children = [
+        start("plan red and summarize"),
+        start("plan blue and summarize"),
+    ];
+    let mut ids = Vec::new();
+    for (child, color) in children.into_iter().zip(["red", "blue"]) {
+        let reply = document(&workspace.reply(&child.wait_with_output().unwrap()));
+        let run = &reply["result"]["run"];
+        assert_eq!(run["status"], "completed", "{reply:#}");
+        let id = run["id"].as_str().unwrap();
+        let asked = [
+            asked(&workspace, "planner"),
+            asked(&workspace, "summarizer"),
+        ]
+        .concat();
+        let own = asked
+            .iter()
+            .filter(|one| one["context"]["conversation_id"] == id);
+        let own: Vec<_> = own
+            .map(|one| one["input"]["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(own.len(), 2);
+        assert!(own.iter().all(|text| text.contains(color)), "{own:?}");
+        ids.push(id.to_string());
+    }
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[test]
+fn c_15_an_agent_answers_twice_in_a_row_and_is_gone_when_it_is_removed() {
+    let workspace = world(&[("summarizer", &["one", "two"])]);
+    for expected in ["[summarizer] one", "[summarizer] two"] {
+        let reply = answer(&workspace, "agents execute x --agent the-summarizer");
+        assert_eq!(reply["result"]["run"]["output"], expected);
+    }
+    assert_eq!(
+        answer(&workspace, "agents list --capability SUMMARIZER")["result"]["total"],
+        1
+    );
+    answer(&workspace, "agents remove the-summarizer");
+    assert_eq!(
+        answer(&workspace, "agents list --capability summarizer")["result"]["total"],
+        0
+    );
+}
+
+const DIAMOND: &str = "\
+goal: Compare
+steps:
+  - {id: a, capability: planner, instruction: begin}
+  - {id: b, agent: left, instruction: left, dependsOn: [a]}
+  - {id: c, agent: right, instruction: right, dependsOn: [a]}
+  - {id: d, capability: summarizer, instruction: end, dependsOn: [c, b]}
+";
+
+/// A worker that ends only when another works at the same time.
+const MEETING: &str = r#"
+touch "$1.there"
+until [ -e "$2.there" ]; do sleep 0.05; done
+exec sh worker.sh "$1" met
+"#;
+
+#[test]
+fn c_17_the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
+    let workspace = world(&[("planner", &["x"]), ("summarizer", &["end [done]"])])
+        .with("plan.yaml", DIAMOND)
+        .with("meet.sh", MEETING);
+    for (one, other) in [("left", "right"), ("right", "left")] {
+        let line = format!(
+            "agents register {one} --timeout-ms 60000 --command 'sh meet.sh {one} {other}'"
+        );
+        workspace.ok(&line);
+    }
+    let result = runs(&workspace, "plan.yaml");
+    let told = events(&workspace, &result);
+    let at = |kind: &str, step: &str| {
+        let is_it = |one: &(String, String)| one.0 == kind && one.1 == step;
+        told.iter().position(is_it).unwrap()
+    };
+    for step in ["b", "c"] {
+        assert!(at("stepCompleted", "a") < at("dispatch", step));
+        assert!(at("stepCompleted", step) < at("dispatch", "d"));
+        assert!(at("dispatch", step) < at("stepCompleted", "b").min(at("stepCompleted", "c")));
+    }
+    // The context is in the order of the dependencies.
+    let told = said(&workspace, "summarizer").remove(0);
+    assert!(
+        told.ends_with("- [c][right]: [right] met\n- [b][left]: [left] met"),
+        "{told}"
+    );
+    workspace.write(
+        "circle.yaml",
+        DIAMOND.replace("begin}", "begin, dependsOn: [d]}"),
+    );
+    let reply = fails(&workspace, "circle.yaml", "E_PLAN_INVALID");
+    assert!(
+        reply["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("circle"),
+        "{reply:#}"
+    );
+}
+
+#[test]
+fn an_offline_reply_is_no_result_of_a_step() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("agents register Summarizer --capability summarizer --prompt p");
+    let reply = fails(&workspace, "'do work' --max-loops 3", "E_CONFIG_INVALID");
+    assert_eq!(
+        reply["error"]["fix"],
+        "cleo config set llm.provider openai-chat"
+    );
+    assert_eq!(reply["result"]["run"]["status"], "failed");
+    assert_eq!(reply["result"]["steps"][0]["tries"], 0);
+}
+
+#[test]
+fn a_worker_of_the_project_is_not_run_by_a_plan_before_it_is_trusted() {
+    let workspace = world(&[("planner", &["x"])]).with(
+        ".cleo/agents/evil.yaml",
+        "name: Evil\ncapability: summarizer\ncommand: [touch, pwned]\n",
+    );
+    let reply = fails(
+        &workspace,
+        "'plan and summarize' --max-loops 2",
+        "E_AGENT_UNTRUSTED",
+    );
+    assert_eq!(reply["error"]["fix"], "cleo agents trust evil");
+    assert_eq!(said(&workspace, "planner").len(), 0);
+    assert!(!workspace.path("pwned").exists());
+}
+
+#[test]
+fn a_program_of_the_user_can_plan_and_another_can_judge() {
+    let workspace = world(&[("planner", &["one", "two"])])
+        .with("wish.sh", "cat > wish.json\necho '{\"steps\":[{\"id\":\"only\",\"capability\":\"planner\",\"instruction\":\"Do it.\"}]}'\n")
+        .with("judge.sh", "cat > judged.json\ngrep -q two judged.json && echo '{\"satisfied\":true}' || echo '{\"satisfied\":false}'\n");
+    let line = "'any goal' --planner 'sh wish.sh' --satisfied-by 'sh judge.sh' --max-loops 5";
+    let result = runs(&workspace, line);
+    assert_eq!(
+        (&result["passes"], &result["satisfied"]),
+        (&json!(2), &json!(true))
+    );
+    assert_eq!(result["answer"], "[only] [planner] two");
+    let wish: Value = serde_json::from_str(&workspace.read("wish.json")).unwrap();
+    assert_eq!(
+        (&wish["goal"], &wish["previousResult"]),
+        (&json!("any goal"), &json!("[only] [planner] one"))
+    );
+    let judged: Value = serde_json::from_str(&workspace.read("judged.json")).unwrap();
+    assert_eq!(
+        (&judged["pass"], &judged["reply"]),
+        (&json!(2), &json!("[planner] two"))
+    );
+    for (planner, code) in [
+        ("echo no plan", "E_AGENT_FAILED"),
+        ("false", "E_AGENT_FAILED"),
+        ("no-such-program-at-all", "E_PROGRAM_MISSING"),
+        (
+            "echo '{\"steps\":[{\"id\":\"a\",\"agent\":\"nobody\",\"instruction\":\"x\"}]}'",
+            "E_AGENT_NOT_FOUND",
+        ),
+        (
+            "echo '{\"steps\":[{\"id\":\"a\",\"capability\":\"planner\",\"instruction\":\"x\",\"dependsOn\":[\"a\"]}]}'",
+            "E_AGENT_FAILED",
+        ),
+        ("a 'b", "E_INPUT_INVALID"),
+    ] {
+        let words = ["plan", "run", "g", "--planner", planner];
+        let reply = workspace.json(&words);
+        assert_eq!(reply["error"]["code"], code, "{planner}: {reply:#}");
+    }
+    let reply = workspace.json(&["plan", "run", "'plan'", "--satisfied-by", "echo maybe"]);
+    assert_eq!(reply["error"]["code"], "E_STEPS_FAILED", "{reply:#}");
+    assert!(
+        reply["result"]["answer"].as_str().unwrap().contains("two"),
+        "{reply:#}"
+    );
+}
+
+/// A world with a model that is the given server.
+fn with_model(workspace: TestWorkspace, server: &Server) -> TestWorkspace {
+    workspace
+        .env("CLEO_LLM_PROVIDER", "openai-chat")
+        .env("CLEO_LLM_BASE_URL", &server.url)
+        .env("CLEO_LLM_RETRIES", "0")
+}
+
+fn says(text: &str) -> Answer {
+    let body = json!({"model": "m-1", "choices": [{"message": {"content": text},
+        "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
+    Answer::Whole(200, "", body.to_string())
+}
+
+fn planned(agent: &str, needs: &str) -> String {
+    json!({"steps": [
+        {"id": "look", "title": "Look", "agent": agent, "intent": null, "instruction": "Look.", "dependsOn": []},
+        {"id": "tell", "title": "Tell", "agent": "the-summarizer", "intent": null, "instruction": "Tell.", "dependsOn": [needs]},
+    ]})
+    .to_string()
+}
+
+#[test]
+fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
+    let good = planned("the-planner", "look");
+    for (answers, asked) in [
+        (vec![says(&good)], 1),
+        (vec![says(&format!("```json\n{good}\n```"))], 1),
+        (vec![says(&planned("nobody", "look")), says(&good)], 2),
+        (vec![says(&planned("the-planner", "tell")), says(&good)], 2),
+        (vec![says("Here you are!"), says(&good)], 2),
+        (
+            vec![
+                Answer::Whole(400, "", "{\"error\":\"no schemas here\"}".into()),
+                says(&good),
+            ],
+            2,
+        ),
+    ] {
+        let server = Server::start(&answers);
+        let workspace = with_model(world(THREE), &server);
+        let reply = answer(&workspace, "plan 'Look and tell' --llm");
+        assert_eq!(reply["result"]["source"], "model", "{reply:#}");
+        assert_eq!(reply["warnings"], json!([]));
+        assert_eq!(
+            reply["result"]["plan"]["steps"][1]["dependsOn"],
+            json!(["look"])
+        );
+        assert_eq!(reply["result"]["plan"]["goal"], "Look and tell");
+        assert_eq!(server.asked().len(), asked);
+        let first = &server.asked()[0].body;
+        assert_eq!(first["response_format"]["json_schema"]["strict"], true);
+    }
+}
+
+#[test]
+fn a_model_that_makes_no_plan_leaves_it_to_the_rule_and_that_is_said() {
+    for answers in [
+        vec![says("no"), says("no")],
+        vec![says(&planned("nobody", "look"))],
+        vec![says(&planned("the-planner", "tell"))],
+        vec![says("{\"steps\":[]}")],
+        vec![Answer::Whole(401, "", String::new())],
+        vec![Answer::Close],
+    ] {
+        let server = Server::start(&answers);
+        let workspace = with_model(world(THREE), &server);
+        let reply = answer(&workspace, &format!("plan {GOAL} --llm"));
+        assert_eq!(reply["result"]["source"], "words", "{reply:#}");
+        assert!(
+            reply["warnings"][0]
+                .as_str()
+                .unwrap()
+                .contains("so the rule did"),
+            "{reply:#}"
+        );
+        assert_eq!(
+            reply["result"]["plan"]["steps"].as_array().unwrap().len(),
+            3
+        );
+        assert!(server.asked().len() <= 2);
+    }
+    let reply = answer(&world(THREE), &format!("plan {GOAL} --llm"));
+    assert_eq!(reply["result"]["source"], "words");
+    assert!(
+        reply["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("no model is configured"),
+        "{reply:#}"
+    );
+}
+
+#[test]
+fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
+    let good = planned("looker", "look");
+    let server = Server::start(&[says(&good), says("seen")]);
+    let workspace = with_model(world(&[("summarizer", &["told [done]"])]), &server);
+    workspace.ok("agents register Looker --prompt 'You look.'");
+    let result = runs(&workspace, "'Look and tell' --llm");
+    assert_eq!(
+        result["answer"],
+        "[look] seen\n\n[tell] [summarizer] told [done]"
+    );
+    assert_eq!(result["run"]["usage"]["totalTokens"], 11);
+    assert_eq!(result["run"]["answeredBy"], Value::Null);
+    let told = said(&workspace, "summarizer").remove(0);
+    assert_eq!(
+        told,
+        "Tell.\n\nContext from dependencies:\n- [look][looker]: seen"
+    );
+}
+
+/// Five steps in a chain. The fourth kills cleo, the first time.
+fn killing() -> (TestWorkspace, String) {
+    let names = ["a", "b", "c", "d", "e"];
+    let workers: Vec<(&str, &[&str])> = names.iter().map(|name| (*name, &["well"][..])).collect();
+    let workspace = world(&workers);
+    let step = |(at, name): (usize, &&str)| {
+        let needs = at
+            .checked_sub(1)
+            .map(|before| vec![names[before]])
+            .unwrap_or_default();
+        json!({"id": name, "agent": format!("the-{name}"), "instruction": "Do.", "dependsOn": needs})
+    };
+    let steps: Vec<Value> = names.iter().enumerate().map(step).collect();
+    workspace.write(
+        "plan.json",
+        json!({"goal": "g", "maxLoops": 2, "steps": steps}).to_string(),
+    );
+    let script = "[ -e killed ] || { touch killed; kill -9 $PPID; exit 1; }\nexec sh worker.sh d 'well [done]'\n";
+    workspace.write("kill.sh", script);
+    workspace.ok("agents update the-d --command 'sh kill.sh'");
+    let words = ["plan", "run", "plan.json"];
+    let output = workspace.command(&words).output().unwrap();
+    assert_eq!(output.status.code(), None, "cleo was killed");
+    let listed = answer(&workspace, "runs list --kind plan");
+    let run = &listed["result"]["runs"][0];
+    assert_eq!(run["status"], "interrupted", "{listed:#}");
+    (workspace, run["id"].as_str().unwrap().to_string())
+}
+
+#[test]
+fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
+    let (workspace, id) = killing();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(
+        (&result["run"]["id"], &result["run"]["status"]),
+        (&json!(id), &json!("completed"))
+    );
+    // The last step does not say that the goal is reached, so there was a second pass.
+    assert_eq!(
+        (&result["passes"], &result["satisfied"]),
+        (&json!(2), &json!(false))
+    );
+    for (name, calls) in [("a", 2), ("b", 2), ("c", 2), ("d", 2), ("e", 2)] {
+        assert_eq!(said(&workspace, name).len(), calls, "{name}");
+    }
+    let first = said(&workspace, "d").remove(0);
+    assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
+    // What is done, or goes on, is not gone on with.
+    let reply = answer(&workspace, &format!("plan run --resume {id}"));
+    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
+    let reply = answer(&workspace, &format!("runs resume {id}"));
+    assert_eq!(
+        reply["error"]["fix"],
+        format!("cleo plan run --resume {id}")
+    );
+    let reply = answer(&workspace, "plan run --resume exec_1");
+    assert_eq!(reply["error"]["code"], "E_RUN_NOT_FOUND", "{reply:#}");
+    // The file of events has what the store has, whatever the kill left of it.
+    let shown = answer(&workspace, &format!("runs show {id}"));
+    let lines = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
+    let cursors = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["cursor"].clone());
+    let events = shown["result"]["events"].as_array().unwrap().iter();
+    assert_eq!(
+        cursors.collect::<Vec<_>>(),
+        events
+            .map(|event| event["cursor"].clone())
+            .collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
+    let workspace = world(&[("planner", &["x"]), ("summarizer", &["well [done]"])])
+        .with("cancel.sh", "cleo runs list --jq '.result.runs[0].id' --format json | tr -d '\"' > id\n(cleo runs cancel $(cat id) > cancelled 2>&1 &)\nuntil cleo runs show $(cat id) --json | grep -q run.cancel; do sleep 0.05; done\nexec sh worker.sh planner x\n");
+    workspace.ok("agents update the-planner --timeout-ms 60000 --command 'sh cancel.sh'");
+    let reply = fails(&workspace, "'plan and summarize'", "E_RUN_CANCELLED");
+    assert_eq!(reply["result"]["run"]["status"], "cancelled");
+    let steps = reply["result"]["steps"].as_array().unwrap();
+    assert_eq!(
+        (&steps[0]["status"], &steps[1]["status"]),
+        (&json!("done"), &json!("waiting"))
+    );
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true, "{result:#}");
+    assert_eq!(said(&workspace, "planner").len(), 1);
+}
+
+#[test]
+fn a_plan_that_failed_goes_on_with_what_failed() {
+    let workspace = world(&[
+        ("planner", &["x"]),
+        ("summarizer", &["!boom", "well [done]"]),
+    ]);
+    let reply = fails(&workspace, "'plan and summarize'", "E_STEPS_FAILED");
+    let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true);
+    assert_eq!(
+        (
+            said(&workspace, "planner").len(),
+            said(&workspace, "summarizer").len()
+        ),
+        (1, 2)
+    );
+    assert_eq!(result["run"]["error"], Value::Null);
+}

@@ -1,0 +1,446 @@
+//! The real agent programs, each in a clean environment with a home of its own and a model that plays
+//! a script. They are there when `CLEO_AGENT_PROGRAMS` names their folder, as `scripts/test` does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use cleo::run::Outcome;
+use cleo::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::model::{Model, Step, say};
+use crate::spawn::{add, spawn};
+use crate::verify::{self, GOOD, OUTPUT, check, entry_with};
+use crate::world::{CLEO, TestWorkspace, left_out};
+
+const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
+/// Longer than any attempt takes.
+const LONG: Duration = Duration::from_secs(150);
+
+/// A real program that does not see the variables of whoever runs the tests.
+struct Clean(Box<dyn Runner>);
+
+impl Runner for Clean {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        Invocation {
+            passed: Vec::new(),
+            ..self.0.invocation(job)
+        }
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        self.0.hear(line, ended)
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        self.0.judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        self.0.resumes()
+    }
+}
+
+/// One program, its home, and the folder that it works in.
+struct Agent {
+    runner: Clean,
+    home: TempDir,
+    environment: Vec<(String, String)>,
+    folder: PathBuf,
+}
+
+impl Agent {
+    /// Returns the program of a name, set up to ask a model; none where it is not installed.
+    fn find(name: &str, url: &str, folder: &Path) -> Option<Agent> {
+        let programs = std::env::var_os("CLEO_AGENT_PROGRAMS").map(PathBuf::from);
+        let Some(programs) = programs.filter(|programs| programs.join(name).exists()) else {
+            left_out(&format!("CLEO_AGENT_PROGRAMS does not lead to {name}"));
+            return None;
+        };
+        let home = tempfile::tempdir().unwrap();
+        let environment = surroundings(name, home.path(), url, &programs);
+        Some(Agent {
+            runner: Clean(Runners::default().named(name, None).unwrap()),
+            home,
+            environment,
+            folder: folder.to_path_buf(),
+        })
+    }
+
+    fn job(&self, play: &str) -> Job {
+        Job {
+            prompt: format!("This is a test.\nPLAY: {play}\nDo what you are told.\n"),
+            prompt_file: self.home.path().join("prompt"),
+            output_file: self.folder.join(OUTPUT),
+            folder: self.folder.clone(),
+            environment: self.environment.clone(),
+            passed: Vec::new(),
+            model: None,
+            resume: None,
+            tools: Vec::new(),
+            limits: Limits {
+                time: Some(LONG),
+                ..Limits::default()
+            },
+            raw: self.home.path().join("raw"),
+        }
+    }
+
+    fn drive(&self, job: &Job) -> Ended {
+        drive(&self.runner, job, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    }
+
+    /// Plays something to its end.
+    fn play(&self, play: &str) -> Ended {
+        self.drive(&self.job(play))
+    }
+}
+
+/// Writes the settings of a program, and returns the variables that it gets.
+fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(String, String)> {
+    let write = |path: &str, text: String| {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(programs.to_path_buf()).chain(std::env::split_paths(&inherited));
+    let path = std::env::join_paths(path).unwrap().into_string().unwrap();
+    let at_home = |place: &str| home.join(place).to_str().unwrap().to_string();
+    let mut pairs = vec![
+        ("PATH", path),
+        ("HOME", at_home("")),
+        ("XDG_CONFIG_HOME", at_home(".config")),
+        ("XDG_DATA_HOME", at_home(".local/share")),
+        ("XDG_STATE_HOME", at_home(".local/state")),
+        ("XDG_CACHE_HOME", at_home(".cache")),
+        ("NO_PROXY", "127.0.0.1".to_string()),
+        ("CLEO_AGENT", name.to_string()),
+        ("CLEO_NOW", "2026-01-26T09:30:00Z".to_string()),
+    ];
+    let dummy = || "dummy".to_string();
+    let yes = || "1".to_string();
+    match name {
+        "claude" => pairs.extend([
+            ("ANTHROPIC_BASE_URL", url.to_string()),
+            ("ANTHROPIC_API_KEY", dummy()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", yes()),
+            ("CLAUDE_CODE_MAX_RETRIES", yes()),
+        ]),
+        "codex" => {
+            write(
+                ".codex/config.toml",
+                format!(
+                    "model = \"scripted\"\nmodel_provider = \"scripted\"\n\
+                     [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{url}/v1\"\n\
+                     wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\n\
+                     request_max_retries = 1\nstream_max_retries = 2\n"
+                ),
+            );
+            pairs.push(("SCRIPTED_KEY", dummy()));
+        }
+        "gemini" => {
+            let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
+            write(".gemini/settings.json", settings.to_string());
+            pairs.extend([
+                ("GEMINI_API_KEY", dummy()),
+                ("GEMINI_MODEL", "gemini-2.5-pro".to_string()),
+                ("GOOGLE_GEMINI_BASE_URL", url.to_string()),
+            ]);
+        }
+        "opencode" => {
+            let options = json!({"baseURL": format!("{url}/v1"), "apiKey": "dummy"});
+            let model = "anthropic/claude-sonnet-4-5";
+            let settings = json!({
+                "model": model, "small_model": model, "provider": {"anthropic": {"options": options}},
+            });
+            write(".config/opencode/opencode.json", settings.to_string());
+            pairs.extend([
+                ("OPENCODE_DISABLE_MODELS_FETCH", yes()),
+                ("OPENCODE_DISABLE_AUTOUPDATE", yes()),
+            ]);
+        }
+        "copilot" => pairs.extend([
+            ("COPILOT_OFFLINE", "true".to_string()),
+            ("COPILOT_PROVIDER_TYPE", "openai".to_string()),
+            ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
+            ("COPILOT_PROVIDER_API_KEY", dummy()),
+            ("COPILOT_MODEL", "gpt-4.1".to_string()),
+        ]),
+        _ => panic!("{name} is no program"),
+    }
+    let pairs = pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value));
+    pairs.collect()
+}
+
+/// What an honest agent does: it writes the file, then the entry with cleo, and says so.
+fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
+    let append = format!("printf %s '{}' | {CLEO} manifest append", entry.trim());
+    let output = workspace.path(output).to_str().unwrap().to_string();
+    vec![
+        Step::Write(output, GOOD.to_string()),
+        Step::Shell(append),
+        say(DONE),
+    ]
+}
+
+fn does_its_work(name: &str) {
+    let workspace = verify::spawned();
+    let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let ended = agent.play("work");
+    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
+    assert_eq!(ended.message.as_deref(), Some(DONE), "{ended:#?}");
+    assert!(ended.conversation.is_some());
+    assert_eq!(ended.denied, [""; 0]);
+    check(&workspace, 0, "");
+}
+
+fn lies_and_repairs_it_in_the_same_conversation(name: &str) {
+    let workspace = verify::spawned();
+    let work = work(&workspace, OUTPUT, &entry_with(json!({})));
+    let model = Model::start(&[("lie", vec![say(DONE)]), ("repair", work)]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let ended = agent.play("lie");
+    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
+    assert_eq!(ended.message.as_deref(), Some(DONE));
+    let missing = workspace.json(&["verify", "output", "T1"]);
+    assert_eq!(missing["success"], false, "{missing:#}");
+    let mut job = agent.job("repair");
+    job.resume.clone_from(&ended.conversation);
+    let ended = agent.drive(&job);
+    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
+    check(&workspace, 0, "");
+}
+
+fn is_refused_by_its_model(name: &str) {
+    let workspace = TestWorkspace::new();
+    let model = Model::start(&[("refused", vec![Step::Fail(400, 99), say(DONE)])]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let ended = agent.play("refused");
+    assert_eq!(ended.outcome, Some(Outcome::AgentError), "{ended:#?}");
+    assert!(ended.reason.unwrap().contains("400"));
+}
+
+fn is_ended_while_its_model_is_silent(name: &str) {
+    let workspace = TestWorkspace::new();
+    let model = Model::start(&[("silence", vec![Step::Hang, say(DONE)])]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let stop = AtomicBool::new(false);
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            model.wait_until_it_hangs();
+            stop.store(true, Ordering::Relaxed);
+        });
+        let job = agent.job("silence");
+        drive(&agent.runner, &job, &stop, &mut |_| {}).unwrap()
+    });
+    assert_eq!(ended.outcome, Some(Outcome::Cancelled), "{ended:#?}");
+    assert_eq!(ended.exit_code, None);
+}
+
+/// Some of them wait for a server for as long as they are let.
+fn finds_no_server(name: &str) {
+    let workspace = TestWorkspace::new();
+    let url = format!("http://{}", crate::server::nobody());
+    let Some(agent) = Agent::find(name, &url, workspace.root()) else {
+        return;
+    };
+    let mut job = agent.job("nothing");
+    let outcome = match name {
+        "claude" => Outcome::AgentError,
+        _ => {
+            job.limits.time = Some(Duration::from_secs(6));
+            Outcome::Timeout
+        }
+    };
+    let ended = agent.drive(&job);
+    assert_eq!(ended.outcome, Some(outcome), "{ended:#?}");
+}
+
+macro_rules! each_program {
+    ($($program:ident)+) => {
+        $(mod $program {
+            each_program!(@tests $program does_its_work lies_and_repairs_it_in_the_same_conversation
+                is_refused_by_its_model is_ended_while_its_model_is_silent finds_no_server);
+        })+
+    };
+    (@tests $program:ident $($test:ident)+) => {
+        $(#[test]
+        fn $test() {
+            super::$test(stringify!($program));
+        })+
+    };
+}
+
+each_program!(claude codex gemini opencode copilot);
+
+/// How programs end in ways of their own.
+#[test]
+fn each_fails_in_its_own_ways() {
+    type Case = (&'static str, Vec<Step>, fn(&mut Job), Outcome);
+    let shell = || Step::Shell("echo again".to_string());
+    let nothing: fn(&mut Job) = |_| {};
+    let cases: Vec<Case> = vec![
+        (
+            "claude",
+            vec![Step::Fail(429, 99), say(DONE)],
+            nothing,
+            Outcome::RateLimited,
+        ),
+        (
+            "codex",
+            vec![Step::Fail(429, 99), say(DONE)],
+            nothing,
+            Outcome::RateLimited,
+        ),
+        (
+            "claude",
+            vec![Step::Fail(529, 1), say(DONE)],
+            nothing,
+            Outcome::Ok,
+        ),
+        ("codex", vec![Step::Break, say(DONE)], nothing, Outcome::Ok),
+        (
+            "claude",
+            vec![shell(), shell(), shell(), say(DONE)],
+            |job| job.limits.turns = Some(2),
+            Outcome::Budget,
+        ),
+        (
+            "claude",
+            vec![shell(), shell(), say(DONE)],
+            |job| job.limits.cost = Some(0.0001),
+            Outcome::Budget,
+        ),
+        (
+            "opencode",
+            vec![shell(), shell(), shell(), say(DONE)],
+            |job| job.limits.turns = Some(2),
+            Outcome::Budget,
+        ),
+        (
+            "opencode",
+            vec![Step::Cut("Half".into())],
+            nothing,
+            Outcome::AgentError,
+        ),
+    ];
+    for (at, (name, steps, change, outcome)) in cases.into_iter().enumerate() {
+        let workspace = TestWorkspace::new();
+        let model = Model::start(&[("case", steps)]);
+        let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+            continue;
+        };
+        let mut job = agent.job("case");
+        change(&mut job);
+        let ended = agent.drive(&job);
+        assert_eq!(ended.outcome, Some(outcome), "{at} {name} {ended:#?}");
+    }
+}
+
+#[test]
+fn what_claude_may_not_do_is_named_though_it_says_that_it_is_done() {
+    let workspace = verify::spawned();
+    let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
+    let Some(agent) = Agent::find("claude", &model.url, workspace.root()) else {
+        return;
+    };
+    let mut job = agent.job("work");
+    job.tools = vec!["Read".to_string()];
+    let ended = agent.drive(&job);
+    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
+    assert_eq!(ended.message.as_deref(), Some(DONE));
+    assert_eq!(ended.denied, ["Bash"]);
+    assert_eq!(
+        workspace.json(&["verify", "output", "T1"])["success"],
+        false
+    );
+}
+
+#[test]
+fn a_way_to_sign_in_that_gemini_does_not_know_is_told() {
+    let workspace = TestWorkspace::new();
+    let model = Model::start(&[("any", vec![say(DONE)])]);
+    let Some(agent) = Agent::find("gemini", &model.url, workspace.root()) else {
+        return;
+    };
+    let settings = json!({"security": {"auth": {"selectedType": "none-such"}}});
+    let path = agent.home.path().join(".gemini/settings.json");
+    fs::write(path, settings.to_string()).unwrap();
+    let ended = agent.play("any");
+    assert_eq!(ended.outcome, Some(Outcome::AgentError), "{ended:#?}");
+    assert_eq!(ended.exit_code, Some(41));
+    assert!(ended.reason.unwrap().contains("auth"));
+}
+
+#[test]
+fn eight_at_once_write_to_one_manifest() {
+    let names = [
+        "claude", "codex", "gemini", "opencode", "copilot", "claude", "codex", "copilot",
+    ];
+    let workspace = TestWorkspace::new();
+    let tasks: Vec<_> = (1..=8)
+        .map(|n| json!({"title": format!("Paint {n}")}))
+        .collect();
+    add(&workspace, &tasks);
+    let mut plays = Vec::new();
+    for n in 1..=8 {
+        let id = format!("T{n}");
+        spawn(&workspace, &[&id]);
+        let (name, file) = (
+            format!("paint-{n}-2026-01-26"),
+            format!("2026-01-26_paint-{n}.md"),
+        );
+        let entry = entry_with(json!({"id": name, "file": file, "linked_tasks": [id]}));
+        plays.push((
+            id,
+            work(
+                &workspace,
+                &OUTPUT.replace("paint-it", &format!("paint-{n}")),
+                &entry,
+            ),
+        ));
+    }
+    let plays: Vec<_> = plays
+        .iter()
+        .map(|(id, steps)| (id.as_str(), steps.clone()))
+        .collect();
+    let model = Model::start(&plays);
+    let agents = names.map(|name| Agent::find(name, &model.url, workspace.root()));
+    if agents.iter().any(Option::is_none) {
+        return;
+    }
+    thread::scope(|scope| {
+        for ((id, _), agent) in plays.iter().zip(agents.into_iter().flatten()) {
+            scope.spawn(move || {
+                let ended = agent.play(id);
+                assert_eq!(ended.outcome, Some(Outcome::Ok), "{id} {ended:#?}");
+            });
+        }
+    });
+    for n in 1..=8 {
+        let verdict = workspace.json(&["verify", "output", &format!("T{n}")]);
+        assert_eq!(verdict["success"], true, "{verdict:#}");
+    }
+    let manifest = workspace.json(&["manifest", "validate"]);
+    assert_eq!(manifest["success"], true, "{manifest:#}");
+}
