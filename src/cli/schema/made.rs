@@ -171,7 +171,7 @@ fn replies() -> Vec<Reply> {
 }
 
 /// Commands that print something else than a reply.
-const NO_REPLY: &[&str] = &["completions"];
+const NO_REPLY: &[&str] = &["completions", "hook.stop", "hook.subagent-stop"];
 
 /// A command with the types that its result can have.
 struct Reply {
