@@ -9,6 +9,7 @@ use super::crew::{Checking, halt};
 use super::engine::Engine;
 use super::machine::{Deed, Fact};
 use super::prompt;
+use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
 use crate::id::TaskId;
@@ -90,10 +91,19 @@ impl Engine<'_> {
         }
         let options = spawn::Options::default();
         let mut prompts = Vec::with_capacity(ids.len());
-        let batch = spawn::spawn_batch(&mut self.context, ids, &options, &mut |spawned| {
+        let catalogue = match self.catalogue.take() {
+            Some(catalogue) => catalogue,
+            None => {
+                let surroundings = &self.context.surroundings;
+                Catalogue::load(&surroundings.places(Some(&self.context.workspace)))?
+            }
+        };
+        let mut take = |spawned| {
             prompts.push(spawned);
             true
-        })?;
+        };
+        let batch = spawn::spawn_by(&mut self.context, &catalogue, ids, &options, &mut take)?;
+        self.catalogue = Some(catalogue);
         for spawned in prompts {
             let step = self.places[&spawned.task_id];
             self.instruct(step, spawned)?;

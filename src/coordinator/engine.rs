@@ -16,6 +16,7 @@ use super::selection::Team;
 use super::staff::Worker;
 use super::trees::{Tree, Trees};
 use super::{Ambience, Listener, selection};
+use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::complete::Required;
@@ -78,6 +79,8 @@ pub(super) struct Engine<'a> {
     pub(super) places: HashMap<TaskId, usize>,
     pub(super) slots: Vec<Slot>,
     pub(super) required: Required,
+    /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
+    pub(super) catalogue: Option<Catalogue>,
     pub(super) facts: Vec<Fact>,
     told: Vec<(&'static str, Told)>,
     listener: &'a mut dyn Listener,
@@ -222,6 +225,7 @@ impl<'a> Engine<'a> {
             ambience: outset.ambience,
             run,
             required: None,
+            catalogue: None,
             facts: Vec::new(),
             told: Vec::new(),
             listener,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Serialize, Serializer};
 
 use super::{Options, Preparation, Spawned, keep};
+use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
@@ -148,10 +149,21 @@ pub fn spawn_batch(
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
     let catalogue = super::catalogue(context, options, &listed(ids))?;
+    spawn_by(context, &catalogue, ids, options, take)
+}
+
+/// Prepares prompts as [`spawn_batch`] does, by a catalogue that is read already.
+pub fn spawn_by(
+    context: &mut Context,
+    catalogue: &Catalogue,
+    ids: &[TaskId],
+    options: &Options,
+    take: &mut dyn FnMut(Spawned) -> bool,
+) -> Result<Batch> {
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
-    let mut preparation = Preparation::new(context, &catalogue, options)?;
+    let mut preparation = Preparation::new(context, catalogue, options)?;
     let mut batch = Batch::default();
     for (number, chunk) in ids.chunks(CHUNK).enumerate() {
         let done = prepare_chunk(context, &mut preparation, ids, chunk);

@@ -20,7 +20,7 @@ use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::template::Bindings;
 use crate::workspace::Workspace;
-pub use batch::{Batch, Failed, Selection, select, spawn_batch};
+pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_by};
 pub(in crate::ops) use gather::topics;
 use gather::{Names, Place};
 pub use receipt::Receipt;
