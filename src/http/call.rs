@@ -68,7 +68,10 @@ impl Call {
             Error::new(Code::InputInvalid, short(&message))
         })?;
         let rest = reader.end().map_err(|fault| {
-            Error::new(Code::InputInvalid, format!("something stands after the body: {fault}"))
+            Error::new(
+                Code::InputInvalid,
+                format!("something stands after the body: {fault}"),
+            )
         });
         rest.map(|()| read)
     }

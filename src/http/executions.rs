@@ -105,7 +105,10 @@ fn execute(call: Call) -> Promise {
         let told = call.server.scribe()?.execute(order, wait)?;
         let told = match wait {
             true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
-                Error::new(Code::RunTimeout, "the execution is not over yet; look at it again")
+                Error::new(
+                    Code::RunTimeout,
+                    "the execution is not over yet; look at it again",
+                )
             })?,
             false => told.await,
         };

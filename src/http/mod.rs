@@ -18,9 +18,14 @@ mod scribe;
 mod server;
 
 mod agents;
+mod chat;
 mod conversations;
 mod executions;
 mod health;
+mod query;
+mod routing;
+mod session;
+mod tasks;
 
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
 use super::call::Call;
-use crate::ops::tokens::Scope;
 use super::fault::Shape;
 use crate::error::Result;
+use crate::ops::tokens::Scope;
 
 /// What answers a call.
 pub(super) type Handler = fn(&Call) -> Result<Answer>;

@@ -35,6 +35,7 @@ pub mod undo;
 pub mod verify;
 pub mod watch;
 pub mod workers;
+pub mod workspace;
 
 use std::path::PathBuf;
 

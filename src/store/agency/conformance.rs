@@ -3,8 +3,8 @@
 use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
-    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run, RunKind,
-    RunStatus, Speaker, Usage,
+    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run,
+    RunKind, RunStatus, Speaker, Usage,
 };
 
 mod chat;
@@ -116,7 +116,9 @@ fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Agency) {
     assert!(0 < first && first < second);
     let mut transaction = agency.write().unwrap();
     transaction.remove_agent("nobody").unwrap();
-    transaction.use_agent("full", "2026-01-26T09:00:00.000Z").unwrap();
+    transaction
+        .use_agent("full", "2026-01-26T09:00:00.000Z")
+        .unwrap();
     transaction.commit().unwrap();
     assert_eq!(revision(agency), second);
     let mut transaction = agency.write().unwrap();
@@ -341,10 +343,19 @@ fn delegations_come_newest_first(agency: &mut dyn Agency) {
         user: "v".into(),
         ..run("y", None, RunStatus::Running)
     };
-    transaction.put_run(&run("x", None, RunStatus::Running)).unwrap();
+    transaction
+        .put_run(&run("x", None, RunStatus::Running))
+        .unwrap();
     transaction.put_run(&other).unwrap();
-    for (kind, run) in [("k", "x"), (DELEGATION, "x"), (DELEGATION, "y"), (DELEGATION, "x")] {
-        transaction.add_event(run, "t", kind, &Detail::new()).unwrap();
+    for (kind, run) in [
+        ("k", "x"),
+        (DELEGATION, "x"),
+        (DELEGATION, "y"),
+        (DELEGATION, "x"),
+    ] {
+        transaction
+            .add_event(run, "t", kind, &Detail::new())
+            .unwrap();
     }
     let cursors = |user, before, limit| -> Vec<u64> {
         let events = transaction.delegations(user, before, limit).unwrap();
@@ -385,6 +396,11 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
     assert_eq!(transaction.message_count("c").unwrap(), 3);
     assert_eq!(transaction.message_count("none").unwrap(), 0);
     assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
+    let before = |id, limit| transaction.messages_before("c", id, limit).unwrap();
+    assert_eq!(before("m4", 9), said[0..2]);
+    assert_eq!(before("m4", 1), said[1..2]);
+    assert_eq!(before("m3", 1), said[1..2]);
+    assert_eq!((before("m1", 9), before("none", 9)), (vec![], vec![]));
     let after = |cursor, limit| -> Vec<u64> {
         let said = transaction.said_after(cursor, limit).unwrap();
         said.into_iter().map(|(cursor, _)| cursor).collect()
