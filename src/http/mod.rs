@@ -8,7 +8,9 @@ mod caller;
 mod events;
 mod fault;
 mod guard;
+mod keys;
 mod listen;
+mod openapi;
 mod pages;
 mod pool;
 mod respond;
@@ -29,3 +31,6 @@ mod tasks;
 
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use super::route::Route;
 use super::{
-    agents, chat, conversations, events, executions, health, query, routing, session, tasks,
+    agents, chat, conversations, events, executions, health, openapi, query, routing, session,
+    tasks,
 };
 
 /// All endpoints.
@@ -16,6 +17,7 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         events::routes(),
         executions::routes(),
         health::routes(),
+        openapi::routes(),
         query::routes(),
         routing::routes(),
         session::routes(),
