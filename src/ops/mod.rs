@@ -33,6 +33,7 @@ pub mod transfer;
 pub mod undo;
 pub mod verify;
 pub mod watch;
+pub mod work;
 pub mod workers;
 
 use std::path::PathBuf;
