@@ -186,7 +186,7 @@ fn nothing_folds_when_everything_is_done() {
 fn ten_thousand_tasks_fold_and_what_matters_stays_out() {
     let whole = |id: u32| 20_000 + id % 5;
     let mut nodes: Vec<GraphNode> = (1..=10_000)
-        .map(|id| {
+        .map(|id: u32| {
             let needs = id.checked_sub(500).filter(|need| *need > 0);
             part(id, whole(id), &Vec::from_iter(needs))
         })
