@@ -29,6 +29,7 @@ pub mod skills;
 pub mod spawn;
 pub mod suggest;
 pub mod tasks;
+pub mod tokens;
 pub mod transfer;
 pub mod undo;
 pub mod verify;

@@ -78,6 +78,14 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
     whole(&*transaction, run.ok_or_else(|| no_run(id))?)
 }
 
+/// Finds a run of a user, or of anybody, in a store that is open.
+pub fn one(agency: &mut SqliteAgency, id: &str, user: Option<&str>) -> Result<Option<Shown>> {
+    let transaction = agency.read()?;
+    let run = transaction.run(id)?;
+    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
+    run.map(|run| whole(&*transaction, run)).transpose()
+}
+
 /// Reads what belongs to a run.
 fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
     let events = transaction.events(Some(&run.id), 0, EVENTS_MAX)?;

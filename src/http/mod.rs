@@ -1,0 +1,26 @@
+//! cleo over HTTP: a face like the command line, on the same verbs. One file for each resource; a
+//! handler takes apart what was asked, calls one verb, and renders what it returned. [`routes`] lists
+//! what there is, for the router as for the description in `docs/openapi.json`.
+
+mod answer;
+mod call;
+mod caller;
+mod events;
+mod fault;
+mod guard;
+mod listen;
+mod pages;
+mod pool;
+mod respond;
+mod route;
+mod routes;
+mod scribe;
+mod server;
+
+mod agents;
+mod conversations;
+mod executions;
+mod health;
+
+pub use listen::{Listening, listen};
+pub use server::{Options, Server};

@@ -1,0 +1,24 @@
+//! Everything that can be asked for. A new resource needs a line here.
+
+use std::sync::LazyLock;
+
+use super::route::Route;
+use super::{agents, events, executions, health};
+
+/// All endpoints.
+static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    [
+        agents::routes(),
+        events::routes(),
+        executions::routes(),
+        health::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+});
+
+/// Returns all endpoints.
+pub(super) fn all() -> &'static [Route] {
+    &ROUTES
+}
