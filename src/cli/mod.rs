@@ -320,16 +320,26 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) if PROGRAM == WHOLE => agents::dispatch(face, command),
-        Command::Conversations(Later(command)) if PROGRAM == WHOLE => conversations::dispatch(face, command),
+        Command::Conversations(Later(command)) if PROGRAM == WHOLE => {
+            conversations::dispatch(face, command)
+        }
         Command::Run(Later(arguments)) if PROGRAM == WHOLE => face.run("run", *arguments, run::run),
         Command::Runs(Later(command)) if PROGRAM == WHOLE => runs::dispatch(face, command),
-        Command::Route(Later(arguments)) if PROGRAM == WHOLE => face.run("route", arguments, route::run),
+        Command::Route(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("route", arguments, route::run)
+        }
         Command::Plan(Later(arguments)) if PROGRAM == WHOLE => plan::dispatch(face, arguments),
         Command::Ask(Later(arguments)) if PROGRAM == WHOLE => face.run("ask", arguments, ask::run),
         Command::Chat(Later(arguments)) if PROGRAM == WHOLE => chat::dispatch(face, arguments),
-        Command::Import(Later(arguments)) if PROGRAM == WHOLE => face.run("import", arguments, import::run),
-        Command::Export(Later(arguments)) if PROGRAM == WHOLE => face.run("export", arguments, export::run),
-        Command::Sync(Later(arguments)) if PROGRAM == WHOLE => face.run("sync", arguments, sync::run),
+        Command::Import(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("import", arguments, import::run)
+        }
+        Command::Export(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("export", arguments, export::run)
+        }
+        Command::Sync(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("sync", arguments, sync::run)
+        }
         Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
         Command::Agents(_)
         | Command::Conversations(_)
@@ -347,11 +357,9 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Serve(Later(arguments)) if PROGRAM == SERVER => {
             serve::dispatch(face, *arguments, serve::run)
         }
-        Command::Serve(Later(arguments)) => {
-            serve::dispatch(face, *arguments, |face, _| {
-                Err(beside::hand_over(beside::SERVER, face.arguments))
-            })
-        }
+        Command::Serve(Later(arguments)) => serve::dispatch(face, *arguments, |face, _| {
+            Err(beside::hand_over(beside::SERVER, face.arguments))
+        }),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

@@ -105,7 +105,10 @@ fn execute(call: Call) -> Promise {
         let told = call.server.scribe()?.execute(order, wait)?;
         let told = match wait {
             true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
-                Error::new(Code::RunTimeout, "the execution is not over yet; look at it again")
+                Error::new(
+                    Code::RunTimeout,
+                    "the execution is not over yet; look at it again",
+                )
             })?,
             false => told.await,
         };
@@ -143,6 +146,7 @@ fn list(call: &Call) -> Result<Answer> {
         status: listing.status,
         kind: Some(RunKind::Execution),
         limit: listing.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+        offset: 0,
     };
     let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
     Answer::ok(&Executions {

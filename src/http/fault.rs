@@ -124,8 +124,7 @@ fn body(error: &Error, shape: Shape) -> Value {
         Shape::Chat => json!({"response": {"status": "error", "message": message}}),
         Shape::Detail => json!({"detail": message}),
         Shape::Success => {
-            let mut body =
-                json!({"success": false, "error": message, "code": error.code.name()});
+            let mut body = json!({"success": false, "error": message, "code": error.code.name()});
             if let Some(fix) = &error.fix {
                 body["fix"] = json!(fix);
             }
@@ -137,9 +136,10 @@ fn body(error: &Error, shape: Shape) -> Value {
 /// Hides from somebody far away what a failure of the server itself says of this machine.
 pub(super) fn hidden(error: Error) -> Error {
     match status(error.code) {
-        StatusCode::INTERNAL_SERVER_ERROR => {
-            Error::new(error.code, "the server failed of this; its own messages say how")
-        }
+        StatusCode::INTERNAL_SERVER_ERROR => Error::new(
+            error.code,
+            "the server failed of this; its own messages say how",
+        ),
         _ => error,
     }
 }

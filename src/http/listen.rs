@@ -50,7 +50,9 @@ pub fn listen(address: SocketAddr) -> Result<Listening> {
     })?;
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.map_err(|cause| taken(address, cause))?;
-    let address = listener.local_addr().map_err(|cause| taken(address, cause))?;
+    let address = listener
+        .local_addr()
+        .map_err(|cause| taken(address, cause))?;
     Ok(Listening {
         runtime,
         listener,

@@ -18,9 +18,12 @@ mod scribe;
 mod server;
 
 mod agents;
+mod around;
 mod conversations;
 mod executions;
 mod health;
+mod runs;
+mod work;
 
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use axum::extract::Request;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, LOCATION,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{Method, StatusCode};
 use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
@@ -192,11 +190,17 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let whole = chunk.iter().fold(0_u32, |whole, byte| whole << 8 | u32::from(*byte));
+        let whole = chunk
+            .iter()
+            .fold(0_u32, |whole, byte| whole << 8 | u32::from(*byte));
         let whole = whole << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let digit = DIGITS[(whole >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= chunk.len() { digit.into() } else { '=' });
+            text.push(if place <= chunk.len() {
+                digit.into()
+            } else {
+                '='
+            });
         }
     }
     text
@@ -242,7 +246,11 @@ mod tests {
         );
         // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
         let hash = "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
-        assert!(pages.policy.contains(&format!("script-src 'self' {hash};")), "{}", pages.policy);
+        assert!(
+            pages.policy.contains(&format!("script-src 'self' {hash};")),
+            "{}",
+            pages.policy
+        );
     }
 
     #[test]

@@ -45,13 +45,17 @@ impl<T> Deref for Lent<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.thing.as_ref().expect("it is there until it is dropped")
+        self.thing
+            .as_ref()
+            .expect("it is there until it is dropped")
     }
 }
 
 impl<T> DerefMut for Lent<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.thing.as_mut().expect("it is there until it is dropped")
+        self.thing
+            .as_mut()
+            .expect("it is there until it is dropped")
     }
 }
 

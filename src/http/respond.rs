@@ -130,11 +130,7 @@ fn shape(route: &Route, code: Code) -> Shape {
     }
 }
 
-async fn answered(
-    server: Arc<Server>,
-    route: &'static Route,
-    request: Request,
-) -> Result<Answer> {
+async fn answered(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Answer> {
     let (mut parts, body) = request.into_parts();
     let caller = caller(&parts, route)?;
     let permit = Arc::clone(&server.calls).try_acquire_owned();
@@ -146,7 +142,9 @@ async fn answered(
     let call = Call {
         server,
         caller,
-        parts: names.map(|(name, value)| (name.into(), value.into())).collect(),
+        parts: names
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
         uri: parts.uri,
         headers: parts.headers,
         body,
@@ -198,7 +196,12 @@ fn nobody() -> Caller {
 async fn read(server: &Server, body: Body) -> Result<Bytes> {
     let (most, patience) = (server.options.max_body, server.options.patience);
     let read = tokio::time::timeout(patience, to_bytes(body, most)).await;
-    let slow = |_| Error::new(Code::InputInvalid, "the body of the request did not come in time");
+    let slow = |_| {
+        Error::new(
+            Code::InputInvalid,
+            "the body of the request did not come in time",
+        )
+    };
     read.map_err(slow)?.map_err(|cause| {
         let is_long = std::error::Error::source(&cause)
             .is_some_and(|source| source.to_string().contains("length limit"));
@@ -225,10 +228,16 @@ fn preflight() -> Response<Body> {
     let headers = response.headers_mut();
     for (name, value) in [
         ("access-control-allow-methods", "GET, POST, PUT, DELETE"),
-        ("access-control-allow-headers", "authorization, content-type, idempotency-key, last-event-id"),
+        (
+            "access-control-allow-headers",
+            "authorization, content-type, idempotency-key, last-event-id",
+        ),
         ("access-control-max-age", "600"),
     ] {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
     }
     response
 }
@@ -236,7 +245,10 @@ fn preflight() -> Response<Body> {
 /// Says to browsers what they must not make of an answer.
 fn safe(headers: &mut HeaderMap) {
     for (name, value) in [
-        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        (
+            "content-security-policy",
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("x-frame-options", "DENY"),
@@ -244,6 +256,8 @@ fn safe(headers: &mut HeaderMap) {
         ("cache-control", "no-store"),
     ] {
         let name = HeaderName::from_static(name);
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
 }

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
 use super::call::Call;
-use crate::ops::tokens::Scope;
 use super::fault::Shape;
 use crate::error::Result;
+use crate::ops::tokens::Scope;
 
 /// What answers a call.
 pub(super) type Handler = fn(&Call) -> Result<Answer>;
@@ -85,6 +85,11 @@ impl Route {
     /// Something that changes something.
     pub(super) fn put(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::PUT, path, handler, Scope::Write)
+    }
+
+    /// Something that changes a part of something.
+    pub(super) fn patch(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::PATCH, path, handler, Scope::Write)
     }
 
     /// Something that takes something away.

@@ -3,15 +3,18 @@
 use std::sync::LazyLock;
 
 use super::route::Route;
-use super::{agents, events, executions, health};
+use super::{agents, around, events, executions, health, runs, work};
 
 /// All endpoints.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     [
         agents::routes(),
+        around::routes(),
         events::routes(),
         executions::routes(),
         health::routes(),
+        runs::routes(),
+        work::routes(),
     ]
     .into_iter()
     .flatten()

@@ -121,7 +121,10 @@ impl Scribe {
 
     /// Takes no more, and waits until all is over; says whether it was in time.
     pub(super) fn end(&self, time: Duration) -> bool {
-        self.wishes.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.wishes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let begun = Instant::now();
         while self.under_way.load(Ordering::SeqCst) > 0 && begun.elapsed() < time {
             thread::sleep(Duration::from_millis(5));
@@ -138,9 +141,9 @@ impl Scribe {
 
 fn begin(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread = thread::Builder::new().name(name.to_string());
-    thread.spawn(work).map_err(|cause| {
-        Error::new(Code::Internal, "a thread cannot be started").because(cause)
-    })
+    thread
+        .spawn(work)
+        .map_err(|cause| Error::new(Code::Internal, "a thread cannot be started").because(cause))
 }
 
 /// The thread that writes.
@@ -185,8 +188,10 @@ impl Writing {
 
     fn turn(&mut self, wished: Vec<Wish>) {
         let open = std::mem::take(&mut self.ending);
-        let (ending, tellers): (Vec<_>, Vec<_>) =
-            open.into_iter().map(|open| (open.begun, open.teller)).unzip();
+        let (ending, tellers): (Vec<_>, Vec<_>) = open
+            .into_iter()
+            .map(|open| (open.begun, open.teller))
+            .unzip();
         let mut orders = Vec::with_capacity(wished.len());
         let mut asked = Vec::with_capacity(wished.len());
         for wish in wished {

@@ -224,7 +224,10 @@ fn check_user(user: &str) -> Result<String> {
 fn random() -> Result<String> {
     let mut bytes = [0; SECRET];
     getrandom::fill(&mut bytes).map_err(|cause| {
-        Error::new(Code::Internal, format!("the system has no randomness: {cause}"))
+        Error::new(
+            Code::Internal,
+            format!("the system has no randomness: {cause}"),
+        )
     })?;
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }

@@ -37,7 +37,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         ..Draft::default()
     };
     let draft = arguments.fields.over(draft)?;
-    let shown = agents::update(&face.surroundings()?, &arguments.agent, draft, &Terms::default())?;
+    let shown = agents::update(
+        &face.surroundings()?,
+        &arguments.agent,
+        draft,
+        &Terms::default(),
+    )?;
     face.reply(&shown, &shown.warnings, |screen| {
         screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
         agent_text(screen, &shown);

@@ -3,7 +3,10 @@
 use clap::Args;
 
 #[derive(Args)]
-#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "cleo-server reads them"))]
+#[cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, reason = "cleo-server reads them")
+)]
 pub(in crate::cli) struct Arguments {
     /// The port; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 4680)]

@@ -78,7 +78,10 @@ fn create(face: &mut Face<'_>, arguments: Create) -> Result<ExitCode> {
     let created = tokens::create(&surroundings, user, arguments.scope, arguments.expires)?;
     face.reply(&created, &[], |screen| {
         screen.line(Tone::Strong, &created.secret);
-        screen.line(Tone::Dim, "It is shown this once. Callers send it as `Authorization: Bearer …`.");
+        screen.line(
+            Tone::Dim,
+            "It is shown this once. Callers send it as `Authorization: Bearer …`.",
+        );
         headline(screen, &created.token);
     })
 }
@@ -105,9 +108,10 @@ fn revoke(face: &mut Face<'_>, arguments: Revoke) -> Result<ExitCode> {
 
 fn headline(screen: &mut Screen, token: &Token) {
     let ends = token.expires_at.as_deref().unwrap_or("when it is revoked");
-    screen
-        .say(Tone::Strong, &token.id)
-        .line(Tone::Plain, format!("  {}  {}  ends {ends}", token.user, token.scope));
+    screen.say(Tone::Strong, &token.id).line(
+        Tone::Plain,
+        format!("  {}  {}  ends {ends}", token.user, token.scope),
+    );
 }
 
 fn row(token: &Token) -> Vec<Cell> {

@@ -85,10 +85,13 @@ pub(super) struct Registered {
 
 pub(super) fn register(call: &Call) -> Result<Answer> {
     let invalid = |error: Error| match error.code {
-        Code::InputInvalid => Error::new(Code::InputInvalid, match error.message.contains("invalid type") {
-            true => "Invalid agent payload",
-            false => "Invalid JSON",
-        }),
+        Code::InputInvalid => Error::new(
+            Code::InputInvalid,
+            match error.message.contains("invalid type") {
+                true => "Invalid agent payload",
+                false => "Invalid JSON",
+            },
+        ),
         _ => error,
     };
     let fields: Map<String, Value> = call.body().map_err(invalid)?;

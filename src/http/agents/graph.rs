@@ -127,7 +127,9 @@ pub(super) fn graph(call: &Call) -> Result<Answer> {
         .map(|pattern| (pattern.used.agent_id.as_str(), pattern.used.count))
         .collect();
     let drawn = known.agents.iter();
-    let drawn = drawn.filter(|agent| agent.id != SUPERVISOR && agent.status != AgentStatus::Archived).collect::<Vec<_>>();
+    let drawn = drawn
+        .filter(|agent| agent.id != SUPERVISOR && agent.status != AgentStatus::Archived)
+        .collect::<Vec<_>>();
     let middle = u32::try_from(drawn.len().saturating_sub(1)).unwrap_or(0) * ROW / 2;
     let share = |count: u64| count as f64 / all.max(1) as f64;
     let station = |id: &str, kind, label: &str, column, executions| Node {
@@ -162,7 +164,13 @@ pub(super) fn graph(call: &Call) -> Result<Answer> {
         edges.push(edge(&agent.id, FINALIZE, "finalize", count, share(count)));
     }
     nodes.push(station(FINALIZE, NodeType::Finalize, "Finalize", 3, all));
-    edges.push(edge(ROUTER, FINALIZE, "no agent fits", nobody, share(nobody)));
+    edges.push(edge(
+        ROUTER,
+        FINALIZE,
+        "no agent fits",
+        nobody,
+        share(nobody),
+    ));
     Answer::ok(&Drawn {
         success: true,
         graph: Graph { nodes, edges },

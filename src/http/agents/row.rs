@@ -147,7 +147,8 @@ pub(in crate::http) fn draft(mut fields: Map<String, Value>) -> Result<Draft> {
         "userId",
     ];
     fields.retain(|name, value| {
-        !OWN.contains(&name.as_str()) && !matches!(name.as_str(), "updated_at" | "updatedAt" | "kind")
+        !OWN.contains(&name.as_str())
+            && !matches!(name.as_str(), "updated_at" | "updatedAt" | "kind")
             && !value.is_null()
     });
     Draft::from_value(Value::Object(fields)).map_err(|error| {

@@ -191,9 +191,9 @@ impl Feed {
     /// Waits until something has happened and tells it; false when nobody is to be told any more.
     fn turn(&self, source: &mut Source) -> bool {
         let state = self.state();
-        let wait = self.wakes.wait_timeout_while(state, LOOK, |state| {
-            !state.is_awake && !state.is_closed
-        });
+        let wait = self
+            .wakes
+            .wait_timeout_while(state, LOOK, |state| !state.is_awake && !state.is_closed);
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
         if state.is_closed {
             return false;

@@ -184,7 +184,15 @@ mod tests {
             said: u64::MAX,
         };
         assert_eq!(place.to_string().parse(), Ok(place));
-        for wrong in ["", "1", "1.2.3", "1.2.3.4.5", "1.2.3.-4", "a.b.c.d", "1.2.3.99999999999999999999"] {
+        for wrong in [
+            "",
+            "1",
+            "1.2.3",
+            "1.2.3.4.5",
+            "1.2.3.-4",
+            "a.b.c.d",
+            "1.2.3.99999999999999999999",
+        ] {
             assert!(wrong.parse::<Place>().is_err(), "{wrong}");
         }
     }

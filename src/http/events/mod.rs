@@ -75,9 +75,10 @@ fn wanted(call: &Call) -> Result<(Kinds, Since)> {
     let since = match since.map(str::trim) {
         None | Some("") => Since::Recent,
         Some("now") => Since::Now,
-        Some(id) => Since::Place(id.parse().map_err(|what: String| {
-            Error::new(Code::InputInvalid, what)
-        })?),
+        Some(id) => Since::Place(
+            id.parse()
+                .map_err(|what: String| Error::new(Code::InputInvalid, what))?,
+        ),
     };
     Ok((kinds.unwrap_or_default(), since))
 }

@@ -10,9 +10,9 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::conversations;
 use crate::run::Line;
+use crate::store::Store;
 use crate::store::agency::Agency;
 use crate::store::sqlite::{SqliteAgency, SqliteStore};
-use crate::store::Store;
 use crate::workspace::Workspace;
 
 /// Most events of one sort that are read at once.
@@ -69,7 +69,9 @@ impl Source {
     /// different sources comes in the order of its times.
     pub(super) fn after(&mut self, place: &mut Place, end: Option<Place>) -> Result<Vec<Frame>> {
         let limit = |from: u64, end: Option<u64>| match end {
-            Some(end) => u32::try_from(end.saturating_sub(from)).unwrap_or(BATCH).min(BATCH),
+            Some(end) => u32::try_from(end.saturating_sub(from))
+                .unwrap_or(BATCH)
+                .min(BATCH),
             None => BATCH,
         };
         let changes = limit(place.tasks, end.map(|end| end.tasks));
@@ -79,7 +81,9 @@ impl Source {
         let events = limit(place.runs, end.map(|end| end.runs));
         let events = agency.events(None, place.runs, events)?;
         let said = limit(place.said, end.map(|end| end.said));
-        let all_said = agency.last_said()?.min(end.map_or(u64::MAX, |end| end.said));
+        let all_said = agency
+            .last_said()?
+            .min(end.map_or(u64::MAX, |end| end.said));
         let is_all = said < BATCH;
         let said = agency.said_after(place.said, said)?;
         let is_all = is_all || said.len() < BATCH as usize;
@@ -120,7 +124,13 @@ impl Source {
         place.agents = revision;
         let at = clock.timestamp();
         let data = json!({"revision": revision, "at": at});
-        Ok(Some(Frame::new(Kind::Agents, "agents", Some(place), &at, &data)))
+        Ok(Some(Frame::new(
+            Kind::Agents,
+            "agents",
+            Some(place),
+            &at,
+            &data,
+        )))
     }
 }
 

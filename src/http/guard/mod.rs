@@ -46,10 +46,7 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
 }
 
 /// Refuses what a page of somebody else sends. Returns the origin that may read the answer.
-pub(super) fn check_origin<'a>(
-    server: &Server,
-    headers: &'a HeaderMap,
-) -> Result<Option<&'a str>> {
+pub(super) fn check_origin<'a>(server: &Server, headers: &'a HeaderMap) -> Result<Option<&'a str>> {
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(None);
     };

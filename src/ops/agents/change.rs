@@ -80,12 +80,7 @@ fn millis(moment: &str) -> Option<u64> {
 }
 
 /// Changes an agent of the store, or a built-in one, whose change is kept in the store.
-pub fn update(
-    surroundings: &Surroundings,
-    id: &str,
-    draft: Draft,
-    terms: &Terms,
-) -> Result<Shown> {
+pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
     if draft == Draft::default() {

@@ -31,7 +31,11 @@ impl View {
     pub fn of(agents: Vec<Agent>) -> View {
         View {
             index: Index::of(agents.iter().map(Profile::from)),
-            places: agents.iter().map(|agent| agent.id.clone()).zip(0..).collect(),
+            places: agents
+                .iter()
+                .map(|agent| agent.id.clone())
+                .zip(0..)
+                .collect(),
             agents,
         }
     }

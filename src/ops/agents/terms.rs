@@ -59,7 +59,9 @@ impl Terms {
         match private.into_iter().find(|url| is_plainly_private(url)) {
             None => Ok(()),
             Some(url) => {
-                let message = format!("{url} is not a public address, as those that are registered over HTTP have to be");
+                let message = format!(
+                    "{url} is not a public address, as those that are registered over HTTP have to be"
+                );
                 let fix = "cleo config set --user workers.allowPrivate true";
                 Err(Error::new(Code::AgentInvalid, message).fix(fix))
             }

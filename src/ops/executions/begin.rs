@@ -126,12 +126,7 @@ impl Ground {
     }
 }
 
-fn routed(
-    options: &Options,
-    index: &Index,
-    request: &Request<'_>,
-    agent: Option<&str>,
-) -> Routing {
+fn routed(options: &Options, index: &Index, request: &Request<'_>, agent: Option<&str>) -> Routing {
     let decision = index.route(&route::Request {
         message: &request.query.message,
         agent,

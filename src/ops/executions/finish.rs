@@ -136,7 +136,6 @@ impl Executor {
         record.event(&mut *transaction, "error", fields)?;
         transaction.commit()
     }
-
 }
 
 impl Ground {

@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use super::Surroundings;
 use super::answers::{Answerers, Answering};
-use super::runs::{Shown, steps};
 use super::runs::alive::{self, Alive};
+use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};

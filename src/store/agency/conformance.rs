@@ -3,8 +3,8 @@
 use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
-    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run, RunKind,
-    RunStatus, Speaker, Usage,
+    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run,
+    RunKind, RunStatus, Speaker, Usage,
 };
 
 mod chat;
@@ -116,7 +116,9 @@ fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Agency) {
     assert!(0 < first && first < second);
     let mut transaction = agency.write().unwrap();
     transaction.remove_agent("nobody").unwrap();
-    transaction.use_agent("full", "2026-01-26T09:00:00.000Z").unwrap();
+    transaction
+        .use_agent("full", "2026-01-26T09:00:00.000Z")
+        .unwrap();
     transaction.commit().unwrap();
     assert_eq!(revision(agency), second);
     let mut transaction = agency.write().unwrap();
@@ -343,10 +345,19 @@ fn delegations_come_newest_first(agency: &mut dyn Agency) {
         user: "v".into(),
         ..run("y", None, RunStatus::Running)
     };
-    transaction.put_run(&run("x", None, RunStatus::Running)).unwrap();
+    transaction
+        .put_run(&run("x", None, RunStatus::Running))
+        .unwrap();
     transaction.put_run(&other).unwrap();
-    for (kind, run) in [("k", "x"), (DELEGATION, "x"), (DELEGATION, "y"), (DELEGATION, "x")] {
-        transaction.add_event(run, "t", kind, &Detail::new()).unwrap();
+    for (kind, run) in [
+        ("k", "x"),
+        (DELEGATION, "x"),
+        (DELEGATION, "y"),
+        (DELEGATION, "x"),
+    ] {
+        transaction
+            .add_event(run, "t", kind, &Detail::new())
+            .unwrap();
     }
     let cursors = |user, before, limit| -> Vec<u64> {
         let events = transaction.delegations(user, before, limit).unwrap();
