@@ -1,7 +1,7 @@
 //! A call as a handler gets it: who calls, and what was sent, taken apart.
 
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
 use axum::http::header::CONTENT_TYPE;
@@ -13,6 +13,8 @@ use super::caller::Caller;
 use super::pool::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
+use crate::ops::work::Memory;
 use crate::ops::{Context, Surroundings};
 use crate::store::sqlite::SqliteAgency;
 
@@ -118,6 +120,22 @@ impl Call {
         let mut lent = self.server.contexts.lend(open)?;
         lent.surroundings = surroundings;
         Ok(lent)
+    }
+
+    /// Returns what is remembered of tasks and runs between two looks.
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        let memory = &self.server.memory;
+        // Whatever a look left half done can be forgotten.
+        memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a caller who may not do what needs a scope.
+    pub(super) fn require(&self, scope: Scope) -> Result<()> {
+        if self.caller.scope >= scope {
+            return Ok(());
+        }
+        let message = format!("this needs a token with the scope {scope}");
+        Err(Error::new(Code::Forbidden, message).fix("cleo serve token create --help"))
     }
 
     /// Lends the open store of agents.

@@ -4,13 +4,15 @@ use std::sync::LazyLock;
 
 use super::route::Route;
 use super::{
-    agents, chat, conversations, events, executions, health, query, routing, session, tasks,
+    agents, around, chat, conversations, events, executions, health, query, routing, runs, session,
+    tasks, work,
 };
 
 /// All endpoints.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     [
         agents::routes(),
+        around::routes(),
         chat::routes(),
         conversations::routes(),
         events::routes(),
@@ -18,8 +20,10 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         health::routes(),
         query::routes(),
         routing::routes(),
+        runs::routes(),
         session::routes(),
         tasks::routes(),
+        work::routes(),
     ]
     .into_iter()
     .flatten()

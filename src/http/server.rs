@@ -18,6 +18,7 @@ use crate::ops::agents::Roster;
 use crate::ops::answers::Answerers;
 use crate::ops::executions;
 use crate::ops::tokens::Tokens;
+use crate::ops::work::Memory;
 use crate::ops::{Context, Surroundings};
 use crate::route::Match;
 use crate::store::sqlite::SqliteAgency;
@@ -81,6 +82,7 @@ pub struct Server {
     pub(super) contexts: Pool<Context>,
     agencies: Pool<SqliteAgency>,
     pub(super) roster: Arc<Roster>,
+    pub(super) memory: Mutex<Memory>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -118,6 +120,7 @@ impl Server {
             calls: Arc::new(Semaphore::new(options.max_calls)),
             contexts: Pool::new(),
             agencies: Pool::new(),
+            memory: Mutex::new(Memory::default()),
             pages: Pages::embedded(),
             say: Arc::new(say),
             scribe: OnceLock::new(),
