@@ -1,0 +1,35 @@
+import { lazy, Suspense, type ComponentType, type LazyExoticComponent } from "react";
+import { Ghost } from "./parts/States";
+import { usePlace } from "./router/location";
+import { match, type Params } from "./router/match";
+import { NotFound } from "./pages/NotFound";
+import { Broken } from "./shell/Broken";
+import { Page } from "./shell/Page";
+import { Shell } from "./shell/Shell";
+import { ROUTES } from "./routes";
+
+const SignIn = lazy(() => import("./pages/sign-in/SignIn"));
+
+export function App() {
+  const { path } = usePlace();
+  if (path === "/sign-in") return <Suspense fallback={null}><SignIn /></Suspense>;
+  return (
+    <Shell>
+      <Broken key={path}>
+        <Suspense fallback={<Page title="cleo"><Ghost /></Page>}>
+          <Routed path={path} />
+        </Suspense>
+      </Broken>
+    </Shell>
+  );
+}
+
+function Routed({ path }: { path: string }) {
+  for (const [pattern, View] of ROUTES) {
+    const params = match(pattern, path);
+    if (params) return <View params={params} />;
+  }
+  return <NotFound path={path} />;
+}
+
+export type View = ComponentType<{ params: Params }> | LazyExoticComponent<ComponentType<{ params: Params }>>;
