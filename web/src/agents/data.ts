@@ -8,13 +8,13 @@ import type { Agent, Delegation, Execution, Metrics } from "./types";
 
 /** Says that an event changes what is known of agents. */
 export function isOfAgents(event: LiveEvent) {
-  return event.type === "agents";
+  return event.kind === "agents";
 }
 
 /** Says that an execution began or ended. */
 export function isOfExecutions(event: LiveEvent) {
   const type = event.data["type"];
-  return event.type === "run" && (type === "execution_start" || type === "execution_end");
+  return event.kind === "run" && (type === "execution_start" || type === "execution_end");
 }
 
 export interface Registry {
@@ -41,7 +41,7 @@ export function useMetrics() {
 }
 
 export function useDelegations(limit: number) {
-  const isOne = (event: LiveEvent) => event.type === "run" && event.data["type"] === "agent-delegation";
+  const isOne = (event: LiveEvent) => event.kind === "run" && event.data["type"] === "agent-delegation";
   return useResource<{ delegations: Delegation[]; total: number }>(path("/api/agents/delegations", { limit }), { on: isOne, keep: true });
 }
 
@@ -52,7 +52,7 @@ export function useExecutions(limit: number) {
 /** One execution with its steps, as they come. */
 export function useExecution(id: string | null) {
   const where = id === null ? null : `/api/agents/execution/${encodeURIComponent(id)}`;
-  return useResource<{ execution: Execution }>(where, { on: (event) => event.type === "run" && event.data["runId"] === id });
+  return useResource<{ execution: Execution }>(where, { on: (event) => event.kind === "run" && event.data["runId"] === id });
 }
 
 export function isOver(execution: Pick<Execution, "status">) {

@@ -22,8 +22,8 @@ export default function Overview() {
   const { resource, agents, of } = useAgents();
   const metrics = useMetrics();
   const executions = useExecutions(DRAWN);
-  const stats = useResource<{ stats: TaskStats }>("/api/tasks/stats", { on: (event) => event.type === "task" });
-  const talks = useResource<{ total: number }>(path("/api/conversations", { limit: 1, status: "active" }), { on: (event) => event.type === "conversation" });
+  const stats = useResource<{ stats: TaskStats }>("/api/tasks/stats", { on: (event) => event.kind === "task" });
+  const talks = useResource<{ total: number }>(path("/api/conversations", { limit: 1, status: "active" }), { on: (event) => event.kind === "conversation" });
   const total = metrics.data?.dashboard.totalExecutions;
   useKeys("Overview", [{ keys: "N", does: "New agent", run: () => navigate(NEW_AGENT) }]);
   return (
