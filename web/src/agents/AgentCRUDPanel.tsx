@@ -1,4 +1,4 @@
-import { useId, useRef, useState, type FormEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { Failure } from "../api/failure";
 import { api } from "../api/request";
 import { touch } from "../api/resource";
@@ -31,7 +31,7 @@ const TABS: Record<string, Field[]> = { basic: ["name", "description", "role", "
 
 /** Makes or changes an agent; while tags are edited it shows which messages would reach it. */
 export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
-  const kept = agent ? draftOf(agent) : EMPTY;
+  const [kept, setKept] = useState(() => (agent ? draftOf(agent) : EMPTY));
   const [draft, setDraft] = useState(kept);
   const [seen, setSeen] = useState<string | null>(agent?.updatedAt ?? null);
   const [brief, setBrief] = useState(false);
@@ -42,6 +42,13 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
   const [tab, setTab] = useState("basic");
   const form = useRef<HTMLFormElement>(null);
   const dirty = differing(draft, kept).length > 0;
+  useEffect(() => {
+    // What somebody else saves is taken over as long as nothing is being edited here.
+    if (!agent || dirty || agent.updatedAt === seen) return;
+    setKept(draftOf(agent));
+    setDraft(draftOf(agent));
+    setSeen(agent.updatedAt);
+  }, [agent, dirty, seen]);
 
   const body = () => (agent ? { ...changes(draft, kept), updated_at: seen } : { ...draft });
   const send = (dry: boolean) => {
@@ -56,7 +63,8 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
     const row = failure.detail["agent"];
     if (failure.status === 409 && typeof row === "object" && row !== null) {
       setTheirs(draftOfRow(row as Record<string, unknown>));
-      setSeen(String((row as Record<string, unknown>)["updated_at"] ?? ""));
+      setKept(draftOfRow(row as Record<string, unknown>));
+      setSeen(updatedAt(row));
       return;
     }
     const field = fieldOf(failure.detail) ?? guessed(failure.message);
@@ -83,6 +91,8 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
       const { agent: saved } = await send(false);
       touch("/api/agents/");
       setFaults(NONE);
+      setKept(draft);
+      setSeen(updatedAt(saved));
       onSaved(saved.id);
     } catch (fault) {
       refused(fault, null);
@@ -124,6 +134,12 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
       </footer>
     </form>
   );
+}
+
+/** When a row of the table of agents was last changed. */
+function updatedAt(row: object): string | null {
+  const at = (row as Record<string, unknown>)["updated_at"];
+  return typeof at === "string" ? at : null;
 }
 
 /** The field that a sentence of the server speaks of, where it does not name one. */

@@ -110,7 +110,7 @@ function AgentPanel({ agent, id, known, agents, onSaved, onClose }: PanelProps &
   );
   return (
     <Panel label={`Agent ${agent.name}`} title={agent.name} above={above} onClose={onClose}>
-      <AgentCRUDPanel key={`${agent.id} ${agent.updatedAt ?? ""}`} agent={agent} agents={agents} onSaved={onSaved} onClose={onClose} />
+      <AgentCRUDPanel key={agent.id} agent={agent} agents={agents} onSaved={onSaved} onClose={onClose} />
     </Panel>
   );
 }
