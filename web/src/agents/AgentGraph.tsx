@@ -75,7 +75,7 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
       aria-label="How messages reach agents"
     >
       <Background variant={BackgroundVariant.Dots} gap={24} size={1} />
-      <Panel position="bottom-left" className="glass graph-tools">
+      <Panel position="bottom-left" className="glass agent-graph-tools">
         <Button small look="ghost" icon="minus" aria-label="Zoom out" onClick={() => void flow.zoomOut()} />
         <Button small look="ghost" icon="plus" aria-label="Zoom in" onClick={() => void flow.zoomIn()} />
         <Button small look="ghost" icon="fit" aria-label="Fit" onClick={() => void flow.fitView(FIT)} />

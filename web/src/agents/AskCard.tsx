@@ -25,7 +25,7 @@ export function AskCard({ asked, takesFocus, busy, onAnswer }: Props) {
   const isOver = useNow() > millis(asked.expires);
   const Body = asked.kind === "confirm" ? Confirm : Select;
   return (
-    <div className="ask" ref={card} role="group" tabIndex={-1} aria-labelledby={question} onKeyDown={(event) => keys(event, asked, isOver || busy, onAnswer)}>
+    <div className="ask-card" ref={card} role="group" tabIndex={-1} aria-labelledby={question} onKeyDown={(event) => keys(event, asked, isOver || busy, onAnswer)}>
       <p className="question" id={question}>
         {asked.question}
       </p>

@@ -74,7 +74,7 @@ function stateAt(execution: Execution, isLast: boolean): State {
 
 function StepRow({ step, since, name, state }: { step: Step; since: string; name: (id: string) => string; state: State }) {
   return (
-    <li className="step">
+    <li className="agent-step">
       <StatusGlyph state={state} />
       <span className="ell" title={step.content}>
         {step.content} <span className="muted small">{name(step.agent)}</span>
@@ -127,7 +127,7 @@ function Stop({ id }: { id: string }) {
 
 function Streamed({ text }: { text: string }) {
   return (
-    <p className="answer text">
+    <p className="agent-answer text">
       {text}
       <span className="caret" aria-hidden="true" />
     </p>
@@ -137,7 +137,7 @@ function Streamed({ text }: { text: string }) {
 function Answer({ execution }: { execution: Execution }) {
   if (execution.answeredBy === "offline") return <Offline output={execution.output} />;
   return (
-    <div className="answer">
+    <div className="agent-answer">
       {execution.error !== null && <p className="bad text">{execution.error}</p>}
       {execution.output !== null && <Markdown text={execution.output} />}
       {execution.answeredBy !== null && (
@@ -152,7 +152,7 @@ function Answer({ execution }: { execution: Execution }) {
 /** Nobody answered, because no model is configured: what the output says is no answer. */
 export function Offline({ output }: { output: string | null }) {
   return (
-    <div className="answer offline">
+    <div className="agent-answer agent-offline">
       <p>No model is configured, so nobody answered. The route above is real.</p>
       {output !== null && <p className="small muted text">{bareOutput(output)}</p>}
       <Command line="cleo config set llm.model gpt-4o-mini" />

@@ -46,13 +46,13 @@ interface BarProps {
 const NAMED = 6;
 
 function ShareBar({ patterns, name, of }: BarProps) {
-  if (patterns.length === 0) return <span className="muted share-none">no messages yet</span>;
+  if (patterns.length === 0) return <span className="muted agent-share-none">no messages yet</span>;
   const named = patterns.slice(0, NAMED);
   const rest = patterns.slice(NAMED).reduce((sum, one) => sum + one.count, 0);
   const parts = named.map((one) => ({ id: one.agentId, name: one.agentId === "finalize" ? "none" : name(one.agentId), count: one.count, color: of(one.agentId)?.color ?? "var(--n7)" }));
   if (rest > 0) parts.push({ id: "others", name: "others", count: rest, color: "var(--n9)" });
   return (
-    <span className="share">
+    <span className="agent-share">
       {parts.map((one) => (
         <span key={one.id} style={{ flexGrow: one.count, borderTopColor: one.color }} title={`${one.name}: ${count(one.count)}`}>
           {one.name} <b>{count(one.count)}</b>

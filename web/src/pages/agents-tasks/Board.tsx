@@ -36,12 +36,12 @@ export function Board({ columns, hidden, registry, selected, onMove, onOpen }: P
   };
   return (
     <DndContext sensors={sensors} onDragStart={start} onDragEnd={end} onDragCancel={() => setDragged(null)} accessibility={{ container: document.body }}>
-      <div className="board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label="Board">
+      <div className="agent-board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label="Board">
         {columns.map((column) => (
           <Lane key={column.status} column={column} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />
         ))}
       </div>
-      {hidden > 0 && <p className="small muted board-hidden">{`${hidden} more are not listed here; filter to see them.`}</p>}
+      {hidden > 0 && <p className="small muted agent-board-hidden">{`${hidden} more are not listed here; filter to see them.`}</p>}
       <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={registry} isLifted />}</DragOverlay>
     </DndContext>
   );
@@ -57,7 +57,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
   const [most, setMost] = useState(PAGE);
   const heading = `column-${column.status}`;
   return (
-    <section className={isOver ? "lane over" : "lane"} ref={setNodeRef} aria-labelledby={heading} data-column={column.status}>
+    <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={column.status}>
       <h2 id={heading}>
         <StatusGlyph state={GLYPHS[column.status]} label="" />
         {STATUS_WORDS[column.status]} <span className="muted">{column.tasks.length}</span>
@@ -67,7 +67,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
           <DraggableCard key={task.id} task={task} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />
         ))}
       </ul>
-      {column.tasks.length === 0 && <p className="small muted lane-none">Nothing here</p>}
+      {column.tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
       {column.tasks.length > most && (
         <Button small look="ghost" onClick={() => setMost(most + PAGE)}>
           Show {Math.min(PAGE, column.tasks.length - most)} more

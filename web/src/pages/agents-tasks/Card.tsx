@@ -21,23 +21,23 @@ interface Props {
 
 export const Card = memo(function Card({ task, registry, isSelected, isLifted, onOpen, onMove }: Props) {
   const agent = registry.of(task.assigned_to);
-  const looks = ["card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
+  const looks = ["agent-card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
   const isLoud = task.priority === "urgent" || task.priority === "high";
   return (
     <article className={looks}>
-      <div className="card-head">
-        <button type="button" className="card-title" onClick={onOpen}>
-          {isLoud && <span className="card-priority">{task.priority} </span>}
+      <div className="agent-card-head">
+        <button type="button" className="agent-card-title" onClick={onOpen}>
+          {isLoud && <span className="agent-card-priority">{task.priority} </span>}
           {task.title}
         </button>
         {onMove && <MoveMenu task={task} onMove={onMove} />}
       </div>
-      <div className="card-facts">
+      <div className="agent-card-facts">
         <span className="mono muted">{task.id}</span>
         {task.assigned_to === null ? (
           <span className="muted">nobody</span>
         ) : (
-          <span className="row card-agent">
+          <span className="row agent-card-agent">
             <Monogram agent={agent} />
             <span className="ell">{agent?.name ?? task.assigned_to}</span>
           </span>
@@ -45,7 +45,7 @@ export const Card = memo(function Card({ task, registry, isSelected, isLifted, o
         <Due task={task} />
         {task.estimated_hours !== null && <span className="muted">{task.estimated_hours} h</span>}
         {task.status === "review" && (
-          <span className="row card-review">
+          <span className="row agent-card-review">
             <StatusGlyph state="review" label="" />
             needs you
           </span>

@@ -119,7 +119,7 @@ function RefusedNotice({ refused, onClose }: { refused: Refused; onClose: () => 
 }
 
 function cards(): HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>("[data-task] .card-title")];
+  return [...document.querySelectorAll<HTMLElement>("[data-task] .agent-card-title")];
 }
 
 /** Goes to a card beside the one that has the focus, in reading order. */
@@ -138,7 +138,7 @@ function aside(by: number) {
   if (!here || at < 0) return step(0);
   const place = [...(column?.querySelectorAll("[data-task]") ?? [])].indexOf(here);
   for (let next = at + by; columns[next]; next += by) {
-    const others = columns[next]?.querySelectorAll<HTMLElement>("[data-task] .card-title");
+    const others = columns[next]?.querySelectorAll<HTMLElement>("[data-task] .agent-card-title");
     const other = others?.[Math.min(place, others.length - 1)];
     if (other) return other.focus();
   }

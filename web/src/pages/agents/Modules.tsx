@@ -22,7 +22,7 @@ export function Modules({ agents, loaded, metrics, conversations, stats }: Props
   const running = metrics?.dashboard.runningExecutions ?? 0;
   const known = loaded.data !== undefined;
   return (
-    <ul className="modules">
+    <ul className="agents-modules">
       <Module href="/agents/architecture" icon="architecture" title="Architecture" about="See where a message goes and why, run it, watch each step">
         {known && `${active} active, ${running} running`}
       </Module>
@@ -46,7 +46,7 @@ function open({ byStatus }: TaskStats): number {
 function Module(props: { href: string; icon: IconName; title: string; about: string; children: React.ReactNode }) {
   return (
     <li>
-      <Link href={props.href} className="module">
+      <Link href={props.href} className="agents-module">
         <Icon name={props.icon} />
         <span className="what">
           <span className="strong">{props.title}</span>

@@ -36,19 +36,19 @@ export default function Overview() {
         </Link>
       }
     >
-      <div className="overview">
-        <header className="overview-head">
-          <p className="overview-sum">
+      <div className="agents-overview">
+        <header className="agents-overview-head">
+          <p className="agents-overview-sum">
             {resource.data && total !== undefined ? `${plural(agents.length, "agent")}, ${plural(total, "execution")}` : " "}
           </p>
           <p className="muted">Messages go to the agent whose words and tags they name. Every route keeps its reasons.</p>
         </header>
-        <div className="overview-main">
+        <div className="agents-overview-main">
           {total === 0 && <FirstSteps agents={agents} executions={executions.data?.executions ?? []} />}
           <Modules agents={agents} loaded={resource} metrics={metrics.data} conversations={talks.data?.total} stats={stats.data?.stats} />
           <QuickActions />
         </div>
-        <aside className="overview-side" aria-label="Recent activity">
+        <aside className="agents-overview-side" aria-label="Recent activity">
           <Recent executions={executions} of={of} />
           <Answers list={times(executions.data?.executions ?? [])} average={metrics.data?.dashboard.averageResponseTimeMs ?? null} />
         </aside>
@@ -59,7 +59,7 @@ export default function Overview() {
 
 function QuickActions() {
   return (
-    <p className="overview-quick">
+    <p className="agents-overview-quick">
       <Link className="button" href={NEW_AGENT}>
         Create agent <kbd>N</kbd>
       </Link>

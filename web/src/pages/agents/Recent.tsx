@@ -16,8 +16,8 @@ const SHOWN = 12;
 /** The last messages and where they went. */
 export function Recent({ executions, of }: Props) {
   return (
-    <section className="recent">
-      <h2 className="recent-title">Recent</h2>
+    <section className="agents-recent">
+      <h2 className="agents-recent-title">Recent</h2>
       <Loaded of={executions}>
         {({ executions: list }) =>
           list.length === 0 ? (
@@ -39,7 +39,7 @@ export function Recent({ executions, of }: Props) {
 
 function Row({ one, name }: { one: Execution; name: string }) {
   return (
-    <Link className="recent-row" href={`/agents/architecture?execution=${encodeURIComponent(one.id)}`}>
+    <Link className="agents-recent-row" href={`/agents/architecture?execution=${encodeURIComponent(one.id)}`}>
       <time className="small muted" dateTime={one.startTime} title={exact(one.startTime)}>
         {timeOfDay(one.startTime)}
       </time>

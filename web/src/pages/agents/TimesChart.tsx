@@ -5,7 +5,7 @@ export function TimesChart({ values }: { values: readonly number[] }) {
   const most = Math.max(...values, 1);
   const name = `${values.length} answers took from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`;
   return (
-    <svg className="times" viewBox={`0 0 ${Math.max(values.length, 12) * 8} 40`} preserveAspectRatio="none" role="img" aria-label={name}>
+    <svg className="agent-times" viewBox={`0 0 ${Math.max(values.length, 12) * 8} 40`} preserveAspectRatio="none" role="img" aria-label={name}>
       {values.map((value, at) => {
         const height = Math.max(1, (38 * value) / most);
         return (
