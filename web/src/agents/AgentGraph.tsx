@@ -1,5 +1,5 @@
 import "@xyflow/react/dist/base.css";
-import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, type Edge, type Node, type NodeChange } from "@xyflow/react";
+import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, type Node, type NodeChange } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { Button } from "../parts/Button";
 import { AgentNode, FlowEdge, type SpotNode, type LineEdge } from "./AgentNode";
@@ -126,5 +126,5 @@ function edge(line: Picture["lines"][number]): LineEdge {
     ...(bypass ? { sourceHandle: "below", targetHandle: "below" } : { sourceHandle: "out", targetHandle: "in" }),
     data: { line },
     zIndex: line.live || line.hit ? 1 : 0,
-  } satisfies Edge;
+  };
 }

@@ -103,7 +103,7 @@ function before(now: Fields | null, key: string): string | null {
 function found(calls: readonly ToolCalled[]): Fields[] {
   return calls.flatMap((call) => {
     const list = fields(call.result)?.["components"];
-    return Array.isArray(list) ? list.flatMap((one) => fields(one) ?? []) : [];
+    return Array.isArray(list) ? list.map(fields).filter((one) => one !== null) : [];
   });
 }
 

@@ -29,7 +29,7 @@ export function ArchitectureRail({ metrics, executions, running, name, of }: Pro
         label="Median answer"
         value={middle === undefined ? undefined : middle === null ? "none yet" : duration(middle.median)}
         unit={middle ? `p95 ${duration(middle.p95)}` : undefined}
-        title={answered && `Of the last ${answered.length} that were answered`}
+        title={`Of the last ${answered?.length ?? 0} that were answered`}
       />
       <Fact wide label="Where messages went" value={all && <ShareBar patterns={all.routingPatterns} name={name} of={of} />} />
     </Rail>

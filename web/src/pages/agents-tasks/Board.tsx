@@ -80,7 +80,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
 function DraggableCard({ task, registry, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {
   const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id });
   return (
-    <li ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} onPointerDown={listeners?.["onPointerDown"]} onTouchStart={listeners?.["onTouchStart"]}>
+    <li ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
       <Card task={task} registry={registry} isSelected={selected === task.id} onOpen={() => onOpen(task)} onMove={(to) => onMove(task, to)} />
     </li>
   );
