@@ -12,7 +12,7 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-interface Entry {
+export interface Entry {
   readonly data?: unknown;
   readonly failure: Failure | null;
   readonly busy: boolean;
@@ -59,6 +59,10 @@ function useKept<T>(data: T | undefined, keep: boolean): T | undefined {
   return data ?? (keep ? former.current : undefined);
 }
 
+export function entryOf(path: string): Entry {
+  return entries.get(path) ?? NOTHING;
+}
+
 /** Says that what was answered for paths with this beginning may be old. */
 export function touch(beginning: string) {
   for (const path of watchers.keys()) if (path.startsWith(beginning)) fetchSoon(path);
@@ -72,7 +76,8 @@ export function patch<T>(path: string, change: (data: T) => T): () => void {
   return () => put(path, former);
 }
 
-function watch(path: string | null, changed: () => void) {
+/** Calls `changed` when another answer to `path` is there. */
+export function watch(path: string | null, changed: () => void) {
   if (path === null) return () => undefined;
   const set = watchers.get(path) ?? new Set();
   watchers.set(path, set.add(changed));
@@ -94,7 +99,7 @@ function put(path: string, entry: Entry) {
 }
 
 /** Asks now, or as soon as the request before it is done and a quarter of a second has gone by. */
-function fetchSoon(path: string) {
+export function fetchSoon(path: string) {
   const plan = due.get(path) ?? { at: 0, running: false, again: false };
   due.set(path, plan);
   if (plan.running) {
