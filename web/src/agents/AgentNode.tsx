@@ -13,7 +13,7 @@ const BELOW = 26;
 /** One box: the supervisor, the router, an agent or finalize. */
 export const AgentNode = memo(function AgentNode({ data, selected }: NodeProps<SpotNode>) {
   const { spot, onOpen } = data;
-  const looks = ["agent-node", spot.kind, spot.off && "off", spot.hit && "hit", spot.live && "live", selected && "selected"];
+  const looks = ["agent-node", spot.kind, spot.off && "off", spot.hit && "hit", spot.live && "working", selected && "selected"];
   const open = (event: KeyboardEvent) => {
     if (event.key === "Enter" && spot.kind !== "system") onOpen(spot.id);
   };

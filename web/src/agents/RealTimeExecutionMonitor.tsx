@@ -73,17 +73,29 @@ function stateAt(execution: Execution, isLast: boolean): State {
 }
 
 function StepRow({ step, since, name, state }: { step: Step; since: string; name: (id: string) => string; state: State }) {
+  const text = told(step, name);
   return (
     <li className="agent-step">
       <StatusGlyph state={state} />
-      <span className="ell" title={step.content}>
-        {step.content} <span className="muted small">{name(step.agent)}</span>
+      <span className="ell" title={text}>
+        {text} <span className="muted small">{name(step.agent)}</span>
       </span>
       <span className="mono muted">
-        {state === "running" ? <Duration since={step.timestamp} /> : duration(Math.max(0, millis(step.timestamp) - millis(since)))}
+        {state === "running" ? <Duration since={step.timestamp} /> : passed(millis(step.timestamp) - millis(since))}
       </span>
     </li>
   );
+}
+
+/** What a step says, with the name of the agent that it hands to. */
+function told(step: Step, name: (id: string) => string): string {
+  const to = step.metadata["delegatedTo"];
+  return typeof to === "string" ? step.content.replace(to, name(to)) : step.content;
+}
+
+/** Times of steps are whole milliseconds. */
+function passed(ms: number): string {
+  return ms < 1 ? "0 ms" : duration(ms);
 }
 
 function Facts({ execution: { metrics } }: { execution: Execution }) {

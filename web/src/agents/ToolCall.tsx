@@ -19,7 +19,7 @@ export function ToolCall({ call }: { call: ToolCalled }) {
       <div className="body">
         {fault !== null && <p>{fault}</p>}
         <Json label="Arguments" value={call.args} />
-        <Json label="Result" value={call.result} />
+        {fault === null && <Json label="Result" value={call.result} />}
       </div>
     </details>
   );

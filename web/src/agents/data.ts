@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import type { LiveEvent } from "../api/events";
 import { path } from "../api/request";
 import { useResource } from "../api/resource";
+import { STATE_WORDS, stateOf, type State } from "../parts/state";
 import type { Agent, Delegation, Execution, Metrics } from "./types";
 
 /** Says that an event changes what is known of agents. */
@@ -57,6 +58,13 @@ export function useExecution(id: string | null) {
 
 export function isOver(execution: Pick<Execution, "status">) {
   return execution.status !== "running" && execution.status !== "pending";
+}
+
+/** How an execution stands, as its glyph: one that nobody answered is not done. */
+export function glyphOf(execution: Pick<Execution, "status" | "answeredBy">): { state: State; label: string } {
+  if (execution.answeredBy === "offline") return { state: "skipped", label: "Routed, no model to answer" };
+  const state = stateOf(execution.status);
+  return { state, label: STATE_WORDS[state] };
 }
 
 /** The value in the middle, and that below which 95 of 100 lie. */

@@ -150,7 +150,7 @@ function supervisor(agents: readonly Agent[]): string {
 }
 
 function micros(us: number): string {
-  return us < 100 ? "under 0.1 ms" : `${(us / 1000).toFixed(1)} ms`;
+  return us < 1000 ? `${us} µs` : `${(us / 1000).toFixed(1)} ms`;
 }
 
 function stack(more: number, y: number): Spot {

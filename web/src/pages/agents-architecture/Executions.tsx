@@ -1,10 +1,10 @@
 import type { Resource } from "../../api/resource";
+import { glyphOf } from "../../agents/data";
 import type { Execution } from "../../agents/types";
 import { duration, UNKNOWN } from "../../format/numbers";
 import { exact, timeOfDay } from "../../format/time";
 import { Empty, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { stateOf } from "../../parts/state";
 import { Link } from "../../router/Link";
 import { withQuery } from "../../router/location";
 
@@ -30,7 +30,7 @@ export function Executions({ executions, name, shown }: Props) {
                     <time className="small muted" dateTime={one.startTime} title={exact(one.startTime)}>
                       {timeOfDay(one.startTime)}
                     </time>
-                    <StatusGlyph state={stateOf(one.status)} />
+                    <StatusGlyph {...glyphOf(one)} />
                     <span className="strong ell">{name(one.delegatedTo ?? "finalize")}</span>
                     <span className="mono muted right">{one.metrics.executionTime === null ? UNKNOWN : duration(one.metrics.executionTime)}</span>
                     <span className="muted ell">{one.error ?? one.input}</span>

@@ -46,7 +46,7 @@ export function ConversationList({ talks, current, name }: Props) {
 }
 
 /** With whom a conversation is. */
-export function partner(one: Conversation, name: (id: string) => string): string {
+function partner(one: Conversation, name: (id: string) => string): string {
   if (one.kind === "chat" || one.agent_id === CHAT) return "designs and components";
   return one.agent_id === SUPERVISOR ? "routed" : name(one.agent_id);
 }

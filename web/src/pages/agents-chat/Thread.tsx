@@ -7,15 +7,16 @@ import { askedFor } from "../../agents/ask";
 import { AskCard } from "../../agents/AskCard";
 import { useExecutions, type Registry } from "../../agents/data";
 import { Message } from "../../agents/Message";
+import { Monogram } from "../../agents/Monogram";
+import { SUPERVISOR } from "../../agents/names";
 import { usePieces } from "../../agents/RealTimeExecutionMonitor";
-import type { Execution, Said, Talk } from "../../agents/types";
+import type { Conversation, Execution, Said, Talk } from "../../agents/types";
 import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
 import { Loaded, sentence } from "../../parts/States";
 import { Command } from "../../parts/Command";
 import { Composer } from "./Composer";
 import { Details } from "./Details";
-import { partner } from "./ConversationList";
 import { cancel, forget, send, useOutbox, type Outgoing } from "./outbox";
 import { ThreadEntry } from "./ThreadEntry";
 import { entries } from "./thread";
@@ -63,9 +64,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
   return (
     <>
       <header className="thread-head">
-        <span className="ell">
-          <span className="strong">{conversation.title ?? "Untitled"}</span> <span className="muted">{partner(conversation, registry.name)}</span>
-        </span>
+        <Partner conversation={conversation} registry={registry} />
         <Details talk={talk} executions={executions.data?.executions ?? []} />
       </header>
       <div className="thread-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
@@ -92,6 +91,19 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
         <Composer draft={conversation.id} label="Message" busy={outgoing !== undefined && outgoing.failure === null} onStop={waitsFor === null ? null : () => void cancel(waitsFor)} onSend={answer} onTyping={setEmpty} />
       )}
     </>
+  );
+}
+
+/** With whom it is, and whether each message is routed. */
+function Partner({ conversation, registry }: { conversation: Conversation; registry: Registry }) {
+  if (conversation.kind === "chat") return <span className="strong">Designs and components</span>;
+  const agent = conversation.agent_id === SUPERVISOR ? undefined : registry.of(conversation.agent_id);
+  return (
+    <span className="row">
+      {agent && <Monogram agent={agent} />}
+      <span className="strong ell">{agent ? agent.name : conversation.agent_id === SUPERVISOR ? "Whoever fits" : conversation.agent_id}</span>
+      <span className="muted">{conversation.agent_id === SUPERVISOR ? "each message is routed" : "direct"}</span>
+    </span>
   );
 }
 

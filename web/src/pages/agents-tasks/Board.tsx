@@ -3,9 +3,9 @@ import { useState } from "react";
 import type { Registry } from "../../agents/data";
 import type { AgentTask, TaskStatus } from "../../agents/types";
 import { Button } from "../../parts/Button";
-import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Card } from "./Card";
-import { GLYPHS, STATUS_WORDS } from "./words";
+import { TaskGlyph } from "./TaskGlyph";
+import { STATUS_WORDS } from "./words";
 
 interface Column {
   status: TaskStatus;
@@ -59,7 +59,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
   return (
     <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={column.status}>
       <h2 id={heading}>
-        <StatusGlyph state={GLYPHS[column.status]} label="" />
+        <TaskGlyph status={column.status} />
         {STATUS_WORDS[column.status]} <span className="muted">{column.tasks.length}</span>
       </h2>
       <ul>

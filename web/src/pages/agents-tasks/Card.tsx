@@ -7,7 +7,8 @@ import { exact } from "../../format/time";
 import { Button } from "../../parts/Button";
 import { Menu, type MenuEntry } from "../../parts/Menu";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { dueWords, GLYPHS, STATUS_WORDS, STATUSES } from "./words";
+import { TaskGlyph } from "./TaskGlyph";
+import { dueWords, STATUS_WORDS, STATUSES } from "./words";
 
 interface Props {
   task: AgentTask;
@@ -69,7 +70,7 @@ function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) 
   const to = (status: TaskStatus): MenuEntry => ({
     label: (
       <span className="row">
-        <StatusGlyph state={GLYPHS[status]} label="" />
+        <TaskGlyph status={status} />
         {STATUS_WORDS[status]}
       </span>
     ),

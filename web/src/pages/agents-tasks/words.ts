@@ -11,7 +11,7 @@ export const DUES = ["overdue", "today", "week", "none"] as const;
 export const STATUS_WORDS: Record<TaskStatus, string> = { todo: "To do", doing: "Doing", review: "Review", done: "Done", paused: "Paused", cancelled: "Cancelled" };
 export const DUE_WORDS: Record<(typeof DUES)[number], string> = { overdue: "Overdue", today: "Today", week: "This week", none: "Without a date" };
 
-/** The glyph of a status. A task that a person moved to done is done by its word, not verified by a look. */
+/** The glyph of a status. */
 export const GLYPHS: Record<TaskStatus, State> = { todo: "ready", doing: "running", review: "review", done: "done", paused: "paused", cancelled: "cancelled" };
 
 /** The more urgent first, then what is due earlier, then the older one. */

@@ -12,6 +12,7 @@ import { FirstSteps } from "./FirstSteps";
 import { Modules } from "./Modules";
 import { Recent } from "./Recent";
 import { TimesChart } from "./TimesChart";
+import { Went } from "./Went";
 import "./overview.css";
 
 export const NEW_AGENT = "/agents/manage?edit=1";
@@ -47,6 +48,7 @@ export default function Overview() {
           {total === 0 && <FirstSteps agents={agents} executions={executions.data?.executions ?? []} />}
           <Modules agents={agents} loaded={resource} metrics={metrics.data} conversations={talks.data?.total} stats={stats.data?.stats} />
           <QuickActions />
+          {metrics.data && total !== undefined && total > 0 && <Went patterns={metrics.data.dashboard.routingPatterns} of={of} />}
         </div>
         <aside className="agents-overview-side" aria-label="Recent activity">
           <Recent executions={executions} of={of} />

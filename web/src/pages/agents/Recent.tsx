@@ -1,9 +1,9 @@
 import type { Resource } from "../../api/resource";
+import { glyphOf } from "../../agents/data";
 import type { Agent, Execution } from "../../agents/types";
 import { exact, timeOfDay } from "../../format/time";
 import { Empty, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { stateOf } from "../../parts/state";
 import { Link } from "../../router/Link";
 
 interface Props {
@@ -43,7 +43,7 @@ function Row({ one, name }: { one: Execution; name: string }) {
       <time className="small muted" dateTime={one.startTime} title={exact(one.startTime)}>
         {timeOfDay(one.startTime)}
       </time>
-      <StatusGlyph state={stateOf(one.status)} />
+      <StatusGlyph {...glyphOf(one)} />
       <span className="strong ell">{name}</span>
       <span className="mono right">{one.routing.by === "requested" ? "asked" : one.routing.score}</span>
       <span className="muted ell">{one.input}</span>
