@@ -1,4 +1,4 @@
-import { lazy, Suspense, type ComponentType, type LazyExoticComponent } from "react";
+import { lazy, Suspense, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
 import { Ghost } from "./parts/States";
 import { usePlace } from "./router/location";
 import { match, type Params } from "./router/match";
@@ -15,21 +15,26 @@ export function App() {
   if (path === "/sign-in") return <Suspense fallback={null}><SignIn /></Suspense>;
   return (
     <Shell>
-      <Broken key={path}>
-        <Suspense fallback={<Page title="cleo"><Ghost /></Page>}>
-          <Routed path={path} />
-        </Suspense>
-      </Broken>
+      <Routed path={path} />
     </Shell>
   );
 }
 
+/** One view goes on while only the id in its path changes. */
 function Routed({ path }: { path: string }) {
   for (const [pattern, View] of ROUTES) {
     const params = match(pattern, path);
-    if (params) return <View params={params} />;
+    if (params) return <Whole key={pattern}><View params={params} /></Whole>;
   }
   return <NotFound path={path} />;
+}
+
+function Whole({ children }: { children: ReactNode }) {
+  return (
+    <Broken>
+      <Suspense fallback={<Page title="cleo"><Ghost /></Page>}>{children}</Suspense>
+    </Broken>
+  );
 }
 
 export type View = ComponentType<{ params: Params }> | LazyExoticComponent<ComponentType<{ params: Params }>>;

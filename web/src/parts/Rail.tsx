@@ -19,9 +19,9 @@ interface FactProps {
   unit?: ReactNode;
   glyph?: State | undefined;
   /** Where the number comes from. */
-  title?: string;
+  title?: string | undefined;
   /** The list or filter behind the number. */
-  href?: string;
+  href?: string | undefined;
   wide?: boolean;
 }
 

@@ -2,7 +2,7 @@ import * as Radix from "@radix-ui/react-tooltip";
 import type { ReactNode } from "react";
 
 /** A name for what has none on the screen; never a repetition of a visible label. */
-export function Tip({ text, children, side = "right" }: { text: ReactNode; children: ReactNode; side?: "right" | "top" | "bottom" }) {
+export default function Tip({ text, children, side = "right" }: { text: ReactNode; children: ReactNode; side?: "right" | "top" | "bottom" }) {
   return (
     <Radix.Provider delayDuration={400}>
       <Radix.Root>

@@ -1,9 +1,9 @@
+import { lazy, Suspense } from "react";
 import { useStatus } from "../api/status";
 import { Link } from "../router/Link";
 import { usePlace } from "../router/location";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { Tip } from "../parts/Tip";
 import { ConnectionState } from "./ConnectionState";
 import { isMac } from "./keys";
 import { Mark } from "./Mark";
@@ -11,6 +11,8 @@ import { AGENTS, isAt, WORK, type Where } from "./places";
 import { setFolded, useSettings } from "./settings";
 import { openPalette } from "./palette";
 import { ThemeMenu } from "./ThemeMenu";
+
+const Tip = lazy(() => import("../parts/Tip"));
 
 export function Sidebar() {
   const folded = useSettings((settings) => settings.folded);
@@ -62,7 +64,7 @@ function Item({ where, folded }: { where: Where; folded: boolean }) {
       <Count where={where} />
     </Link>
   );
-  return folded ? <Tip text={where.label}>{link}</Tip> : link;
+  return folded ? <Suspense fallback={link}><Tip text={where.label}>{link}</Tip></Suspense> : link;
 }
 
 function Count({ where }: { where: Where }) {

@@ -16,6 +16,10 @@ const CRUMB = { label: "Runs", href: "/runs" };
 
 export default function Run({ params }: { params: Params }) {
   const id = params["id"] ?? "";
+  return <One key={id} id={id} />;
+}
+
+function One({ id }: { id: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(id)}`, { on: touchesRun(id) });
   const data = run.data;
   if (run.failure?.status === 404) return <Unknown id={id} crumb={CRUMB} />;

@@ -17,7 +17,7 @@ export function RunRail({ page }: { page: RunPage | undefined }) {
     <Rail>
       <Fact label="Elapsed" value={page && <Elapsed page={page} />} />
       {steps && <Fact label="Verified steps" value={steps.done} unit={`of ${steps.total}`} />}
-      {steps && isLive(page.run.status) && <Fact label="Running" value={steps.running} glyph={steps.running > 0 ? "running" : undefined} unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${page.run.limit ? `limit ${page.run.limit}` : "no limit"}`} />}
+      {run && steps && isLive(run.status) && <Fact label="Running" value={steps.running} glyph={steps.running > 0 ? "running" : undefined} unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${run.limit ? `limit ${run.limit}` : "no limit"}`} />}
       {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
       {steps && <Fact label="Attempts" value={attempts.length} unit={failed > 0 ? `${failed} failed` : undefined} />}
       {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}

@@ -15,14 +15,14 @@ import { withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./acts";
 import type { Filters } from "./filters";
-import { NoTasks } from "./List";
+import { NoTasks } from "./NoTasks";
 import { noteOf, useRows } from "./rows";
 
 const COLUMNS: State[] = ["waiting", "ready", "running", "verifying", "needsYou", "failed", "done"];
 const ALWAYS = new Set<State>(["waiting", "ready", "running", "done"]);
 const ORDER: State[] = ["ready", "running", "done"];
 
-export function Board({ filters }: { filters: Filters }) {
+export default function Board({ filters }: { filters: Filters }) {
   const { rows, counts, whole, more, failure, loading, reload } = useRows(filters, "wave", "asc");
   const [refused, setRefused] = useState<{ id: string; failure: Failure } | null>(null);
   const selected = rows.find((row) => row.id === filters.task);

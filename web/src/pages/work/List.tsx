@@ -11,6 +11,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Link } from "../../router/Link";
 import { useQuery, withQuery } from "../../router/location";
 import type { Filters } from "./filters";
+import { NoTasks } from "./NoTasks";
 import { noteOf, useRows } from "./rows";
 
 type Item = { heading: string; total: number; done: number } | Row;
@@ -135,10 +136,6 @@ function Nothing({ filters }: { filters: Filters }) {
     return <Empty action={<Link className="link" href={withQuery({ status: null, q: null, epic: null })} replace>Show all tasks</Link>}>No task fits this filter.</Empty>;
   }
   return <NoTasks />;
-}
-
-export function NoTasks() {
-  return <Empty command={'cleo add "First task"'}>No tasks yet. A task appears here as soon as it is added or a plan is imported.</Empty>;
 }
 
 const coarse = window.matchMedia("(max-width: 720px)");

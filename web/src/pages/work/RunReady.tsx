@@ -1,19 +1,8 @@
-import { useEffect, useState } from "react";
-import { Failure } from "../../api/failure";
-import { api } from "../../api/request";
-import { plural } from "../../format/numbers";
+import { lazy, Suspense, useState } from "react";
 import { Button } from "../../parts/Button";
-import { Command } from "../../parts/Command";
-import { Dialog } from "../../parts/Dialog";
-import { Ghost, Trouble } from "../../parts/States";
-import { navigate } from "../../router/location";
 import { useKeys } from "../../shell/keys";
-import type { RunRow } from "../../api/runs";
 
-interface Preview {
-  tasks: { taskId: string; title: string; wave: number | null; skill: string | null; runner: string | null; model: string | null }[];
-  total: number;
-}
+const RunDialog = lazy(() => import("./RunDialog"));
 
 /** The one primary action of the page: agents for everything that can start now. */
 export function RunReady({ epic, ready }: { epic: string | null; ready: number | undefined }) {
@@ -24,71 +13,7 @@ export function RunReady({ epic, ready }: { epic: string | null; ready: number |
       <Button look="primary" icon="play" onClick={() => setOpen(true)} disabled={ready === 0} title={ready === 0 ? "No task is ready" : undefined}>
         Run<span className="desk-only"> ready</span> {ready !== undefined && <span className="faded">{ready}</span>}
       </Button>
-      {open && <RunDialog epic={epic} onClose={() => setOpen(false)} />}
+      {open && <Suspense fallback={null}><RunDialog epic={epic} onClose={() => setOpen(false)} /></Suspense>}
     </>
   );
-}
-
-/** Shows what would be run, by whom, before anything is started. */
-function RunDialog({ epic, onClose }: { epic: string | null; onClose: () => void }) {
-  const what = epic ? { epic } : { allReady: true };
-  const preview = usePreview(what);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
-
-  async function start() {
-    setBusy(true);
-    try {
-      const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
-      navigate(`/runs/${run.id}`);
-    } catch (fault) {
-      if (fault instanceof Failure) setFailure(fault);
-      setBusy(false);
-    }
-  }
-
-  return (
-    <Dialog title={epic ? `Run ${epic}` : "Run what is ready"} onClose={onClose} wide>
-      {preview.failure && <Trouble failure={preview.failure} />}
-      {!preview.data && !preview.failure && <Ghost rows={3} />}
-      {preview.data && <Previewed preview={preview.data} />}
-      {failure && <Trouble failure={failure} />}
-      <Command line={epic ? `cleo run --epic ${epic}` : "cleo run --all-ready"} />
-      <footer>
-        <Button onClick={onClose}>Close</Button>
-        <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={() => void start()}>
-          {preview.data ? `Run ${plural(preview.data.total, "task")}` : "Run"}
-        </Button>
-      </footer>
-    </Dialog>
-  );
-}
-
-function Previewed({ preview }: { preview: Preview }) {
-  return (
-    <ul className="previewed" tabIndex={0} aria-label="What would be run">
-      {preview.tasks.slice(0, 100).map((task) => (
-        <li key={task.taskId} className="row">
-          <span className="mono muted">{task.taskId}</span>
-          <span className="grow ell">{task.title}</span>
-          <span className="small muted ell">{[task.skill, task.runner].filter(Boolean).join(", ")}</span>
-        </li>
-      ))}
-      {preview.total > 100 && <li className="small muted">{preview.total - 100} more</li>}
-    </ul>
-  );
-}
-
-function usePreview(what: object) {
-  const [state, setState] = useState<{ data?: Preview; failure?: Failure }>({});
-  const asked = JSON.stringify({ ...what, dryRun: true });
-  useEffect(() => {
-    const ended = new AbortController();
-    api.post<Preview>("/api/runs", JSON.parse(asked), { signal: ended.signal }).then(
-      (data) => setState({ data }),
-      (fault: unknown) => fault instanceof Failure && setState({ failure: fault }),
-    );
-    return () => ended.abort();
-  }, [asked]);
-  return state;
 }

@@ -12,7 +12,7 @@ import { Unknown } from "../NotFound";
 import type { TaskPage } from "../../api/work";
 import type { Params } from "../../router/match";
 import { TaskActions } from "./TaskActions";
-import { useTask } from "./TaskPanel";
+import { useTask } from "./useTask";
 import { taskTabs } from "./tabs";
 import "./work.css";
 
@@ -20,6 +20,10 @@ const CRUMB = { label: "Work", href: "/work" };
 
 export default function Task({ params }: { params: Params }) {
   const id = params["id"] ?? "";
+  return <One key={id} id={id} />;
+}
+
+function One({ id }: { id: string }) {
   const task = useTask(id);
   const [tab, setTab] = useQuery("tab");
   const position = task.data?.position;

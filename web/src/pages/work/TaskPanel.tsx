@@ -1,5 +1,3 @@
-import { useResource } from "../../api/resource";
-import { touchesTask, touchesWork, type TaskPage } from "../../api/work";
 import { Tabs } from "../../parts/Tabs";
 import { Empty, Loaded } from "../../parts/States";
 import { navigate, withQuery } from "../../router/location";
@@ -7,15 +5,11 @@ import { Panel } from "../../shell/Panel";
 import { TaskActions } from "./TaskActions";
 import { TaskChips } from "./TaskChips";
 import { taskTabs } from "./tabs";
-import { closeTask } from "./Work";
-
-export function useTask(id: string) {
-  const mine = touchesTask(id);
-  return useResource<TaskPage>(`/api/work/tasks/${encodeURIComponent(id)}`, { on: (event) => mine(event) || touchesWork(event) });
-}
+import { useTask } from "./useTask";
+import { closeTask } from "./walk";
 
 /** The selected task beside the list. */
-export function TaskPanel({ id, tab }: { id: string; tab: string }) {
+export default function TaskPanel({ id, tab }: { id: string; tab: string }) {
   const task = useTask(id);
   const page = task.data;
   return (

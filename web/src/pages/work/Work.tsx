@@ -7,18 +7,18 @@ import { Page } from "../../shell/Page";
 import { Split } from "../../shell/Panel";
 import { useKeys } from "../../shell/keys";
 import { offer } from "../../shell/palette";
-import { Board } from "./Board";
 import { FilterMenu, openFilter } from "./FilterMenu";
 import { useFilters, type ViewName } from "./filters";
 import { List } from "./List";
 import { RunReady } from "./RunReady";
-import { TaskPanel } from "./TaskPanel";
-import { useWalk } from "./walk";
+import { closeTask, useWalk } from "./walk";
 import { WorkRail } from "./WorkRail";
 import { useGraph } from "./graph/useGraph";
 import "./work.css";
 
+const Board = lazy(() => import("./Board"));
 const GraphView = lazy(() => import("./graph/GraphView"));
+const TaskPanel = lazy(() => import("./TaskPanel"));
 
 export default function Work() {
   const filters = useFilters();
@@ -40,7 +40,7 @@ export default function Work() {
       }
       rail={<WorkRail graph={graph.data} />}
     >
-      <Split panel={filters.task ? <TaskPanel key={filters.task} id={filters.task} tab={filters.tab} /> : undefined}>
+      <Split panel={filters.task ? <Suspense fallback={<aside className="panel" />}><TaskPanel key={filters.task} id={filters.task} tab={filters.tab} /></Suspense> : undefined}>
         <Suspense fallback={<div className="pane"><Ghost /></div>}>
           {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
           {filters.view === "list" && <List filters={filters} />}
@@ -61,10 +61,6 @@ function Views({ view }: { view: ViewName }) {
       ))}
     </nav>
   );
-}
-
-export function closeTask() {
-  navigate(withQuery({ task: null, tab: null }));
 }
 
 function useWorkKeys(task: string | null) {

@@ -20,6 +20,10 @@ export function select(id: string) {
   navigate(withQuery({ task: id }));
 }
 
+export function closeTask() {
+  navigate(withQuery({ task: null, tab: null }));
+}
+
 export function useWalk() {
   const { query } = usePlace();
   const now = query.get("task");
