@@ -167,7 +167,7 @@ export function Offline({ output }: { output: string | null }) {
     <div className="agent-answer agent-offline">
       <p>No model is configured, so nobody answered. The route above is real.</p>
       {output !== null && <p className="small muted text">{bareOutput(output)}</p>}
-      <Command line="cleo config set llm.model gpt-4o-mini" />
+      <Command line="cleo config set llm.provider openai-chat" />
     </div>
   );
 }

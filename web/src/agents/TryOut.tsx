@@ -30,7 +30,7 @@ export function TryOut({ id, draft, agents }: Props) {
   const preview = useRouted({ message, draft: sent });
   const named = [...agents.filter((one) => one.id !== id), { id: id ?? "draft", name: draft.name || "This agent" }];
   return (
-    <section className="section try-out" aria-label="Try it">
+    <section className="section try-out" aria-label="Which messages reach it">
       <div className="field">
         <label htmlFor={field}>Try it</label>
         <input id={field} className="input" value={message} placeholder="A message as people write it" onChange={(event) => setMessage(event.target.value)} />

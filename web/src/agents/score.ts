@@ -134,8 +134,13 @@ export function notScored(all: readonly NotScored[]): string {
   const out = all.filter((one) => one.why !== "supervisor");
   const first = out[0];
   if (!first) return "";
-  if (out.length === 1) return `${first.name} is ${first.why} and was not scored.`;
-  const named = out.slice(0, 4).map((one) => `${one.name} (${one.why})`);
+  if (out.length === 1) return `${short(first.name)} is ${first.why} and was not scored.`;
+  const named = out.slice(0, 4).map((one) => `${short(one.name)} (${one.why})`);
   const rest = out.length - named.length;
   return `Not scored: ${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
+}
+
+/** A name that leaves room for others. */
+function short(name: string): string {
+  return [...name].length > 40 ? `${[...name].slice(0, 39).join("")}…` : name;
 }

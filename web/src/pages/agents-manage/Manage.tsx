@@ -68,7 +68,7 @@ export default function Manage() {
           <Loaded of={resource}>
             {() =>
               list.length === 0 ? (
-                <Empty action={<Button onClick={create}>New agent</Button>} command="cleo agents register --name 'Lore keeper' --tags warcraft,lore">
+                <Empty action={<Button onClick={create}>New agent</Button>} command="cleo agents register 'Lore keeper' --tag warcraft,lore,'second war' --prompt 'You know Azeroth.'">
                   {agents.length === 0 ? "No agents." : "No agent fits these filters."}
                 </Empty>
               ) : (
