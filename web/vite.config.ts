@@ -12,6 +12,7 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
     emptyOutDir: true,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: {
     // While writing pages: `npm run dev` beside `cleo serve`.

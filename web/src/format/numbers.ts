@@ -41,6 +41,14 @@ export function duration(ms: number) {
   return `${Math.floor(h / 24)}d ${h % 24}h`;
 }
 
+/** For estimates, which know no seconds: 40 s, 26 min, 3 h. */
+export function roughly(ms: number) {
+  const s = Math.round(ms / 1000);
+  if (s < 60) return `${s} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  return s < 129_600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} days`;
+}
+
 /** Minutes and seconds since a start, as in a log: 0:05, 6:41, 1:02:03. */
 export function offset(ms: number) {
   const s = Math.max(0, Math.floor(ms / 1000));

@@ -35,7 +35,10 @@ export function Dialog({ title, onClose, wide, children }: Props) {
       }}
     >
       <div>
-        <h2 id={name}>{title}</h2>
+        <header className="row">
+          <h2 id={name} className="grow">{title}</h2>
+          <Button look="ghost" small icon="close" aria-label="Close" onClick={onClose} />
+        </header>
         {children}
       </div>
     </dialog>

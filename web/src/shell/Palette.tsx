@@ -45,6 +45,9 @@ export default function Palette() {
     };
   }, []);
 
+  const first = firstOf(data, commands, places);
+  useEffect(() => setChosen(first), [first]);
+
   function go(run: () => void) {
     closePalette();
     run();
@@ -141,6 +144,14 @@ function useFound(words: string | null, kinds: string | null) {
   const address = late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
   const { data, failure } = useResource<{ items: Found[] }>(address, { keep: true });
   return { data: data?.items, failure };
+}
+
+/** The value of the first row, which Enter opens. */
+function firstOf(found: Found[] | undefined, commands: PaletteCommand[], places: { label: string }[]) {
+  const one = HEADINGS.flatMap(([kind]) => (found ?? []).filter((item) => item.kind === kind))[0];
+  if (one) return `${one.kind} ${one.id}`;
+  if (commands[0]) return `> ${commands[0].label}`;
+  return places[0] ? `/ ${places[0].label}` : "";
 }
 
 function asked(text: string) {

@@ -18,7 +18,7 @@ export function Sidebar() {
   const folded = useSettings((settings) => settings.folded);
   return (
     <nav className="side" aria-label="Main">
-      <Workspace />
+      <Workspace folded={folded} />
       <button type="button" className="find" onClick={() => openPalette()} aria-label="Find or run" aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className="words grow">Find or run</span>
@@ -34,23 +34,23 @@ export function Sidebar() {
       <div className="foot">
         <ConnectionState folded={folded} />
         <ThemeMenu />
-        <Button
-          look="ghost" small icon="sidebar"
-          aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"}
-          aria-expanded={!folded}
-          onClick={() => setFolded(!folded)}
-        />
       </div>
     </nav>
   );
 }
 
-function Workspace() {
+function Workspace({ folded }: { folded: boolean }) {
   const workspace = useStatus()?.workspace;
   return (
     <div className="workspace" title={workspace?.root}>
       <Mark />
-      <span className="words ell">{workspace?.name ?? "cleo"}</span>
+      <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
+      <Button
+        look="ghost" small icon="sidebar"
+        aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"}
+        aria-expanded={!folded}
+        onClick={() => setFolded(!folded)}
+      />
     </div>
   );
 }

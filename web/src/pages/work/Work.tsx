@@ -1,5 +1,7 @@
 // The task graph of cleo, as graph, list or board.
 import { lazy, Suspense, useEffect } from "react";
+import { Button } from "../../parts/Button";
+import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
 import { Link } from "../../router/Link";
 import { navigate, withQuery } from "../../router/location";
@@ -55,11 +57,18 @@ const VIEWS: [ViewName, string][] = [["graph", "Graph"], ["list", "List"], ["boa
 
 function Views({ view }: { view: ViewName }) {
   return (
-    <nav className="segments" aria-label="View">
-      {VIEWS.map(([name, label]) => (
-        <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>{label}</Link>
-      ))}
-    </nav>
+    <>
+      <nav className="segments desk-only" aria-label="View">
+        {VIEWS.map(([name, label]) => (
+          <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>{label}</Link>
+        ))}
+      </nav>
+      <Menu
+        label="View"
+        trigger={<Button className="phone-only">{VIEWS.find(([name]) => name === view)?.[1]}</Button>}
+        entries={VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) }))}
+      />
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Fact, Rail } from "../../parts/Rail";
-import { duration, plural } from "../../format/numbers";
+import { plural, roughly } from "../../format/numbers";
 import type { Graph } from "../../api/work";
 import type { State } from "../../parts/state";
 import { withQuery } from "../../router/location";
@@ -32,6 +32,6 @@ function Critical({ graph }: { graph: Graph | undefined }) {
   const path = graph?.criticalPath;
   if (!path || path.left === 0) return null;
   const first = path.tasks.slice(0, 4).join(", ") + (path.tasks.length > 4 ? ` and ${path.tasks.length - 4} more` : "");
-  const about = path.aboutMs === null ? undefined : `about ${duration(path.aboutMs)}, from the median of ${plural(path.samples, "finished attempt")}`;
+  const about = path.aboutMs === null ? undefined : `about ${roughly(path.aboutMs)}, from the median of ${plural(path.samples, "finished attempt")}`;
   return <Fact wide label={`Critical path: ${first}`} value={`${path.left} left`} unit={about} />;
 }

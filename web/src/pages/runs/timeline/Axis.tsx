@@ -16,11 +16,13 @@ interface Props {
 }
 
 export function Axis({ page, range, width, start, elapsed, live }: Props) {
+  // The flag of now stands before the time of a tick behind it.
+  const covered = (at: number) => live && Math.abs(place(at, range) - place(elapsed, range)) * width < 5600 && at > elapsed - 1;
   return (
     <>
       <Area page={page} range={range} start={start} elapsed={elapsed} />
       {ticks(range, width).map((at) => (
-        <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>{label(at, range)}</span>
+        <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>{covered(at) ? "" : label(at, range)}</span>
       ))}
       {live && elapsed >= range.from && elapsed <= range.to && (
         <span className="now" style={{ left: `${place(elapsed, range)}%` }}><b>{duration(Math.floor(elapsed / 1000) * 1000)}</b></span>

@@ -26,7 +26,7 @@ export function Timeline({ page, live, selected }: { page: RunPage; live: boolea
   const rows = useMemo(() => rowsOf(page.tasks, folded), [page.tasks, folded]);
   const scroller = useRef<HTMLDivElement>(null);
   const { axis, width } = useWidth();
-  const list = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => 26, overscan: 20, getItemKey: (i) => keyOf(rows[i], i) });
+  const list = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: (i) => heightOf(rows[i]), overscan: 20, getItemKey: (i) => keyOf(rows[i], i) });
   const at = rows.findIndex((row) => "taskId" in row && row.taskId === selected);
   useEffect(() => {
     if (at >= 0) list.scrollToIndex(at, { align: "auto" });
@@ -208,6 +208,13 @@ function foldedAtFirst(tasks: RunTask[]): ReadonlySet<number | null> {
   if (tasks.length <= 400) return new Set();
   const open = new Set(tasks.filter((task) => task.state !== "done" && task.state !== "skipped").map((task) => task.wave));
   return new Set(tasks.map((task) => task.wave).filter((wave) => !open.has(wave)));
+}
+
+const phone = window.matchMedia("(max-width: 720px)");
+
+/** On a phone the bars have a line of their own under the name. */
+function heightOf(row: Row | undefined) {
+  return phone.matches ? (row && "taskId" in row ? 52 : 36) : 26;
 }
 
 function keyOf(row: Row | undefined, index: number) {

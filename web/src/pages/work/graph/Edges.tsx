@@ -8,13 +8,14 @@ type Kind = "met" | "unmet" | "critical" | "missing" | "thick" | "chosen";
 export const Edges = memo(function Edges({ graph, selected, critical }: { graph: Graph; selected: string | null; critical: boolean }) {
   const boxes = useMemo(() => places(graph), [graph]);
   const paths = useMemo(() => drawn(graph.edges, boxes, critical), [graph.edges, boxes, critical]);
-  const chosen = useMemo(() => graph.edges.filter((edge) => selected !== null && (edge.from === selected || edge.to === selected)).map((edge) => pathOf(edge, boxes)).join(""), [graph.edges, boxes, selected]);
+  const chosen = useMemo(() => graph.edges.filter((edge) => selected !== null && (edge.from === selected || edge.to === selected) && !(critical && edge.kind === "critical")).map((edge) => pathOf(edge, boxes)).join(""), [graph.edges, boxes, selected, critical]);
   const thick = graph.edges.filter((edge) => edge.count > 8);
   return (
     <ViewportPortal>
       <svg className="edges" width={graph.size.width} height={graph.size.height} aria-hidden="true">
-        {(["met", "unmet", "missing", "thick", "critical"] as Kind[]).map((kind) => paths[kind] && <path key={kind} className={kind} d={paths[kind]} />)}
+        {(["met", "unmet", "missing", "thick"] as Kind[]).map((kind) => paths[kind] && <path key={kind} className={kind} d={paths[kind]} />)}
         {chosen && <path className="chosen" d={chosen} />}
+        {paths.critical && <path className="critical" d={paths.critical} />}
         {thick.map((edge) => <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
         {graph.edges.filter((edge) => edge.fromKind === "missing").map((edge) => <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
       </svg>
@@ -60,5 +61,5 @@ function Counted({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
 
 function Missing({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
   const to = boxes.get(edge.to);
-  return to ? <text className="missing" x={to.x - 6} y={to.y + to.height / 2 - 5} textAnchor="end">{edge.from}</text> : null;
+  return to ? <text className="missing" x={to.x} y={to.y - 5}>{edge.kind === "missing" ? "missing: " : "outside: "}{edge.from}</text> : null;
 }

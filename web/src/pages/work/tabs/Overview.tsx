@@ -53,7 +53,7 @@ function Facts({ page }: { page: TaskPage }) {
           </>
         )}
         <Neighbours name="Waits for" list={page.depends} missing={page.missing.map((one) => one.name)} />
-        <Neighbours name="Before" list={page.dependents} more={page.unblocks} />
+        <Neighbours name="Unblocks" list={page.dependents} />
         <Neighbours name="Parts" list={page.children} />
         {task.parent && <><dt>Part of</dt><dd><TaskLink id={task.parent} /></dd></>}
         {task.files.length > 0 && <><dt>Files</dt><dd className="mono">{task.files.join(", ")}</dd></>}
@@ -80,7 +80,7 @@ function Doing({ page }: { page: TaskPage }) {
   );
 }
 
-function Neighbours({ name, list, missing = [], more = [] }: { name: string; list: Neighbour[]; missing?: string[]; more?: string[] }) {
+function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbour[]; missing?: string[] }) {
   if (list.length === 0 && missing.length === 0) return null;
   return (
     <>
@@ -94,7 +94,6 @@ function Neighbours({ name, list, missing = [], more = [] }: { name: string; lis
         ))}
         {missing.map((one) => <span key={one} className="bad mono" title="There is no such task">{one} (missing)</span>)}
         {list.length > 20 && <span className="muted">and {list.length - 20} more</span>}
-        {more.length > 0 && <span className="muted">{plural(more.length, "task")} can start after it</span>}
       </dd>
     </>
   );
