@@ -3,17 +3,26 @@
 use std::sync::LazyLock;
 
 use super::route::Route;
-use super::{agents, around, events, executions, health, runs, work};
+use super::{
+    agents, around, chat, conversations, events, executions, health, query, routing, runs, session,
+    tasks, work,
+};
 
 /// All endpoints.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     [
         agents::routes(),
         around::routes(),
+        chat::routes(),
+        conversations::routes(),
         events::routes(),
         executions::routes(),
         health::routes(),
+        query::routes(),
+        routing::routes(),
         runs::routes(),
+        session::routes(),
+        tasks::routes(),
         work::routes(),
     ]
     .into_iter()

@@ -36,6 +36,7 @@ pub mod verify;
 pub mod watch;
 pub mod work;
 pub mod workers;
+pub mod workspace;
 
 use std::path::PathBuf;
 

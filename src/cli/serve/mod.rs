@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     command: Option<Command>,
 
     #[command(flatten)]
-    serve: run::Arguments,
+    serve: run::ServeArguments,
 }
 
 #[derive(Subcommand)]
@@ -43,7 +43,7 @@ enum Command {
 pub(super) fn dispatch(
     face: &mut Face<'_>,
     arguments: Arguments,
-    serve: impl FnOnce(&mut Face<'_>, run::Arguments) -> Result<ExitCode>,
+    serve: impl FnOnce(&mut Face<'_>, run::ServeArguments) -> Result<ExitCode>,
 ) -> Result<ExitCode> {
     match arguments.command {
         Some(Command::Token(command)) => token::dispatch(face, command),

@@ -7,7 +7,7 @@ use clap::Args;
     not(feature = "server"),
     expect(dead_code, reason = "cleo-server reads them")
 )]
-pub(in crate::cli) struct Arguments {
+pub(in crate::cli) struct ServeArguments {
     /// The port; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 4680)]
     port: u16,
@@ -54,7 +54,7 @@ mod serving {
 
     use serde::Serialize;
 
-    use super::Arguments;
+    use super::ServeArguments;
     use crate::cli::screen::Tone;
     use crate::cli::{Face, route};
     use crate::error::Result;
@@ -86,7 +86,7 @@ mod serving {
     }
 
     /// Starts the server, says where it is, and answers until it is asked to end.
-    pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
         let listening = listen(SocketAddr::new(arguments.host, arguments.port))?;
         let address = listening.address();
         let notes = Mutex::new(face.output.notes());
@@ -118,7 +118,7 @@ mod serving {
         Ok(code)
     }
 
-    fn options(face: &Face<'_>, arguments: Arguments, address: SocketAddr) -> Options {
+    fn options(face: &Face<'_>, arguments: ServeArguments, address: SocketAddr) -> Options {
         let (by, min_margin) = route::set(face.settings);
         let rate = (!address.ip().is_loopback()).then_some(RATE);
         Options {

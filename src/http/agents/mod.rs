@@ -3,7 +3,7 @@
 mod change;
 mod graph;
 mod listed;
-mod row;
+pub(super) mod row;
 
 use super::call::Call;
 use super::fault::Shape;

@@ -398,6 +398,11 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
     assert_eq!(transaction.message_count("c").unwrap(), 3);
     assert_eq!(transaction.message_count("none").unwrap(), 0);
     assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
+    let before = |id, limit| transaction.messages_before("c", id, limit).unwrap();
+    assert_eq!(before("m4", 9), said[0..2]);
+    assert_eq!(before("m4", 1), said[1..2]);
+    assert_eq!(before("m3", 1), said[1..2]);
+    assert_eq!((before("m1", 9), before("none", 9)), (vec![], vec![]));
     let after = |cursor, limit| -> Vec<u64> {
         let said = transaction.said_after(cursor, limit).unwrap();
         said.into_iter().map(|(cursor, _)| cursor).collect()

@@ -18,6 +18,15 @@ pub trait Conversations {
     /// Reads the last `limit` messages of a conversation, in the order in which they were said.
     fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
 
+    /// Reads the last `limit` messages of a conversation before one of them, in the order in which they
+    /// were said; none when that one is not there.
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>>;
+
     /// Reads what was said in conversations after a cursor, oldest first, at most `limit`, with the
     /// cursor of each.
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;

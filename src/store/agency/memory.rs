@@ -263,6 +263,21 @@ impl Conversations for MemoryTransaction<'_> {
         Ok(said.into_iter().skip(older).collect())
     }
 
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>> {
+        let said = self.state.messages.iter();
+        let there = said.clone().any(|one| one.id == message);
+        let before = said.take_while(|one| one.id != message && there);
+        let own = before.filter(|one| one.conversation.as_deref() == Some(conversation));
+        let own: Vec<_> = own.cloned().collect();
+        let older = own.len().saturating_sub(limit as usize);
+        Ok(own.into_iter().skip(older).collect())
+    }
+
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
         let said = (1..).zip(self.state.messages.iter().cloned());
         let said = said.filter(|(at, one)| *at > cursor && one.conversation.is_some());

@@ -83,6 +83,22 @@ impl Conversations for SqliteAgencyTransaction<'_> {
         Ok(said)
     }
 
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>> {
+        let sql = format!(
+            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1
+                AND position < (SELECT position FROM messages WHERE id = ?2)
+             ORDER BY position DESC LIMIT ?3"
+        );
+        let mut said = self.all(&sql, (conversation, message, limit), read_message)?;
+        said.reverse();
+        Ok(said)
+    }
+
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
         let sql = format!(
             "SELECT {MESSAGE}, position FROM messages
