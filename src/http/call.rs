@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::caller::Caller;
+use super::guard;
 use super::pool::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
@@ -131,11 +132,7 @@ impl Call {
 
     /// Refuses a caller who may not do what needs a scope.
     pub(super) fn require(&self, scope: Scope) -> Result<()> {
-        if self.caller.scope >= scope {
-            return Ok(());
-        }
-        let message = format!("this needs a token with the scope {scope}");
-        Err(Error::new(Code::Forbidden, message).fix("cleo serve token create --help"))
+        guard::check_scope(&self.caller, scope)
     }
 
     /// Lends the open store of agents.

@@ -18,7 +18,7 @@ fn graph(workspace: &TestWorkspace, memory: &mut Memory, epic: Option<u32>) -> V
         ..GraphWanted::default()
     };
     let (mut context, mut agency) = opened(workspace);
-    json!(work::graph(&mut context, agency.as_mut(), memory, &wanted).unwrap())
+    json!(work::graph(&mut context, agency.as_mut(), memory, None, &wanted).unwrap())
 }
 
 fn opened(workspace: &TestWorkspace) -> (Context, Option<SqliteAgency>) {
@@ -156,7 +156,7 @@ fn rows_are_counted_filtered_sorted_and_cut_here() {
     let rows = |wanted: RowsWanted| {
         let (mut context, mut agency) = opened(&workspace);
         let memory = &mut Memory::default();
-        let shown = work::rows(&mut context, agency.as_mut(), memory, &wanted).unwrap();
+        let shown = work::rows(&mut context, agency.as_mut(), memory, None, &wanted).unwrap();
         let ids: Vec<String> = shown.rows.iter().map(|row| row.id.to_string()).collect();
         (ids.join(" "), shown.total)
     };
@@ -193,6 +193,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
         &mut context,
         agency.as_mut(),
         &mut Memory::default(),
+        None,
         TaskId(2),
     );
     let page = json!(page.unwrap());

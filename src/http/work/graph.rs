@@ -53,7 +53,7 @@ fn graph(call: &Call) -> Result<Answer> {
         context.read(|transaction| transaction.last_cursor())?,
         agency.read()?.last_event()?,
     );
-    let tag = tag(cursors, asked);
+    let tag = tag(cursors, asked, call.only());
     if call
         .header(IF_NONE_MATCH.as_str())
         .is_some_and(|known| known.contains(&tag))
@@ -70,13 +70,19 @@ fn graph(call: &Call) -> Result<Answer> {
             open: open.into_iter().collect(),
         },
     };
-    let shown = work::graph(context, Some(agency), &mut call.memory(), &wanted)?;
+    let shown = work::graph(
+        context,
+        Some(agency),
+        &mut call.memory(),
+        call.only(),
+        &wanted,
+    )?;
     Ok(Answer::ok(&shown)?.header(ETAG, &tag))
 }
 
-/// Names a version of a graph: what was read, and what was asked for.
-fn tag((changes, events): (u64, u64), asked: &str) -> String {
-    let asked = digest(asked.as_bytes());
+/// Names a version of a graph: what was read, and what was asked for by whom.
+fn tag((changes, events): (u64, u64), asked: &str, user: Option<&str>) -> String {
+    let asked = digest(format!("{user:?} {asked}").as_bytes());
     format!(
         "\"{changes}-{events}-{}\"",
         asked.get(7..15).unwrap_or_default()
@@ -123,6 +129,7 @@ fn rows(call: &Call) -> Result<Answer> {
         context,
         Some(agency),
         &mut call.memory(),
+        call.only(),
         &wanted,
     )?)
 }

@@ -143,7 +143,13 @@ fn add(call: &Call) -> Result<Answer> {
 fn show(call: &Call) -> Result<Answer> {
     let id = task(call)?;
     let (context, agency) = (&mut *call.context("show")?, &mut *call.agency()?);
-    Answer::ok(&work::page(context, Some(agency), &mut call.memory(), id)?)
+    Answer::ok(&work::page(
+        context,
+        Some(agency),
+        &mut call.memory(),
+        call.only(),
+        id,
+    )?)
 }
 
 /// A task that was changed.

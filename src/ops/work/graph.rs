@@ -137,14 +137,15 @@ pub struct Focus {
     pub node: Option<TaskId>,
 }
 
-/// Reads a graph and draws it.
+/// Reads a graph and draws it. Of runs only those of a user tell of tasks, or those of everybody.
 pub fn graph(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,
+    user: Option<&str>,
     wanted: &GraphWanted,
 ) -> Result<GraphShown> {
-    let (runs, cursor) = memory.runs(agency)?;
+    let (runs, cursor) = memory.runs(agency, user)?;
     let mut places = std::mem::take(memory.places(wanted.epic));
     let now = context.now();
     let shown = context.read(|transaction| {

@@ -54,11 +54,12 @@ impl Memory {
         self.tracks.get(run)
     }
 
-    /// Reads the last runs over tasks, newest first, and brings their tracks up; also the cursor of
-    /// the last event of all.
+    /// Reads the last runs over tasks of a user, or of everybody, newest first, and brings their
+    /// tracks up; also the cursor of the last event of all.
     pub(super) fn runs(
         &mut self,
         agency: Option<&mut SqliteAgency>,
+        user: Option<&str>,
     ) -> Result<(Vec<Watched>, u64)> {
         let Some(agency) = agency else {
             return Ok((Vec::new(), 0));
@@ -67,6 +68,7 @@ impl Memory {
         let mut runs = Vec::new();
         for kind in [RunKind::Epic, RunKind::Tasks] {
             let filter = RunFilter {
+                user: user.map(String::from),
                 kind: Some(kind),
                 limit: RUNS_MAX,
                 ..RunFilter::default()

@@ -167,14 +167,16 @@ pub struct Refused {
     pub missing: Vec<String>,
 }
 
-/// Reads a task with all that is known of it.
+/// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
+/// everybody.
 pub fn page(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,
+    user: Option<&str>,
     id: TaskId,
 ) -> Result<TaskPage> {
-    let (runs, _) = memory.runs(agency)?;
+    let (runs, _) = memory.runs(agency, user)?;
     let standing = gates::gates(context, id)?;
     let deps = deps(context, id)?;
     let dispatch = dispatch_task(context, id, None, false).ok();

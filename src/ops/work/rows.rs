@@ -84,14 +84,15 @@ pub struct RowsShown {
     pub version: String,
 }
 
-/// Reads rows.
+/// Reads rows. Of runs only those of a user tell of tasks, or those of everybody.
 pub fn rows(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,
+    user: Option<&str>,
     wanted: &RowsWanted,
 ) -> Result<RowsShown> {
-    let (runs, cursor) = memory.runs(agency)?;
+    let (runs, cursor) = memory.runs(agency, user)?;
     let now = context.now();
     context.read(|transaction| {
         let scene = Scene::read(transaction, wanted.epic, &runs, memory)?;
