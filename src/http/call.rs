@@ -1,7 +1,7 @@
 //! A call as a handler gets it: who calls, and what was sent, taken apart.
 
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
 use axum::http::header::CONTENT_TYPE;
@@ -10,9 +10,12 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::caller::Caller;
+use super::guard;
 use super::pool::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
+use crate::ops::work::Memory;
 use crate::ops::{Context, Surroundings};
 use crate::store::sqlite::SqliteAgency;
 
@@ -123,6 +126,18 @@ impl Call {
         let mut lent = self.server.contexts.lend(open)?;
         lent.surroundings = surroundings;
         Ok(lent)
+    }
+
+    /// Returns what is remembered of tasks and runs between two looks.
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        let memory = &self.server.memory;
+        // Whatever a look left half done can be forgotten.
+        memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a caller who may not do what needs a scope.
+    pub(super) fn require(&self, scope: Scope) -> Result<()> {
+        guard::check_scope(&self.caller, scope)
     }
 
     /// Lends the open store of agents.

@@ -165,6 +165,7 @@ fn list(call: &Call) -> Result<Answer> {
         status: listing.status,
         kind: Some(RunKind::Execution),
         limit: listing.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+        offset: 0,
     };
     let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
     Answer::ok(&Executions {

@@ -20,14 +20,17 @@ mod scribe;
 mod server;
 
 mod agents;
+mod around;
 mod chat;
 mod conversations;
 mod executions;
 mod health;
 mod query;
 mod routing;
+mod runs;
 mod session;
 mod tasks;
+mod work;
 
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};

@@ -49,6 +49,7 @@ fn method(server: &Arc<Server>, route: &'static Route) -> MethodRouter {
     let filter = match route.method {
         Method::POST => MethodFilter::POST,
         Method::PUT => MethodFilter::PUT,
+        Method::PATCH => MethodFilter::PATCH,
         Method::DELETE => MethodFilter::DELETE,
         _ => MethodFilter::GET,
     };
@@ -227,7 +228,10 @@ fn preflight() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
     for (name, value) in [
-        ("access-control-allow-methods", "GET, POST, PUT, DELETE"),
+        (
+            "access-control-allow-methods",
+            "GET, POST, PUT, PATCH, DELETE",
+        ),
         (
             "access-control-allow-headers",
             "authorization, content-type, idempotency-key, last-event-id",

@@ -87,6 +87,11 @@ impl Route {
         Route::new(Method::PUT, path, handler, Scope::Write)
     }
 
+    /// Something that changes a part of something.
+    pub(super) fn patch(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::PATCH, path, handler, Scope::Write)
+    }
+
     /// Something that takes something away.
     pub(super) fn delete(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::DELETE, path, handler, Scope::Write)

@@ -4,14 +4,15 @@ use std::sync::LazyLock;
 
 use super::route::Route;
 use super::{
-    agents, chat, conversations, events, executions, health, openapi, query, routing, session,
-    tasks,
+    agents, around, chat, conversations, events, executions, health, openapi, query, routing, runs,
+    session, tasks, work,
 };
 
 /// All endpoints.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     [
         agents::routes(),
+        around::routes(),
         chat::routes(),
         conversations::routes(),
         events::routes(),
@@ -20,8 +21,10 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         openapi::routes(),
         query::routes(),
         routing::routes(),
+        runs::routes(),
         session::routes(),
         tasks::routes(),
+        work::routes(),
     ]
     .into_iter()
     .flatten()

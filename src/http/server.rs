@@ -19,6 +19,7 @@ use crate::ops::agents::Roster;
 use crate::ops::answers::Answerers;
 use crate::ops::executions;
 use crate::ops::tokens::Tokens;
+use crate::ops::work::Memory;
 use crate::ops::{Context, Surroundings};
 use crate::route::Match;
 use crate::store::sqlite::SqliteAgency;
@@ -82,6 +83,7 @@ pub struct Server {
     pub(super) contexts: Pool<Context>,
     agencies: Pool<SqliteAgency>,
     pub(super) roster: Arc<Roster>,
+    pub(super) memory: Mutex<Memory>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -120,6 +122,7 @@ impl Server {
             keys: Keys::default(),
             contexts: Pool::new(),
             agencies: Pool::new(),
+            memory: Mutex::new(Memory::default()),
             pages: Pages::embedded(),
             say: Arc::new(say),
             scribe: OnceLock::new(),

@@ -34,6 +34,7 @@ pub mod transfer;
 pub mod undo;
 pub mod verify;
 pub mod watch;
+pub mod work;
 pub mod workers;
 pub mod workspace;
 

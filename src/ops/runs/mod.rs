@@ -2,7 +2,10 @@
 
 pub mod alive;
 pub mod journal;
+pub mod listing;
 pub mod logs;
+pub mod pages;
+pub mod proof;
 pub mod recording;
 pub mod written;
 

@@ -262,7 +262,9 @@ fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
         limit: 1,
         ..all.clone()
     };
-    assert_eq!(found(one), ("3".into(), 3));
+    assert_eq!(found(one.clone()), ("3".into(), 3));
+    let second = RunFilter { offset: 1, ..one };
+    assert_eq!(found(second), ("2".into(), 3));
     let agent = RunFilter {
         agent: Some("a".into()),
         ..all.clone()

@@ -116,7 +116,11 @@ impl Runs for MemoryTransaction<'_> {
         let runs: Vec<Run> = self.state.runs.iter().rev().filter(fits).cloned().collect();
         Ok(RunPage {
             total: runs.len() as u64,
-            runs: runs.into_iter().take(filter.limit as usize).collect(),
+            runs: runs
+                .into_iter()
+                .skip(filter.offset as usize)
+                .take(filter.limit as usize)
+                .collect(),
         })
     }
 

@@ -59,6 +59,8 @@ pub struct RunFilter {
     pub kind: Option<RunKind>,
     /// At most so many.
     pub limit: u32,
+    /// Without the first so many.
+    pub offset: u32,
 }
 
 impl RunFilter {

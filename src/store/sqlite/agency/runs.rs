@@ -57,9 +57,10 @@ impl Runs for SqliteAgencyTransaction<'_> {
 
     fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = conditions(filter);
-        values.push(Value::from(filter.limit));
-        let sql =
-            format!("SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ?");
+        values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ? OFFSET ?"
+        );
         let runs = self.all(&sql, params_from_iter(values), read)?;
         let tallies = self.tallies()?;
         let fitting = tallies.iter().filter(|tally| filter.takes(tally));
