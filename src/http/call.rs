@@ -100,6 +100,11 @@ impl Call {
         self.caller.only()
     }
 
+    /// Says whether it is known who calls; what is open to all answers others too.
+    pub(super) fn is_signed_in(&self) -> bool {
+        !self.caller.user.is_empty()
+    }
+
     /// Returns who calls.
     pub(super) fn user(&self) -> &str {
         &self.caller.user

@@ -1,6 +1,6 @@
 //! Executions: a message, the agent that it goes to, and what comes of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,6 +102,18 @@ fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
         let order = call.body::<Input>()?.order(&call)?;
+        let outcome = call.header("idempotency-key").map(|key| {
+            let keys = &call.server.keys;
+            keys.outcome(call.user(), key, Instant::now())
+        });
+        let outcome = outcome.transpose()?;
+        let mut first = match &outcome {
+            Some(outcome) => Some(outcome.lock().await),
+            None => None,
+        };
+        if let Some(id) = first.as_ref().and_then(|first| first.as_ref()) {
+            return found(&call, id);
+        }
         let told = call.server.scribe()?.execute(order, wait)?;
         let told = match wait {
             true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
@@ -113,14 +125,21 @@ fn execute(call: Call) -> Promise {
             false => told.await,
         };
         let shown = told.map_err(|_| super::respond::busy())??;
+        if let Some(first) = &mut first {
+            **first = Some(shown.run.id.clone());
+        }
         Answer::ok(&Executed::of(shown))
     })
 }
 
 fn show(call: &Call) -> Result<Answer> {
+    found(call, call.part("id"))
+}
+
+fn found(call: &Call, id: &str) -> Result<Answer> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
     let mut agency = call.agency()?;
-    let shown = runs::one(&mut agency, call.part("id"), call.only())?;
+    let shown = runs::one(&mut agency, id, call.only())?;
     let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
     Answer::ok(&Executed::of(shown.ok_or_else(nothing)?))
 }

@@ -8,7 +8,9 @@ mod caller;
 mod events;
 mod fault;
 mod guard;
+mod keys;
 mod listen;
+mod openapi;
 mod pages;
 mod pool;
 mod respond;
@@ -32,3 +34,6 @@ mod work;
 
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};
+
+#[cfg(test)]
+mod tests;

@@ -99,6 +99,11 @@ pub(super) fn answer(server: &Server, request: &Request, is_in: bool) -> Result<
     if let Some(file) = Dist::get(path.trim_start_matches('/')).filter(|_| path != "/index.html") {
         return Ok(sent(path, &file, request));
     }
+    page(server, path, is_in)
+}
+
+/// Answers with a page, or has who has no token give it first.
+pub(super) fn page(server: &Server, path: &str, is_in: bool) -> Result<Answer> {
     let page = PAGES.iter().find(|(there, _)| is_at(there, path));
     if !is_in && path != SIGN_IN {
         let place = format!("{SIGN_IN}?next={}", encoded(path));

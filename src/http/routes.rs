@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::route::Route;
 use super::{
-    agents, around, chat, conversations, events, executions, health, query, routing, runs, session,
-    tasks, work,
+    agents, around, chat, conversations, events, executions, health, openapi, query, routing, runs,
+    session, tasks, work,
 };
 
 /// All endpoints.
@@ -18,6 +18,7 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         events::routes(),
         executions::routes(),
         health::routes(),
+        openapi::routes(),
         query::routes(),
         routing::routes(),
         runs::routes(),

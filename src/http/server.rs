@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use super::events::feed::Feed;
 use super::guard::rate::Rates;
+use super::keys::Keys;
 use super::pages::Pages;
 use super::pool::{Lent, Pool};
 use super::scribe::Scribe;
@@ -86,11 +87,11 @@ pub struct Server {
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
+    pub(super) keys: Keys,
     pub(super) feed: Arc<Feed>,
     pub(super) pages: Pages,
     pub(super) say: Say,
     scribe: OnceLock<Scribe>,
-    stopping: watch::Sender<bool>,
 }
 
 impl Server {
@@ -118,13 +119,13 @@ impl Server {
             tokens: Mutex::new(Tokens::of(&surroundings)?),
             rates: Rates::new(options.rate),
             calls: Arc::new(Semaphore::new(options.max_calls)),
+            keys: Keys::default(),
             contexts: Pool::new(),
             agencies: Pool::new(),
             memory: Mutex::new(Memory::default()),
             pages: Pages::embedded(),
             say: Arc::new(say),
             scribe: OnceLock::new(),
-            stopping: watch::Sender::new(false),
             surroundings,
             settings,
             workspace,
@@ -156,13 +157,7 @@ impl Server {
 
     /// Has those who wait for what never ends go.
     pub(super) fn stop(&self) {
-        self.stopping.send_replace(true);
         self.feed.close();
-    }
-
-    /// Says whether the server is about to end.
-    pub(super) fn is_stopping(&self) -> bool {
-        *self.stopping.borrow()
     }
 
     /// Waits until all executions have ended; says whether they have within the time.

@@ -1,6 +1,6 @@
 //! `cleo serve`, and the tokens of the server.
 
-mod run;
+pub(super) mod run;
 mod token;
 
 use std::process::ExitCode;

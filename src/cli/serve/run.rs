@@ -1,6 +1,8 @@
 //! `cleo serve`
 
 use clap::Args;
+#[cfg(any(test, feature = "server"))]
+use serde::Serialize;
 
 #[derive(Args)]
 #[cfg_attr(
@@ -42,6 +44,34 @@ pub(in crate::cli) struct ServeArguments {
     grace: u16,
 }
 
+#[cfg(any(test, feature = "server"))]
+/// What is answered when the server is there.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, reason = "cleo-server answers it")
+)]
+pub(in crate::cli) struct Served {
+    server: Place,
+}
+
+#[cfg(any(test, feature = "server"))]
+/// Where the server is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    /// What to open.
+    url: String,
+    /// Address and port.
+    address: String,
+    /// Whether callers need a token.
+    token_needed: bool,
+    /// Number of the process.
+    pid: u32,
+}
+
 #[cfg(feature = "server")]
 pub(in crate::cli) use serving::run;
 
@@ -52,9 +82,7 @@ mod serving {
     use std::sync::Mutex;
     use std::time::Duration;
 
-    use serde::Serialize;
-
-    use super::ServeArguments;
+    use super::{Place, ServeArguments, Served};
     use crate::cli::screen::Tone;
     use crate::cli::{Face, route};
     use crate::error::Result;
@@ -62,28 +90,6 @@ mod serving {
 
     /// Calls a second that one caller from elsewhere may make for long, unless told.
     const RATE: u32 = 100;
-
-    /// What is answered when the server is there.
-    #[cfg_attr(test, derive(schemars::JsonSchema))]
-    #[derive(Serialize)]
-    pub(in crate::cli) struct Served {
-        server: Place,
-    }
-
-    /// Where the server is.
-    #[cfg_attr(test, derive(schemars::JsonSchema))]
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Place {
-        /// What to open.
-        url: String,
-        /// Address and port.
-        address: String,
-        /// Whether callers need a token.
-        token_needed: bool,
-        /// Number of the process.
-        pid: u32,
-    }
 
     /// Starts the server, says where it is, and answers until it is asked to end.
     pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {

@@ -11,6 +11,7 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::http::answer::Answer;
 use crate::http::call::Call;
+use crate::http::{guard, pages};
 use crate::ops::agents::{self, Standing, Trust};
 use crate::ops::executions;
 use crate::score::normalize;
@@ -227,6 +228,17 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
         }
     });
     Answer::ok(&entries.collect::<Vec<_>>())
+}
+
+/// Answers the registry to programs, and the page to browsers, which have the same address.
+pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
+    let accepted = call.header("accept").unwrap_or_default();
+    let is_program = accepted.contains("application/json") && !accepted.contains("text/html");
+    match (is_program, call.is_signed_in()) {
+        (true, true) => registry(call),
+        (true, false) => Err(guard::unauthorized("a token is needed here")),
+        (false, is_in) => pages::page(&call.server, "/agents", is_in),
+    }
 }
 
 /// Which delegations to list.

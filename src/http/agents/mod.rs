@@ -26,6 +26,11 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/api/agents/registry", listed::registry)
             .about("Lists the workers: agents behind an address or in a program")
             .answers::<Vec<listed::Entry>>(200),
+        Route::get("/agents", listed::registry_or_page)
+            .about("Lists the workers for programs that accept JSON; else the page of agents")
+            .answers::<Vec<listed::Entry>>(200)
+            .sends(200, "text/html")
+            .open(),
         Route::get("/api/agents/delegations", listed::delegations)
             .about("Lists where messages went and why, newest first")
             .query::<listed::Before>()

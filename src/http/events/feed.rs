@@ -92,18 +92,13 @@ impl Feed {
         self.wakes.notify_one();
     }
 
-    /// Says how many listen.
-    pub(in crate::http) fn listeners(&self) -> usize {
-        self.state().listeners.len()
-    }
-
     /// Tells a piece of an answer, which is nowhere kept.
     pub(in crate::http) fn piece(&self, user: &str, piece: &Piece<'_>) {
         let at = Clock::System.timestamp();
         let data = json!({
             "runId": piece.run, "agent": piece.agent, "piece": piece.piece, "at": at,
         });
-        let frame = Frame::new(Kind::Piece, "piece", None, &at, &data).of(Some(user.into()));
+        let frame = Frame::new(Kind::Piece, "piece", None, &data).of(Some(user.into()));
         self.state().tell(&[frame]);
     }
 
@@ -166,10 +161,10 @@ impl Feed {
         }
         let mut missed = VecDeque::new();
         let hello = json!({"id": place.to_string(), "replayed": place != end});
-        missed.push_back(Frame::new(Kind::Stream, "hello", Some(&place), "", &hello).bytes);
+        missed.push_back(Frame::new(Kind::Stream, "hello", Some(&place), &hello).bytes);
         if gap || is_foreign {
             let reset = json!({"reason": "gap"});
-            missed.push_back(Frame::new(Kind::Stream, "reset", None, "", &reset).bytes);
+            missed.push_back(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
         }
         if place == end {
             return Ok(missed);
@@ -240,7 +235,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
             ..end
         };
         let reset = json!({"reason": "gap"});
-        frames.push(Frame::new(Kind::Stream, "reset", Some(place), "", &reset));
+        frames.push(Frame::new(Kind::Stream, "reset", Some(place), &reset));
     }
     frames.extend(source.after(place, Some(end))?);
     frames.extend(source.agents(place, &Clock::System)?);

@@ -125,8 +125,6 @@ pub(super) struct Frame {
     pub(super) kind: Kind,
     /// Whose it is; none: everybody's.
     pub(super) user: Option<Arc<str>>,
-    /// When it happened.
-    pub(super) at: String,
     pub(super) bytes: Bytes,
 }
 
@@ -136,7 +134,6 @@ impl Frame {
         kind: Kind,
         name: &str,
         place: Option<&Place>,
-        at: &str,
         data: &impl Serialize,
     ) -> Frame {
         // JSON holds no ends of lines, so that nothing in it can look like another event.
@@ -148,7 +145,6 @@ impl Frame {
         Frame {
             kind,
             user: None,
-            at: at.to_string(),
             bytes: text.into(),
         }
     }
@@ -200,7 +196,7 @@ mod tests {
     #[test]
     fn what_is_told_cannot_look_like_another_event() {
         let data = json!({"text": "a\n\nid: 9\r\nevent: x"});
-        let frame = Frame::new(Kind::Run, "run", Some(&Place::default()), "", &data);
+        let frame = Frame::new(Kind::Run, "run", Some(&Place::default()), &data);
         let text = String::from_utf8(frame.bytes.to_vec()).unwrap();
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(text.starts_with("id: 0.0.0.0\nevent: run\ndata: {"));
@@ -208,9 +204,8 @@ mod tests {
 
     #[test]
     fn nobody_hears_of_others_or_what_was_not_asked_for() {
-        let frame = |user: Option<&str>| {
-            Frame::new(Kind::Run, "run", None, "", &()).of(user.map(Arc::from))
-        };
+        let frame =
+            |user: Option<&str>| Frame::new(Kind::Run, "run", None, &()).of(user.map(Arc::from));
         let (all, tasks) = (Kinds::default(), Kinds::read("task").unwrap());
         for (user, kinds, only, hears) in [
             (Some("ann"), &all, Some("ann"), true),

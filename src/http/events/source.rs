@@ -124,13 +124,7 @@ impl Source {
         place.agents = revision;
         let at = clock.timestamp();
         let data = json!({"revision": revision, "at": at});
-        Ok(Some(Frame::new(
-            Kind::Agents,
-            "agents",
-            Some(place),
-            &at,
-            &data,
-        )))
+        Ok(Some(Frame::new(Kind::Agents, "agents", Some(place), &data)))
     }
 }
 
@@ -167,16 +161,16 @@ impl Part {
         match self {
             Part::Task(cursor, data) => {
                 place.tasks = cursor;
-                Frame::new(Kind::Task, "task", Some(place), at, &data)
+                Frame::new(Kind::Task, "task", Some(place), &data)
             }
             Part::Run(cursor, owner, mut data) => {
                 place.runs = cursor;
                 data["at"] = json!(at);
-                Frame::new(Kind::Run, "run", Some(place), at, &data).of(owner)
+                Frame::new(Kind::Run, "run", Some(place), &data).of(owner)
             }
             Part::Said(cursor, owner, data) => {
                 place.said = cursor;
-                Frame::new(Kind::Conversation, "conversation", Some(place), at, &data).of(owner)
+                Frame::new(Kind::Conversation, "conversation", Some(place), &data).of(owner)
             }
         }
     }

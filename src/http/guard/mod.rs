@@ -136,6 +136,7 @@ pub(super) fn counted(caller: Option<&Caller>, peer: IpAddr) -> String {
     }
 }
 
-fn unauthorized(message: &str) -> Error {
+/// The error of a call that needs a token.
+pub(super) fn unauthorized(message: &str) -> Error {
     Error::new(Code::Unauthorized, message).fix("cleo serve token create")
 }

@@ -366,7 +366,7 @@ fn delegations_come_newest_first(agency: &mut dyn Agency) {
     assert_eq!(cursors(None, None, 9), [4, 3, 2]);
     assert_eq!(cursors(None, Some(4), 1), [3]);
     assert_eq!(cursors(Some("u"), None, 9), [4, 2]);
-    assert_eq!(cursors(Some("w"), None, 9), []);
+    assert_eq!(cursors(Some("w"), None, 9), [0; 0]);
 }
 
 fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Message {
