@@ -1,6 +1,7 @@
 // The task graph of cleo, as graph, list or board.
 import { lazy, Suspense, useEffect } from "react";
 import { Button } from "../../parts/Button";
+import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
 import { Link } from "../../router/Link";
@@ -65,7 +66,7 @@ function Views({ view }: { view: ViewName }) {
       </nav>
       <Menu
         label="View"
-        trigger={<Button className="phone-only">{VIEWS.find(([name]) => name === view)?.[1]}</Button>}
+        trigger={<Button className="phone-only">{VIEWS.find(([name]) => name === view)?.[1]}<Icon name="down" /></Button>}
         entries={VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) }))}
       />
     </>
