@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { touch } from "../../api/resource";
 import { isOver, useAgents, useDelegations, useExecutions, useMetrics } from "../../agents/data";
+import { useHearing } from "../../agents/pieces";
 import { DelegationTracker } from "../../agents/DelegationTracker";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
 import { useRouted } from "../../agents/routing";
@@ -24,6 +25,7 @@ const LAST = 100;
 
 export default function Architecture() {
   const { resource, agents, of, name } = useAgents();
+  useHearing();
   const metrics = useMetrics();
   const delegations = useDelegations(50);
   const executions = useExecutions(LAST);

@@ -9,7 +9,7 @@ import { useExecutions, type Registry } from "../../agents/data";
 import { Message } from "../../agents/Message";
 import { Monogram } from "../../agents/Monogram";
 import { SUPERVISOR } from "../../agents/names";
-import { usePieces } from "../../agents/RealTimeExecutionMonitor";
+import { usePieces } from "../../agents/pieces";
 import type { Conversation, Execution, Said, Talk } from "../../agents/types";
 import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
