@@ -46,7 +46,8 @@ function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
 function leftOf(agent: Agent, now: number): string | null {
   if (!agent.isRuntime) return null;
   if (!agent.expiresAt) return "runtime";
-  return `runtime, ${Math.max(0, Math.ceil((millis(agent.expiresAt) - now) / 60_000))} min left`;
+  const left = Math.floor((millis(agent.expiresAt) - now) / 60_000);
+  return left < 1 ? "runtime, under 1 min left" : `runtime, ${left} min left`;
 }
 
 function Rows({ agents, routed, message }: Props) {
