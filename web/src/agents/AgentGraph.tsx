@@ -17,6 +17,7 @@ interface Props {
 // Outside of the component: another object would make every node anew.
 const nodeTypes = { spot: AgentNode };
 const edgeTypes = { line: FlowEdge };
+const FLOOR = { width: 8, height: 1 };
 const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.5 };
 
 export default function AgentGraph(props: Props) {
@@ -96,11 +97,12 @@ function useNodes(picture: Picture, moved: ReturnType<typeof kept>, selected: st
         id: spot.id,
         type: "spot",
         position: moved[spot.id] ?? { x: spot.x, y: spot.y },
-        ...(spot.kind === "system" ? SYSTEM_SIZE : AGENT_SIZE),
+        ...(spot.kind === "floor" ? FLOOR : spot.kind === "system" ? SYSTEM_SIZE : AGENT_SIZE),
+        ...(spot.kind === "floor" ? { focusable: false, selectable: false, draggable: false } : {}),
         data: { spot, onOpen },
         selected: spot.id === selected,
         ariaRole: "group" as const,
-        domAttributes: { "aria-roledescription": spot.kind === "agent" ? "agent" : "step", "aria-label": `${spot.label}, ${spot.about}` },
+        domAttributes: { "aria-roledescription": spot.kind === "agent" ? "agent" : "step", "aria-label": `${spot.label}, ${spot.about}`, ...(spot.kind === "floor" ? { "aria-hidden": true } : {}) },
       })),
     [picture, moved, selected, onOpen],
   );

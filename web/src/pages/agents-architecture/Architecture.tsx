@@ -50,7 +50,9 @@ export default function Architecture() {
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
         <>
-          <Cleanup agents={agents} />
+          <span className="desk-only">
+            <Cleanup agents={agents} />
+          </span>
           <Link className="button primary" href="/agents/manage?edit=1">
             <Icon name="plus" />
             New agent
@@ -92,6 +94,9 @@ export default function Architecture() {
               )}
             </RealTimeExecutionMonitor>
           )}
+          <p className="phone-only cleanup-phone">
+            <Cleanup agents={agents} />
+          </p>
           <AgentsTable agents={agents} metrics={metrics} resource={resource} />
         </aside>
       </div>
