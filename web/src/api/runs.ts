@@ -35,7 +35,8 @@ export interface RunsList {
     finishedToday: number;
     failedToday: number;
     costToday: number | null;
-    reporting: { runners: number; report: number };
+    /** How many of today's runs told a cost. */
+    costsTold: number;
     needsYou: number;
   };
 }

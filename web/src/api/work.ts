@@ -110,7 +110,7 @@ export interface Graph {
   edges: Edge[];
   groups: { id: string; title: string; status: string; total: number; done: number }[];
   problems: Problem[];
-  focus: { lane: string | null; node: string | null } | null;
+  focus?: { lane: string | null; node: string | null } | null;
   truncated: boolean;
 }
 
@@ -175,7 +175,8 @@ export interface Criterion {
 export interface Gates {
   passed: boolean;
   required: GateName[];
-  states: GateState[];
+  /** Null when nothing was asked of the task yet. */
+  states: GateState[] | null;
   round: number;
   roundsMax: number;
   gates: Partial<Record<GateName, GateRecord>>;
