@@ -80,7 +80,8 @@ export interface RunTask {
   doing: string | null;
   isEpic: boolean;
   attempts: Attempt[];
-  waits: { from: string; to: string | null }[];
+  /** When everything that it needs was done. */
+  readyAt: string | null;
 }
 
 export interface RunStep {
@@ -110,7 +111,8 @@ export interface RunPage {
   messages: { id: string; type: string; content: string; timestamp: string; metadata?: Record<string, unknown> }[];
   running: { at: string; n: number }[];
   cursor: number;
-  usageReportedBy: { attempts: number; reporting: number };
+  /** Of how many attempts the runner told tokens. */
+  reported: { attempts: number; failed: number; reporting: number };
 }
 
 export interface LogLine {
