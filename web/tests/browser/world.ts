@@ -9,6 +9,8 @@ import { chromium, type Browser, type BrowserContext, type Page } from "playwrig
 export const project = projectFolder();
 const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
 const shots = process.env["CLEO_SCREENSHOTS"];
+/** A folder like web/dist that is newer than what is embedded. */
+const freshPages = process.env["CLEO_PAGES"];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export type Theme = "light" | "dark";
@@ -68,6 +70,8 @@ export class World {
     this.browser ??= await launch();
     const phone = size === "phone";
     const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    if (freshPages) await serveFresh(context, freshPages, this.address);
+    context.setDefaultTimeout(10_000);
     const look = new Look(context, await context.newPage(), this.address);
     await look.go(path);
     return look;
@@ -146,6 +150,18 @@ export class Look {
   async close() {
     await this.context.close();
   }
+}
+
+/** Pages from a folder in the place of those in the binary: no cargo build after every change. */
+async function serveFresh(context: BrowserContext, dist: string, address: string) {
+  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
+    if (route.request().resourceType() !== "document") return route.fallback();
+    const response = await route.fetch({ maxRedirects: 0 });
+    const html = readFileSync(join(dist, "index.html"), "utf8");
+    const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
+    return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
+  });
 }
 
 async function launch() {

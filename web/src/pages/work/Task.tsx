@@ -14,6 +14,7 @@ import type { Params } from "../../router/match";
 import { TaskActions } from "./TaskActions";
 import { useTask } from "./useTask";
 import { taskTabs } from "./tabs";
+import { statesOf } from "./tabs/GateList";
 import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
@@ -50,7 +51,7 @@ function One({ id }: { id: string }) {
 }
 
 function TaskRail({ page }: { page: TaskPage | undefined }) {
-  const required = page?.gates.states.filter((state) => state !== "optional").length;
+  const required = page && statesOf(page.gates).filter((state) => state !== "optional").length;
   const passed = page?.gates.required.filter((name) => page.gates.gates[name]?.passed).length;
   const glyph = page && !(page.state === "done" && !page.verified) ? page.state : undefined;
   return (
