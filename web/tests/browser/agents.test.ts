@@ -364,3 +364,39 @@ test("what does not exist says so", async () => {
     await look.close();
   }
 });
+
+test("a box of the graph is moved with the arrow keys, stays there, and is put back", async () => {
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  const box = page.getByRole("group", { name: /^Ami, / });
+  await box.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/agent=ami-creative/);
+  await look.go("/agents/architecture");
+  await box.click();
+  const before = await box.boundingBox();
+  for (let times = 0; times < 4; times++) await page.keyboard.press("Shift+ArrowDown");
+  const after = await box.boundingBox();
+  assert.ok(before && after && after.y > before.y, "it moved down");
+  await page.getByRole("button", { name: "Reset layout" }).click();
+  await page.getByRole("button", { name: "Reset layout", disabled: true }).waitFor();
+  await look.close();
+});
+
+test("a conversation is renamed and archived", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("First message").fill("Explain the history of names");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article", { name: "Toby" }).getByText("Stormwind").waitFor();
+  await page.getByRole("button", { name: "Actions for the conversation" }).click();
+  await page.getByRole("menuitem", { name: "Rename…" }).click();
+  await page.getByLabel("Title").fill("Names");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("navigation", { name: "Conversations" }).getByText("Names", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Actions for the conversation" }).click();
+  await page.getByRole("menuitem", { name: "Archive…" }).click();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("navigation", { name: "Conversations" }).getByText("Names", { exact: true }).waitFor({ state: "detached" });
+  await look.close();
+});
