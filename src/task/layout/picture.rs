@@ -194,11 +194,14 @@ fn lane(band: &Band, key: &str, x: u32) -> Lane {
         count(&State::has_begun),
     );
     let over = count(&State::is_over);
-    let label = match (started, over) {
+    let ready = count(&|state| state == State::Ready);
+    let label = match (over, started, ready) {
         _ if band.layers.is_none() => format!("{total} in a circle"),
-        (_, over) if over == total => format!("{done} done"),
-        (0, _) => format!("{total} waiting"),
-        _ => format!("{started} of {total} started"),
+        (over, ..) if over == total => format!("{done} done"),
+        (_, 1.., _) => format!("{started} of {total} started"),
+        (.., ready) if ready == total => format!("{total} ready"),
+        (.., 1..) => format!("{ready} of {total} ready"),
+        _ => format!("{total} waiting"),
     };
     Lane {
         key: key.to_string(),
