@@ -227,7 +227,7 @@ fn set(call: &Call) -> Result<Answer> {
             urls: body.urls,
             notes: body.notes,
         },
-        time_limit: Duration::from_secs(seconds),
+        bounds: Duration::from_secs(seconds).into(),
         agent: body.role,
         force: body.force,
         epoch: body.epoch,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::pipes::Pipes;
+use super::pipes::{Pipes, Said};
 use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
 use crate::error::{Code, Error, Result, quote};
@@ -59,6 +59,7 @@ pub fn drive(
         pipes,
         begun,
         heard: begun,
+        refused: false,
         ear: Ear {
             runner,
             tell,
@@ -68,6 +69,7 @@ pub fn drive(
     };
     let wants_end = || stop.load(Ordering::Relaxed) || guard.caught().is_some();
     let ending = attempt.follow(&child, &job.limits, &wants_end);
+    attempt.refused = attempt.ear.ended.refused;
     let closed = attempt.close(&mut child, &ending);
     strays.end(Pid::from_child(&child));
     let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
@@ -120,6 +122,8 @@ struct Attempt<'a> {
     begun: Instant,
     /// When it last wrote something.
     heard: Instant,
+    /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
+    refused: bool,
     ear: Ear<'a>,
 }
 
@@ -132,7 +136,13 @@ struct Ear<'a> {
 }
 
 impl Ear<'_> {
-    fn hear(&mut self, line: &str) {
+    fn hear(&mut self, said: Said<'_>) {
+        let line = match said {
+            Said::Out(line) => line,
+            Said::Err(line) => return self.runner.overhear(line, &mut self.ended),
+        };
+        // Whatever else it says shows that its model answers again.
+        self.ended.refused = false;
         for sign in self.runner.hear(line, &mut self.ended) {
             self.signs += 1;
             if self.signs <= SIGNS_MAX {
@@ -167,7 +177,9 @@ impl Attempt<'_> {
 
     fn serve(&mut self, wait: Duration) -> Result<()> {
         let ear = &mut self.ear;
-        if self.pipes.serve(wait, &mut |line| ear.hear(line))? {
+        let has_said = self.pipes.serve(wait, &mut |said| ear.hear(said))?;
+        // One that only tries again is as good as silent.
+        if has_said && !ear.ended.refused {
             self.heard = Instant::now();
         }
         Ok(())
@@ -231,14 +243,15 @@ impl Attempt<'_> {
         while !self.pipes.are_closed() && begun.elapsed() < limit {
             let ear = &mut self.ear;
             let left = limit.saturating_sub(begun.elapsed());
-            self.pipes.drain(left, &mut |line| ear.hear(line))?;
+            self.pipes.drain(left, &mut |said| ear.hear(said))?;
         }
         Ok(())
     }
 
     fn judge(self, ending: Ending, exit_code: Option<i32>) -> Result<Ended> {
         let mut ear = self.ear;
-        let complaints = self.pipes.finish(&mut |line| ear.hear(line))?;
+        let was_refused = self.refused;
+        let complaints = self.pipes.finish(&mut |said| ear.hear(said))?;
         let mut ended = ear.ended;
         ended.exit_code = exit_code;
         ended.duration_ms = self.begun.elapsed().as_millis() as u64;
@@ -246,7 +259,10 @@ impl Attempt<'_> {
         match ending {
             Ending::Exited => ear.runner.judge(&mut ended),
             Ending::Ended(outcome, reason) => {
-                ended.outcome = Some(outcome);
+                ended.outcome = Some(match outcome {
+                    Outcome::Timeout if was_refused => Outcome::RateLimited,
+                    outcome => outcome,
+                });
                 let said = ended.reason.take().map(|said| format!("{reason}: {said}"));
                 ended.reason = Some(said.unwrap_or(reason));
             }
