@@ -64,6 +64,7 @@ mod safety;
 mod schemas;
 mod selection;
 mod server;
+mod serving_runs;
 mod sessions;
 mod settings;
 mod skill_files;

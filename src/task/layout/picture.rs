@@ -82,6 +82,8 @@ pub struct Stack {
     pub lane: String,
     /// What its tasks are a part of, when they are kept apart by that.
     pub parent: Option<TaskId>,
+    /// The title of that, where somebody knows it.
+    pub title: Option<String>,
     /// How many tasks it stands for.
     pub total: usize,
     /// How many of them stand where.
@@ -246,6 +248,7 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
             .first()
             .and_then(|card| card.parent)
             .filter(|_| name.contains(':')),
+        title: None,
         total,
         counts,
         label,
