@@ -19,7 +19,7 @@ export function Sidebar() {
   return (
     <nav className="side" aria-label="Main">
       <Workspace folded={folded} />
-      <button type="button" className="find" onClick={() => openPalette()} aria-label="Find or run" aria-keyshortcuts="Control+K Meta+K">
+      <button type="button" className="find" onClick={() => openPalette()} aria-label={folded ? "Find or run" : undefined} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className="words grow">Find or run</span>
         <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
