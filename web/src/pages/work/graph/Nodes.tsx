@@ -26,7 +26,6 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
       className={`task-node ${task.state}${selected ? " selected" : ""}${task.wave === null ? " stuck" : ""}`}
       id={`node-${task.id}`} tabIndex={tabbed ? 0 : -1} draggable={false} data-own-keys
       aria-roledescription="task" aria-current={selected ? "true" : undefined}
-      aria-label={`${task.title} ${task.id} ${note}, ${STATE_WORDS[task.state]}${waits}`}
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >
       <span className="head">
@@ -38,6 +37,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
         <span className="ell grow">{note}</span>
         {tried && task.gates && <GateMeter gates={task.gates} />}
       </span>
+      <span className="unseen">{STATE_WORDS[task.state]}{waits}</span>
     </Link>
   );
 });
