@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Failure } from "../api/failure";
 import { useSlow, type Resource } from "../api/resource";
 import { Button } from "./Button";
+import { told } from "./told";
 import { Command } from "./Command";
 import { Digest } from "../format";
 
@@ -50,7 +51,8 @@ export function Loaded<T>({ of, rows, children }: { of: Resource<T>; rows?: numb
 }
 
 /** The server's sentences begin small and end without a full stop; a page's do not. */
-export function sentence(text: string) {
+export function sentence(said: string) {
+  const text = told(said).words;
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?:]$/.test(first) ? first : first + ".";
 }

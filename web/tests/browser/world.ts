@@ -4,11 +4,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Page, type Request } from "playwright-core";
 
 export const project = projectFolder();
 const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
 const shots = process.env["CLEO_SCREENSHOTS"];
+/** A folder like web/dist that is newer than what is embedded. */
+const freshPages = process.env["CLEO_PAGES"];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export type Theme = "light" | "dark";
@@ -68,6 +70,8 @@ export class World {
     this.browser ??= await launch();
     const phone = size === "phone";
     const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    if (freshPages) await serveFresh(context, freshPages, this.address);
+    context.setDefaultTimeout(10_000);
     const look = new Look(context, await context.newPage(), this.address);
     await look.go(path);
     return look;
@@ -91,12 +95,19 @@ export class World {
 /** A page that is being looked at, and everything that went wrong on it. */
 export class Look {
   readonly faults: string[] = [];
+  private pending = 0;
 
   constructor(private readonly context: BrowserContext, readonly page: Page, private readonly address: string) {
     page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
     });
+    const counts = (by: number) => (request: Request) => {
+      if (!request.url().includes("/api/events")) this.pending += by;
+    };
+    page.on("request", counts(1));
+    page.on("requestfinished", counts(-1));
+    page.on("requestfailed", counts(-1));
     page.on("request", (request) => {
       const url = new URL(request.url());
       if (url.origin !== address && url.protocol.startsWith("http")) this.faults.push(`a request to ${url.origin}`);
@@ -111,6 +122,7 @@ export class Look {
   /** The page itself is there and shows no ghosts any more. */
   async settled() {
     await this.page.locator("main h1").first().waitFor();
+    for (let calm = 0; calm < 3; calm = this.pending > 0 ? 0 : calm + 1) await this.page.waitForTimeout(50);
     await this.page.locator(".ghost").waitFor({ state: "detached" }).catch(() => undefined);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
@@ -140,6 +152,18 @@ export class Look {
   async close() {
     await this.context.close();
   }
+}
+
+/** Pages from a folder in the place of those in the binary: no cargo build after every change. */
+async function serveFresh(context: BrowserContext, dist: string, address: string) {
+  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
+    if (route.request().resourceType() !== "document") return route.fallback();
+    const response = await route.fetch({ maxRedirects: 0 });
+    const html = readFileSync(join(dist, "index.html"), "utf8");
+    const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
+    return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
+  });
 }
 
 async function launch() {
