@@ -10,7 +10,7 @@ test("a reason is a sentence, its code left out and its command apart", () => {
 
 test("lines of the record are read as words", () => {
   const rows: [string, string][] = [
-    ['agent.ended T4 {"durationMs":47,"exitCode":0,"message":"done","outcome":"ok"}', "agent ended: duration ms 47, exit code 0, outcome ok"],
+    ['agent.ended T4 {"durationMs":47,"exitCode":0,"message":"done","outcome":"ok"}', "agent ended: 47 ms, exit code 0, outcome ok"],
     ['agent.started T4 {"born":"39","group":7982}', "agent started"],
     ['task.lacking T4 {"missing":["E_X: no entry"]}', "task lacking: missing no entry"],
     ["task.completed T4", "task completed"],

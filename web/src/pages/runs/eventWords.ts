@@ -1,4 +1,5 @@
 // Lines of the record of a run, as people read them.
+import { duration } from "../../format/numbers";
 
 const HIDDEN = new Set(["manifestId", "outputFile", "born", "group", "message"]);
 
@@ -11,11 +12,16 @@ export function eventWords(text: string): string {
   if (json === undefined) return name;
   try {
     const fields = Object.entries(JSON.parse(json) as Record<string, unknown>).filter(([key, value]) => !HIDDEN.has(key) && value !== null);
-    const words = fields.map(([key, value]) => `${key.replace(/([A-Z])/g, " $1").toLowerCase()} ${valueWords(value)}`).join(", ");
+    const words = fields.map(([key, value]) => fieldWords(key, value)).join(", ");
     return words === "" ? name : `${name}: ${words}`;
   } catch {
     return text;
   }
+}
+
+function fieldWords(key: string, value: unknown) {
+  if (key === "durationMs" && typeof value === "number") return duration(value);
+  return `${key.replace(/([A-Z])/g, " $1").toLowerCase()} ${valueWords(value)}`;
 }
 
 function valueWords(value: unknown): string {

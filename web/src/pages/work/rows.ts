@@ -22,7 +22,7 @@ export function useRows(filters: Filters, sort: string, dir: string) {
 
 /** Words of a row that say why it stands where it stands. */
 export function noteOf(row: Row): string {
-  if (row.note) return told(row.note).words;
+  if (row.note) return told(row.note).words.replace(`${row.id} `, "");
   if (row.state === "waiting" && row.waitsFor.length > 0) return `waits for ${row.waitsFor.slice(0, 3).join(", ")}${row.waitsFor.length > 3 ? " …" : ""}`;
   if (row.runner) return row.attempt && row.attempt > 1 ? `${row.runner}, attempt ${row.attempt}` : row.runner;
   return "";

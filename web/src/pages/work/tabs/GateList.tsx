@@ -14,7 +14,7 @@ export function GateList({ gates }: { gates: Gates }) {
   const passed = gates.required.filter((name) => gates.gates[name]?.passed === true).length;
   return (
     <div className="section">
-      <h3>Gates <span className="aside">{required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}</span></h3>
+      <h3>Gates <span className="aside">{gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}</span></h3>
       <ul className="gate-list">
         {GATE_NAMES.map((name, i) => <GateLine key={name} name={name} gates={gates} state={states[i] ?? "open"} />)}
       </ul>
