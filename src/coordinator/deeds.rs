@@ -17,12 +17,13 @@ use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::Renewal;
-use crate::ops::runs::journal;
+use crate::ops::runs::{alive, journal};
 use crate::ops::{claims, spawn};
-use crate::run::Outcome;
 use crate::run::board::{Told, kind};
+use crate::run::{Outcome, RunStatus};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
+use crate::store::agency::Agency;
 
 /// Says whether a refusal means that somebody else decides on the task now.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -80,11 +81,44 @@ impl Engine<'_> {
     /// Says what it means that a step cannot be claimed.
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
         Ok(match error.code {
-            Code::StatusRefused if self.is_done(self.tasks[step])? => Fact::DoneAlready(step),
+            Code::StatusRefused if self.is_done(self.tasks[step])? => {
+                let told = Told {
+                    reason: Some("somebody else has done it".to_string()),
+                    ..self.of(step)
+                };
+                self.tell(kind::TASK_COMPLETED, told);
+                Fact::DoneAlready(step)
+            }
             Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
-            Code::Claimed | Code::NotReady => Fact::Held(step, error.message),
+            Code::Claimed => {
+                let is_awaited = self.is_of_another_run(step)?;
+                if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
+                    let told = Told {
+                        reason: Some(error.message.clone()),
+                        ..self.of(step)
+                    };
+                    self.tell(kind::TASK_WAITING, told);
+                }
+                Fact::Held(step, error.message, is_awaited)
+            }
+            Code::NotReady => Fact::Held(step, error.message, false),
             _ => return Err(error),
         })
+    }
+
+    /// Says whether a step is held by a run that is under way, which will give it back. A run that an agent
+    /// began does not wait: what it would wait for may wait for it.
+    fn is_of_another_run(&mut self, step: usize) -> Result<bool> {
+        let task = self.tasks[step];
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let Some(holder) = claim.and_then(|claim| claim.holder) else {
+            return Ok(false);
+        };
+        let clock = self.context.surroundings.clock;
+        alive::settle(&mut self.agency, &self.context.workspace, &clock)?;
+        let run = self.agency.read()?.run(&holder)?;
+        let is_under_way = run.is_some_and(|run| run.status == RunStatus::Running);
+        Ok(is_under_way && self.ambience.depth == 0)
     }
 
     pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {
