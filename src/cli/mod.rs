@@ -300,7 +300,13 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Research(Later(command)) => research::dispatch(face, command),
         Command::Agents(Later(command)) if WHOLE => agents::dispatch(face, command),
         Command::Conversations(Later(command)) if WHOLE => conversations::dispatch(face, command),
-        Command::Run(Later(arguments)) if WHOLE => run::dispatch(face, *arguments),
+        Command::Run(Later(arguments)) if WHOLE => match arguments.of_plan() {
+            Some((file, jobs)) => {
+                let arguments = plan::run::Arguments::of(file, jobs);
+                face.run("plan.run", arguments, plan::run::run)
+            }
+            None => face.run("run", *arguments, run::run),
+        },
         Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
         Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
         Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
