@@ -174,6 +174,15 @@ pub fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
+/// Creates an empty file in the place of whatever file is there. A link is replaced, and what it leads to
+/// stays as it is: who made the link may not have been allowed to write there.
+pub fn create_anew(path: &Path) -> io::Result<fs::File> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
+        _ => fs::File::create_new(path),
+    }
+}
+
 fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -1,12 +1,13 @@
 //! The threads of a run: one for each agent that is driven, and for each task whose commands are run.
 //! They tell what they hear and decide nothing.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -16,6 +17,8 @@ use crate::runner::agent::{self, Ended, Job, Runner, Sign};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
+/// How long all may take to end that were asked to: longer than each of them may.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Something that a thread tells of a try of a step.
 pub(super) enum Heard {
@@ -34,6 +37,8 @@ pub(super) type Message = (usize, u32, Heard);
 pub(super) struct Crew {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
+    /// How many threads have not said yet that they are over.
+    busy: Cell<usize>,
 }
 
 /// Where commands of criteria are run.
@@ -48,7 +53,11 @@ pub(super) struct Checking {
 impl Crew {
     pub(super) fn new() -> Crew {
         let (sender, receiver) = mpsc::channel();
-        Crew { sender, receiver }
+        Crew {
+            sender,
+            receiver,
+            busy: Cell::new(0),
+        }
     }
 
     /// Drives an agent until it ends, or until the flag that is returned is set.
@@ -90,17 +99,31 @@ impl Crew {
         spawned.map(drop).map_err(|cause| {
             let message = format!("no thread can be started: {cause}");
             Error::new(Code::Internal, message).because(cause)
-        })
+        })?;
+        self.busy.set(self.busy.get() + 1);
+        Ok(())
+    }
+
+    /// Waits until all are over that were asked to end, so that what they drive does not outlive them.
+    pub(super) fn settle(&self) {
+        let begun = Instant::now();
+        while self.busy.get() > 0 && begun.elapsed() < PATIENCE {
+            self.hear(PATIENCE.saturating_sub(begun.elapsed()));
+        }
     }
 
     /// Waits for a message, and takes all that are there; none when none comes in time.
     pub(super) fn hear(&self, patience: Duration) -> Vec<Message> {
-        match self.receiver.recv_timeout(patience) {
+        let heard: Vec<Message> = match self.receiver.recv_timeout(patience) {
             Ok(first) => std::iter::once(first)
                 .chain(self.receiver.try_iter())
                 .collect(),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Vec::new(),
-        }
+        };
+        let is_last = |message: &&Message| !matches!(message.2, Heard::Sign(_));
+        let over = heard.iter().filter(is_last).count();
+        self.busy.set(self.busy.get().saturating_sub(over));
+        heard
     }
 }
 

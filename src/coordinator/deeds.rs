@@ -1,8 +1,9 @@
 //! What the machine decides, done through the verbs. What comes of it are new facts.
 
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::crew::{Checking, halt};
@@ -11,15 +12,17 @@ use super::machine::{Deed, Fact};
 use super::prompt;
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
-use crate::file::unwritable;
+use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::Renewal;
+use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
 use crate::run::board::{Told, kind};
-use crate::runner::agent::Job;
+use crate::runner::agent::{Job, Limits, Runner};
+use crate::runner::process::Bounds;
 
 /// Says whether a refusal means that somebody else decides on the task now.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -38,6 +41,10 @@ impl Engine<'_> {
             Deed::Check(step) => self.check(step),
             deed @ Deed::Complete(_) => self.complete(&[deed]),
             Deed::Repair(step) => self.repair(step),
+            Deed::End(step) => {
+                self.slots[step].stop.as_deref().into_iter().for_each(halt);
+                Ok(())
+            }
             Deed::Fail(step, ..) => self.release(step),
             Deed::Halt(_) => {
                 self.slots
@@ -80,7 +87,7 @@ impl Engine<'_> {
         })
     }
 
-    fn is_done(&mut self, id: TaskId) -> Result<bool> {
+    pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {
         let status = self.context.read(|transaction| transaction.status(id))?;
         Ok(status == Some(crate::task::Status::Done))
     }
@@ -135,47 +142,57 @@ impl Engine<'_> {
         self.tell(kind::TASK_STARTED, told);
     }
 
-    /// Starts the agent of a try, of which everybody knows by now.
+    /// Starts the agent of a try, of which everybody knows by now. What keeps it from being started is the
+    /// trouble of this step alone.
     fn start(&mut self, step: usize) -> Result<()> {
-        let raw = self.raw(step);
-        let root = match self.place(step) {
-            Ok(root) => root,
-            Err(error) => {
-                self.facts.push(Fact::Lost(step, error.message));
-                return Ok(());
+        match self.job(step) {
+            Ok(Some((runner, job))) => {
+                let attempt = self.slots[step].attempt;
+                self.slots[step].stop = Some(self.crew.start(step, attempt, runner, job)?);
             }
-        };
+            Ok(None) => {}
+            Err(error) => self.facts.push(Fact::Refused(step, error.message)),
+        }
+        Ok(())
+    }
+
+    /// Makes what an agent is given, and the places that it needs.
+    fn job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
+        let raw = self.raw(step);
+        let prompt_file = raw.with_extension("prompt.md");
+        let root = self.place(step)?;
+        // An agent may have put a link in its place since.
+        journal::place(&self.context.workspace, &self.run.id)?;
         let slot = &mut self.slots[step];
         let Some(spawned) = slot.spawned.take() else {
-            return Ok(());
+            return Ok(None);
         };
-        let text = slot
-            .instead
-            .take()
-            .unwrap_or_else(|| spawned.prompt.clone());
-        let prompt_file = raw.with_extension("prompt.md");
-        fs::write(&prompt_file, &text).map_err(|cause| unwritable(&prompt_file, cause))?;
+        let prompt = slot.instead.take();
+        let prompt = prompt.unwrap_or_else(|| spawned.prompt.clone());
+        let written =
+            create_anew(&prompt_file).and_then(|mut file| file.write_all(prompt.as_bytes()));
+        written.map_err(|cause| unwritable(&prompt_file, cause))?;
         let resume = slot.resume.take();
         let Some(worker) = self.worker(step) else {
-            return Ok(());
+            return Ok(None);
         };
-        let (runner, model) = (Arc::clone(&worker.runner), worker.model.clone());
         let job = Job {
-            prompt: text,
+            prompt,
             prompt_file,
             output_file: root.join(&spawned.output_file),
             environment: self.environment(step, &spawned, &root),
             folder: root,
             passed: self.passed(),
-            model,
+            model: worker.model.clone(),
             resume,
-            tools: Vec::new(),
-            limits: self.options.limits(),
+            tools: self.options.tools.clone(),
+            limits: Limits {
+                cost: self.machine.left(),
+                ..self.options.limits()
+            },
             raw,
         };
-        let attempt = self.slots[step].attempt;
-        self.slots[step].stop = Some(self.crew.start(step, attempt, runner, job)?);
-        Ok(())
+        Ok(Some((Arc::clone(&worker.runner), job)))
     }
 
     fn passed(&self) -> Vec<String> {
@@ -224,6 +241,7 @@ impl Engine<'_> {
     }
 
     fn check(&mut self, step: usize) -> Result<()> {
+        let stop = Arc::new(AtomicBool::new(false));
         let checking = Checking {
             surroundings: self.context.surroundings.clone(),
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
@@ -231,11 +249,16 @@ impl Engine<'_> {
             renewal: Renewal {
                 stale_only: false,
                 only: None,
-                time_limit: Duration::from_secs(self.options.gate_time_limit),
+                bounds: Bounds {
+                    time: Duration::from_secs(self.options.gate_time_limit),
+                    stop: Some(Arc::clone(&stop)),
+                },
                 epoch: self.slots[step].epoch,
             },
         };
-        self.crew.check(step, self.slots[step].attempt, checking)
+        self.crew.check(step, self.slots[step].attempt, checking)?;
+        self.slots[step].stop = Some(stop);
+        Ok(())
     }
 
     /// Verifies steps and completes those that hold, in one transaction for all.
@@ -290,11 +313,14 @@ impl Engine<'_> {
             (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
             (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
             (Some(EntryStatus::Partial), _) => Outcome::Partial,
+            _ if !said.denied.is_empty() => Outcome::Permission,
             _ => Outcome::ProtocolViolation,
         };
-        let reason = said
-            .reason
-            .filter(|_| outcome != Outcome::ProtocolViolation);
+        let reason = match outcome {
+            Outcome::ProtocolViolation => None,
+            Outcome::Permission => Some(format!("it was not allowed: {}", said.denied.join(", "))),
+            _ => said.reason,
+        };
         let faults = lacking.faults.iter().map(prompt::told);
         (outcome, reason.into_iter().chain(faults).collect())
     }

@@ -1,15 +1,17 @@
 //! The loop of a run: what happened goes to the machine, what it decides is told and kept, and then
 //! done, until nothing is left to do.
 
+mod telling;
+mod watch;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::crew::{Crew, halt};
-use super::deeds::is_loss;
-use super::machine::{Deed, Fact, Machine, Stop};
+use super::machine::{Deed, Fact, Machine};
 use super::options::{DEPTH_MAX, Options};
 use super::report::{self, Report};
 use super::selection::Team;
@@ -27,16 +29,11 @@ use crate::ops::{Context, Surroundings, claims};
 use crate::run::board::{Board, Planned, Told, kind};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::Guard;
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 
 /// Who coordinates runs over tasks, as their records name it.
 const COORDINATOR: &str = "cleo";
-/// Longest sleep of the loop: how soon it sees that cleo is asked to end.
-const PULSE: Duration = Duration::from_millis(100);
-/// How often it looks whether somebody asks for the end of the run, and whether others got out of the
-/// way.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// What is known of a step beside what its events tell.
 #[derive(Default)]
@@ -99,9 +96,7 @@ pub fn run(
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
-    let mut engine = Engine::begin(surroundings, options, ambience, listener)?;
-    engine.go()?;
-    engine.finish()
+    Engine::begin(surroundings, options, ambience, listener)?.carry_out()
 }
 
 pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
@@ -236,8 +231,35 @@ impl<'a> Engine<'a> {
         })
     }
 
+    /// Works until nothing is left to do, and returns what became of it. When cleo itself fails meanwhile,
+    /// nothing goes on without it.
+    pub(super) fn carry_out(mut self) -> Result<Report> {
+        match self.go() {
+            Ok(()) => self.finish(),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// Ends everything that works and gives its tasks back, as far as that can still be done.
+    fn abandon(mut self, error: Error) -> Error {
+        let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
+        stops.for_each(halt);
+        self.crew.settle();
+        for step in 0..self.tasks.len() {
+            let epoch = self.slots[step].epoch.take();
+            if epoch.is_some() && !self.board.tasks()[step].is_done() {
+                // One that stays is known by its holder when the run is gone on with.
+                let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
+            }
+        }
+        error.or(
+            "go on with the run",
+            format!("cleo runs resume {}", self.run.id),
+        )
+    }
+
     /// Works until nothing is left to do.
-    pub(super) fn go(&mut self) -> Result<()> {
+    fn go(&mut self) -> Result<()> {
         loop {
             self.turn()?;
             if self.machine.is_over() {
@@ -267,157 +289,6 @@ impl<'a> Engine<'a> {
                 self.perform(deed)?;
             }
         }
-    }
-
-    /// Tells what the machine decided, before it is done.
-    fn announce(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Start(step) => self.announce_start(*step),
-            Deed::Wait(step, wait) => {
-                let told = Told {
-                    wait_ms: u64::try_from(wait.as_millis()).ok(),
-                    ..self.of(*step)
-                };
-                self.tell(kind::TASK_WAITING, told);
-            }
-            Deed::Fail(step, outcome, why) => {
-                let told = Told {
-                    outcome: Some(*outcome),
-                    reason: Some(why.clone()),
-                    ..self.of(*step)
-                };
-                self.tell(kind::TASK_FAILED, told);
-            }
-            Deed::Skip(step, because, why) => {
-                let told = Told {
-                    because: because.map(|step| self.tasks[step]),
-                    reason: Some(why.clone()),
-                    ..Told::of(self.tasks[*step])
-                };
-                self.tell(kind::TASK_SKIPPED, told);
-            }
-            Deed::Halt(stop) => {
-                let told = Told {
-                    reason: Some(why(*stop).to_string()),
-                    ..Told::default()
-                };
-                self.tell(kind::RUN_STOPPING, told);
-            }
-            Deed::Claim(_) | Deed::Check(_) | Deed::Complete(_) | Deed::Repair(_) => {}
-        }
-    }
-
-    /// Begins what is told of a step and its try.
-    pub(super) fn of(&self, step: usize) -> Told {
-        Told {
-            attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
-            ..Told::of(self.tasks[step])
-        }
-    }
-
-    pub(super) fn tell(&mut self, kind: &'static str, told: Told) {
-        self.told.push((kind, told));
-    }
-
-    /// Keeps what was told, and lets whoever listens know.
-    fn keep(&mut self) -> Result<()> {
-        match self.told.is_empty() {
-            true => Ok(()),
-            false => self.keep_with(|_| Ok(())),
-        }
-    }
-
-    /// Keeps the record of the run together with what was told.
-    pub(super) fn keep_run(&mut self) -> Result<()> {
-        let run = self.run.clone();
-        self.keep_with(|transaction| transaction.put_run(&run))
-    }
-
-    fn keep_with(
-        &mut self,
-        more: impl FnOnce(&mut dyn AgencyTransaction) -> Result<()>,
-    ) -> Result<()> {
-        let told = std::mem::take(&mut self.told);
-        let record = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
-            more(transaction)?;
-            let mut all = told.iter();
-            all.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
-        };
-        let events = self.journal.record(&mut self.agency, record)?;
-        for (event, (kind, told)) in events.iter().zip(&told) {
-            self.board.take(kind, &event.at, told);
-        }
-        self.listener.tell(&events, &self.board);
-        Ok(())
-    }
-
-    /// Waits until something happens or something is due.
-    fn wait(&mut self) -> Result<()> {
-        let now = self.begun.elapsed();
-        let due = self.machine.wakes().map(|at| at.saturating_sub(now));
-        for (step, attempt, heard) in self.crew.hear(due.unwrap_or(PULSE).min(PULSE)) {
-            self.hear(step, attempt, heard);
-        }
-        self.listener.show(&self.board);
-        self.heed()?;
-        self.renew()
-    }
-
-    /// Looks whether the run is to end.
-    fn heed(&mut self) -> Result<()> {
-        if self
-            .guard
-            .as_ref()
-            .is_some_and(|guard| guard.caught().is_some())
-        {
-            self.facts.push(Fact::Stop(Stop::Interrupted));
-        }
-        let limit = self.options.time_limit.map(Duration::from_secs);
-        if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
-            self.facts.push(Fact::Stop(Stop::TimeLimit));
-        }
-        if self.looked.elapsed() >= LOOK {
-            self.looked = Instant::now();
-            self.machine.stir();
-            self.look()?;
-        }
-        Ok(())
-    }
-
-    /// Looks whether another process asks for the end of the run.
-    fn look(&mut self) -> Result<()> {
-        if self.journal.is_cancelled(&mut self.agency)? {
-            self.facts.push(Fact::Stop(Stop::Cancelled));
-        }
-        Ok(())
-    }
-
-    /// Renews the leases of the tasks under way, well before they are over.
-    fn renew(&mut self) -> Result<()> {
-        if self.renewed.elapsed() < Duration::from_secs(self.options.lease) / 3 {
-            return Ok(());
-        }
-        self.renewed = Instant::now();
-        for step in self.machine.held() {
-            let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-            let beat =
-                claims::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
-            self.lost_by(step, beat.err())?;
-        }
-        Ok(())
-    }
-
-    /// Takes a refusal for what it is: the loss of a claim ends the try, and anything else the run.
-    pub(super) fn lost_by(&mut self, step: usize, error: Option<Error>) -> Result<()> {
-        let Some(error) = error else { return Ok(()) };
-        if !is_loss(&error) {
-            return Err(error);
-        }
-        if let Some(stop) = &self.slots[step].stop {
-            halt(stop);
-        }
-        self.facts.push(Fact::Lost(step, error.message));
-        Ok(())
     }
 
     /// Returns who works on a step; nobody works on an epic.
@@ -464,13 +335,5 @@ fn kind_of(options: &Options) -> RunKind {
     match options.selection {
         Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
         Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
-    }
-}
-
-fn why(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Cancelled => "it was given up",
-        Stop::Interrupted => "cleo was asked to end",
-        Stop::TimeLimit => "it took too long",
     }
 }

@@ -107,6 +107,7 @@ impl Engine<'_> {
                 ..self.of(step)
             },
         };
+        self.slots[step].stop = None;
         self.tell(kind::TASK_CHECKED, told);
         self.facts.push(Fact::Checked(step));
     }

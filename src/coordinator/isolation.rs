@@ -6,12 +6,22 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::trees::{Merge, Tree};
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::{self, Renewal};
 use crate::run::Outcome;
 use crate::run::board::{Told, kind};
+
+/// What became of work in a worktree that was to be brought into the workspace.
+enum Brought {
+    /// It does not verify.
+    Lacking(Lacking),
+    /// It does not fit; why.
+    Conflict(String),
+    /// It is there, in this commit if it changed anything, and the task is done or lacks something there.
+    Home(Option<String>, Box<Completion>),
+}
 
 impl Engine<'_> {
     /// Returns the folder that a step is worked on in: the workspace, or a worktree, which its later
@@ -36,39 +46,74 @@ impl Engine<'_> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return self.completed_at_home(id, epoch);
         };
-        let lacking = self.lacking_in(&tree, id, epoch)?;
+        match self.brought_home(&tree, id, epoch)? {
+            Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
+            Brought::Conflict(why) => {
+                self.conflict(step, &tree, &why);
+                Ok(())
+            }
+            Brought::Home(commit, done) => {
+                if done.1.is_ok() {
+                    self.tell_merged(step, commit);
+                    self.leave_tree(step)?;
+                }
+                self.completed(*done)
+            }
+        }
+    }
+
+    fn tell_merged(&mut self, step: usize, commit: Option<String>) {
+        let told = Told {
+            commit,
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_MERGED, told);
+    }
+
+    /// Completes a step whose work a process that was killed left, if it verifies where it was done: in its
+    /// worktree, where there is one, else in the workspace. Says whether it did.
+    pub(super) fn completed_from_before(&mut self, id: TaskId, epoch: Option<u32>) -> Result<bool> {
+        let trees = self.trees.as_ref();
+        let Some(tree) = trees.and_then(|trees| trees.left(&id.to_string())) else {
+            let done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
+            return Ok(done.iter().any(|(_, done)| done.is_ok()));
+        };
+        match self.brought_home(&tree, id, epoch)? {
+            Brought::Home(commit, done) if done.1.is_ok() => {
+                self.tell_merged(self.places[&id], commit);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Verifies the work on a task in its worktree, and brings what verifies into the workspace.
+    fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
+        let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
-            return self.completed((id, Err(lacking)));
+            return Ok(Brought::Lacking(lacking));
         }
         let message = format!("{id}: {}", self.title(id));
         let Some(trees) = &self.trees else {
-            return Ok(());
+            return Ok(Brought::Lacking(lacking));
         };
-        trees.commit(&tree, &message)?;
-        let commit = match trees.merge(&tree, &message)? {
+        let merged = match trees.commit(tree, &message) {
+            Ok(()) => trees.merge(tree, &message)?,
+            Err(error) => Merge::Conflict(error.message),
+        };
+        let commit = match merged {
             Merge::Done(commit) => commit,
-            Merge::Conflict(why) => {
-                self.conflict(step, &tree, &why);
-                return Ok(());
-            }
+            Merge::Conflict(why) => return Ok(Brought::Conflict(why)),
         };
-        trees.report(&tree)?;
-        let done = self.done_at_home(id, epoch)?;
-        if done.1.is_err() && commit.is_some() {
+        trees.report(tree)?;
+        let mut done = self.done_at_home(id, epoch)?;
+        if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
-            if let Some(trees) = &self.trees {
-                trees.unmerge()?;
+            if !trees.unmerge(commit)? {
+                lacking.faults.push(not_taken_back(commit));
             }
         }
-        if done.1.is_ok() {
-            let told = Told {
-                commit,
-                ..self.of(step)
-            };
-            self.tell(kind::TASK_MERGED, told);
-            self.leave_tree(step)?;
-        }
-        self.completed(done)
+        Ok(Brought::Home(commit, Box::new(done)))
     }
 
     fn title(&self, id: TaskId) -> String {
@@ -113,7 +158,7 @@ impl Engine<'_> {
         let renewal = Renewal {
             stale_only: false,
             only: None,
-            time_limit: Duration::from_secs(self.options.gate_time_limit),
+            bounds: Duration::from_secs(self.options.gate_time_limit).into(),
             epoch,
         };
         gates::renew(&mut self.context, id, &renewal, &mut |_| {})?;
@@ -148,7 +193,8 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(());
         };
-        trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
+        // What is no worktree any more has nothing that could be kept.
+        let _ = trees.commit(&tree, &format!("{}: not finished", self.tasks[step]));
         if let Some(branch) = trees.end(&tree)? {
             let told = Told {
                 branch: Some(branch),
@@ -158,4 +204,11 @@ impl Engine<'_> {
         }
         Ok(())
     }
+}
+
+fn not_taken_back(commit: &str) -> Error {
+    let message = format!(
+        "it was merged in {commit}, and what changed since is in the way of taking it back"
+    );
+    Error::new(Code::FileUnwritable, message).fix(format!("git revert --mainline 1 {commit}"))
 }

@@ -1,6 +1,9 @@
 //! What the coordinator does next: facts in, deeds out. Pure: the time comes in as a value, and
 //! whatever takes time is somebody else's deed, which ends in a new fact.
 
+mod admission;
+mod facts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -8,88 +11,7 @@ use super::rules::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::schedule::{Schedule, Stand};
 
-/// A step: a task for an agent, or an epic that is done once its parts are.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Step {
-    /// The steps that come before it.
-    pub(super) needs: Vec<usize>,
-    /// Which of the runners works on it.
-    pub(super) runner: usize,
-    /// True for an epic: nobody has to work on it.
-    pub(super) is_epic: bool,
-    /// True when it has commands that are to show that it is done.
-    pub(super) has_checks: bool,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fact {
-    /// A step is claimed and its prompt is ready.
-    Prepared(usize),
-    /// A step cannot be begun now, and perhaps later.
-    Held(usize, String),
-    /// A step was done by somebody else.
-    DoneAlready(usize),
-    /// A step cannot be prepared at all.
-    Refused(usize, String),
-    /// An agent has ended.
-    Ended(usize, Ended),
-    /// The commands of a step were run.
-    Checked(usize),
-    /// A step verified and is done.
-    Completed(usize),
-    /// A step does not verify: how its agent's try counts, and why.
-    Lacking(usize, Outcome, String),
-    /// The claim of a step is somebody else's now.
-    Lost(usize, String),
-    /// The run is to end.
-    Stop(Stop),
-}
-
-/// How a try of an agent ended, as far as it matters here.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ended {
-    /// What its program says; none when it did not come to its end.
-    pub(super) outcome: Option<Outcome>,
-    /// What it cost in US dollars.
-    pub(super) cost: f64,
-    /// When it may be tried again after too many requests.
-    pub(super) retry_after: Option<Duration>,
-}
-
-/// Why a run ends before all is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// Somebody gave it up.
-    Cancelled,
-    /// cleo is asked to end.
-    Interrupted,
-    /// It took too long.
-    TimeLimit,
-}
-
-/// Something to do.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Deed {
-    /// Claim these steps, as far as that can be done, and make their prompts.
-    Claim(Vec<usize>),
-    /// Start an agent on a step.
-    Start(usize),
-    /// Run the commands of a step.
-    Check(usize),
-    /// Verify a step and complete it.
-    Complete(usize),
-    /// Say what is missing, and make the prompt for another try.
-    Repair(usize),
-    /// A step waits so long before it is tried again.
-    Wait(usize, Duration),
-    /// A step failed: give its task back.
-    Fail(usize, Outcome, String),
-    /// A step is not begun, because another one failed, or for a reason.
-    Skip(usize, Option<usize>, String),
-    /// End all agents.
-    Halt(Stop),
-}
+pub(super) use facts::{Deed, Ended, Fact, Step, Stop};
 
 /// Where a step that is under way stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +21,8 @@ enum Stage {
     Checking,
     Completing,
     Repairing,
+    /// Its claim is lost, and what works on it is being ended: until that is gone it takes its place.
+    Leaving,
     /// It holds its claim and goes on at this moment.
     Waiting(Duration),
 }
@@ -115,6 +39,8 @@ impl Stage {
 struct Tries {
     repairs: u32,
     refusals: u32,
+    /// How long its model wants to be left alone, as it said last.
+    asked: Option<Duration>,
 }
 
 /// The state of a run.
@@ -129,6 +55,8 @@ pub(super) struct Machine {
     parked: BTreeMap<usize, String>,
     /// True when what holds them up may have ended.
     stirred: bool,
+    /// Steps whose claims are lost and which are still being ended, each with why.
+    lost: BTreeMap<usize, String>,
     /// Runners that take no more work until then.
     paused: BTreeMap<usize, Duration>,
     /// How many runners there are.
@@ -150,6 +78,7 @@ impl Machine {
             rules,
             parked: BTreeMap::new(),
             stirred: false,
+            lost: BTreeMap::new(),
             paused: BTreeMap::new(),
             runners: runners.len(),
             failures: 0,
@@ -171,7 +100,7 @@ impl Machine {
 
     /// Notes what was spent before the run went on.
     pub(super) fn spent_before(&mut self, cost: f64) {
-        self.spent += cost;
+        self.spent += cost.max(0.0);
     }
 
     /// Returns why the run ends before all is done.
@@ -184,15 +113,15 @@ impl Machine {
         self.stirred = true;
     }
 
-    /// Says whether an agent works on a step.
-    pub(super) fn is_working(&self, step: usize) -> bool {
-        self.stages.get(&step) == Some(&Stage::Working)
+    /// Returns what the run may still cost in US dollars; none when nothing says so.
+    pub(super) fn left(&self) -> Option<f64> {
+        self.rules.max_cost.map(|most| (most - self.spent).max(0.0))
     }
 
     /// Returns the steps whose claims are held.
     pub(super) fn held(&self) -> Vec<usize> {
         let holds = |(step, stage): &(&usize, &Stage)| {
-            **stage != Stage::Claiming && !self.steps[**step].is_epic
+            !matches!(stage, Stage::Claiming | Stage::Leaving) && !self.steps[**step].is_epic
         };
         let held = self.stages.iter().filter(holds);
         held.map(|(step, _)| *step).collect()
@@ -236,14 +165,16 @@ impl Machine {
             }
             Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
             Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),
-            Fact::Ended(step, ended) => self.ended(now, step, ended, deeds),
-            Fact::Checked(step) => self.complete(step, deeds),
-            Fact::Lacking(step, outcome, why) => self.lacking(step, outcome, why, deeds),
-            Fact::Lost(step, why) => {
-                if self.stages.contains_key(&step) {
-                    self.fail(step, Outcome::Cancelled, why, deeds);
-                }
+            Fact::Ended(step, ended) => self.ended(step, ended, deeds),
+            Fact::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
+                self.left_off(step, deeds);
             }
+            Fact::Checked(step) => self.complete(step, deeds),
+            Fact::Lacking(step, Outcome::RateLimited, why) => {
+                self.hold_back(now, step, why, deeds);
+            }
+            Fact::Lacking(step, outcome, why) => self.lacking(step, outcome, why, deeds),
+            Fact::Lost(step, why) => self.lost(step, why, deeds),
             Fact::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
                 deeds.push(Deed::Halt(stop));
@@ -261,16 +192,19 @@ impl Machine {
         deeds.push(Deed::Start(step));
     }
 
-    fn ended(&mut self, now: Duration, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
-        if !self.is_working(step) {
-            // Its claim was lost meanwhile, so it is over already.
-            return;
+    /// Takes the end of an agent. What there is of its work is looked at however it ended; commands are
+    /// only run where it may be finished.
+    fn ended(&mut self, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
+        // Nobody is paid for working, whatever a program says.
+        self.spent += ended.cost.max(0.0);
+        self.tries[step].asked = ended.retry_after;
+        match self.stages.get(&step) {
+            Some(Stage::Working) => {}
+            Some(Stage::Leaving) => return self.left_off(step, deeds),
+            _ => return,
         }
-        self.spent += ended.cost;
-        if ended.outcome == Some(Outcome::RateLimited) {
-            return self.hold_back(now, step, ended.retry_after, deeds);
-        }
-        match self.steps[step].has_checks && self.stop.is_none() {
+        let is_cut = ended.outcome == Some(Outcome::RateLimited) || self.stop.is_some();
+        match self.steps[step].has_checks && !is_cut {
             true => {
                 self.stages.insert(step, Stage::Checking);
                 deeds.push(Deed::Check(step));
@@ -279,22 +213,39 @@ impl Machine {
         }
     }
 
+    /// Has what works on a step whose claim is lost ended, and the step with it.
+    fn lost(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+        match self.stages.get(&step) {
+            None | Some(Stage::Leaving) => {}
+            Some(Stage::Working | Stage::Checking) => {
+                self.stages.insert(step, Stage::Leaving);
+                self.lost.insert(step, why);
+                deeds.push(Deed::End(step));
+            }
+            Some(_) => self.fail(step, Outcome::Cancelled, why, deeds),
+        }
+    }
+
+    /// Takes the end of what worked on a step whose claim is lost.
+    fn left_off(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+        let why = self.lost.remove(&step).unwrap_or_default();
+        self.fail(step, Outcome::Cancelled, why, deeds);
+    }
+
     fn complete(&mut self, step: usize, deeds: &mut Vec<Deed>) {
         self.stages.insert(step, Stage::Completing);
         deeds.push(Deed::Complete(step));
     }
 
     /// Has a step wait after too many requests, and everything else that its runner would begin.
-    fn hold_back(
-        &mut self,
-        now: Duration,
-        step: usize,
-        asked: Option<Duration>,
-        deeds: &mut Vec<Deed>,
-    ) {
-        let number = self.tries[step].refusals;
-        let Some(wait) = pause(number, asked, step).filter(|_| self.stop.is_none()) else {
-            let why = "its model refused for too many requests".to_string();
+    fn hold_back(&mut self, now: Duration, step: usize, why: String, deeds: &mut Vec<Deed>) {
+        let Tries {
+            refusals, asked, ..
+        } = self.tries[step];
+        if self.stop.is_some() {
+            return self.fail(step, Outcome::Cancelled, why, deeds);
+        }
+        let Some(wait) = pause(refusals, asked, step) else {
             return self.fail(step, Outcome::RateLimited, why, deeds);
         };
         self.tries[step].refusals += 1;
@@ -307,7 +258,12 @@ impl Machine {
     fn lacking(&mut self, step: usize, outcome: Outcome, why: String, deeds: &mut Vec<Deed>) {
         let can_be_mended = matches!(
             outcome,
-            Outcome::ProtocolViolation | Outcome::AgentError | Outcome::Timeout | Outcome::Partial
+            Outcome::ProtocolViolation
+                | Outcome::AgentError
+                | Outcome::Timeout
+                | Outcome::Partial
+                // It may find a way that it is allowed.
+                | Outcome::Permission
         );
         let left = self.rules.repairs > self.tries[step].repairs;
         if self.steps[step].is_epic {
@@ -360,114 +316,6 @@ impl Machine {
             _ => "cleo was asked to end",
         };
         why.to_string()
-    }
-
-    /// Lets steps go on that have waited long enough.
-    fn go_on(&mut self, now: Duration, deeds: &mut Vec<Deed>) {
-        for step in self.waiting(now) {
-            if self.is_free(self.steps[step].runner) {
-                self.stages.insert(step, Stage::Repairing);
-                deeds.push(Deed::Repair(step));
-            }
-        }
-    }
-
-    /// Returns the steps that wait until this moment at most.
-    fn waiting(&self, now: Duration) -> Vec<usize> {
-        let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until) if *until <= now);
-        let due = self.stages.iter().filter(|(_, stage)| is_due(stage));
-        due.map(|(step, _)| *step).collect()
-    }
-
-    /// Begins what can begin, as many as there is room for.
-    fn begin(&mut self, deeds: &mut Vec<Deed>) {
-        if std::mem::take(&mut self.stirred) {
-            let parked = std::mem::take(&mut self.parked);
-            parked.keys().for_each(|step| self.schedule.put_back(*step));
-        }
-        if !self.takes_more() {
-            return;
-        }
-        let (mut claimed, mut passed) = (Vec::new(), Vec::new());
-        let mut full = BTreeSet::new();
-        while self.busy() < self.rules.jobs && full.len() < self.runners {
-            let Some(step) = self.schedule.begin() else {
-                break;
-            };
-            let Step {
-                runner, is_epic, ..
-            } = self.steps[step];
-            if is_epic {
-                self.complete(step, deeds);
-            } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
-                full.insert(runner);
-                passed.push(step);
-            } else {
-                self.stages.insert(step, Stage::Claiming);
-                claimed.push(step);
-            }
-        }
-        for step in passed {
-            self.schedule.put_back(step);
-        }
-        if !claimed.is_empty() {
-            deeds.push(Deed::Claim(claimed));
-        }
-    }
-
-    /// Says whether anything more may begin.
-    fn takes_more(&self) -> bool {
-        let is_enough = self.rules.fail_fast && self.failures > 0;
-        !is_enough && !self.is_spent()
-    }
-
-    fn is_spent(&self) -> bool {
-        self.rules.max_cost.is_some_and(|most| self.spent >= most)
-    }
-
-    /// Counts the steps that take a place: those that only wait do not.
-    fn busy(&self) -> usize {
-        self.stages.values().filter(|stage| stage.is_busy()).count()
-    }
-
-    /// Says whether a runner may take one more, and there is a place.
-    fn is_free(&self, runner: usize) -> bool {
-        let of_runner = |(step, stage): &(&usize, &Stage)| {
-            let step = &self.steps[**step];
-            step.runner == runner && !step.is_epic && stage.is_busy()
-        };
-        let busy = self.stages.iter().filter(of_runner).count();
-        let most = self.rules.runner_jobs.get(&runner);
-        self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
-    }
-
-    /// Leaves what cannot be begun any more, once nothing else goes on.
-    fn leave(&mut self, deeds: &mut Vec<Deed>) {
-        if !self.stages.is_empty() || self.stirred && self.stop.is_none() && self.takes_more() {
-            return;
-        }
-        for (step, why) in std::mem::take(&mut self.parked) {
-            self.skip_all(step, why, deeds);
-        }
-        let why = match (self.stop, self.is_spent()) {
-            (Some(_), _) => self.why_stopped(),
-            (None, true) => "the run has spent what it may cost".to_string(),
-            (None, false) => "another task failed".to_string(),
-        };
-        if self.stop.is_some() || !self.takes_more() {
-            while let Some(step) = self.schedule.begin() {
-                self.skip_all(step, why.clone(), deeds);
-            }
-        }
-    }
-
-    /// Leaves a step, and those that wait for it.
-    fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        deeds.push(Deed::Skip(step, None, why));
-        for later in self.schedule.failed(step) {
-            let why = "it waits for what was not begun".to_string();
-            deeds.push(Deed::Skip(later, Some(step), why));
-        }
     }
 
     /// Returns the steps that were never begun and never will be: they wait for each other.

@@ -6,6 +6,7 @@
 
 mod crew;
 mod deeds;
+pub mod detached;
 mod engine;
 mod hearing;
 mod isolation;

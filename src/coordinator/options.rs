@@ -64,6 +64,9 @@ pub struct Options {
     pub isolate: bool,
     /// True when nothing more begins after a failure.
     pub fail_fast: bool,
+    /// Tools that agents may use without asking; empty for those that their runners give by themselves.
+    #[serde(default)]
+    pub tools: Vec<String>,
     /// Variables of the user that agents get too, by name.
     pub passed: Vec<String>,
 }
@@ -80,13 +83,13 @@ impl Options {
         }
     }
 
-    /// Returns the bounds of one agent.
+    /// Returns the bounds of one agent, but for what it may cost.
     pub(super) fn limits(&self) -> Limits {
         Limits {
             time: self.task_time_limit.map(Duration::from_secs),
             idle: self.idle_limit.map(Duration::from_secs),
             turns: self.max_turns,
-            cost: self.max_cost,
+            cost: None,
         }
     }
 

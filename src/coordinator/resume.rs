@@ -12,7 +12,6 @@ use super::trees::Trees;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::complete_all;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings, claims};
@@ -72,8 +71,7 @@ pub fn resume(
     orphans::end(id, &workspace.root, &groups(&before));
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.go_on(&events, was)?;
-    engine.go()?;
-    engine.finish()
+    engine.carry_out()
 }
 
 /// Opens the store of agents, in which there must be the run.
@@ -164,16 +162,16 @@ impl Engine<'_> {
         };
         self.tell(kind::RUN_RESUMED, resumed);
         self.keep_run()?;
-        if let Some(trees) = &self.trees {
-            trees.sweep()?;
-        }
         for step in 0..self.tasks.len() {
             let task = self.board.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
             self.slots[step].attempt = task.attempts;
             self.take_up(step, &task)?;
         }
-        Ok(())
+        match &self.trees {
+            Some(trees) => trees.sweep(),
+            None => Ok(()),
+        }
     }
 
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -218,9 +216,8 @@ impl Engine<'_> {
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
         if task.epoch == Some(claim.epoch) {
-            let one = [(id, Some(claim.epoch))];
-            let done = complete_all(&mut self.context, &one, &mut self.required)?;
-            if done.iter().any(|(_, done)| done.is_ok()) {
+            let epoch = Some(claim.epoch);
+            if self.completed_from_before(id, epoch)? {
                 return Ok(true);
             }
         }

@@ -7,6 +7,9 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_secs(2);
 /// Longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(300);
+/// Longest pause that a server may ask for: who wants to be left alone for longer is tried again when the
+/// run is gone on with, and holds up nothing until then.
+const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;
 
@@ -26,10 +29,10 @@ pub(super) struct Rules {
 }
 
 /// Says how long to wait after too many requests, for the `number`th time (from 0); none when it is
-/// time to give up. Who is asked to wait waits no shorter. Steps are spread a little, so that they do
+/// time to give up, also because the server wants to be left alone for too long. Who is asked to wait waits no shorter. Steps are spread a little, so that they do
 /// not all come back at once.
 pub(super) fn pause(number: u32, asked: Option<Duration>, step: usize) -> Option<Duration> {
-    if number >= PAUSES {
+    if number >= PAUSES || asked.is_some_and(|asked| asked > ASKED_MAX) {
         return None;
     }
     let own = PAUSE * 2u32.saturating_pow(number);
@@ -53,6 +56,8 @@ mod tests {
     fn whoever_is_asked_to_wait_waits_no_shorter() {
         let asked = Some(Duration::from_secs(30));
         assert_eq!(pause(0, asked, 3), asked);
+        let long = Some(Duration::from_secs(5 * 3_600));
+        assert_eq!(pause(0, long, 0), None, "nobody waits for hours");
         let short = Some(Duration::from_secs(1));
         assert!(pause(0, short, 0) > short);
         assert!(pause(0, None, 1) > pause(0, None, 0));

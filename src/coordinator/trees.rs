@@ -95,6 +95,16 @@ impl Trees {
         Ok(tree)
     }
 
+    /// Finds the last worktree of a task that a process left.
+    pub(super) fn left(&self, task: &str) -> Option<Tree> {
+        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let number = |name: &String| name.strip_prefix(task)?.strip_prefix('-')?.parse().ok();
+        let numbered = names.filter_map(|name| Some((number(&name)?, name)));
+        let last = numbered.max_by_key(|(number, _): &(u32, String)| *number);
+        last.map(|(_, name)| self.tree(&name))
+    }
+
     fn tree(&self, name: &str) -> Tree {
         let top = self.folder.join(name);
         Tree {
@@ -120,8 +130,10 @@ impl Trees {
         bring(&tree.root, &self.top.join(&self.inside), None, None)
     }
 
-    /// Commits everything in a worktree but reports and cleo's own files.
+    /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
+    /// itself counts too, also on a branch of its own that goes on from the one it was given.
     pub(super) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
+        self.require_own(tree)?;
         let own = [".cleo", OUTPUT_DIR].map(|folder| {
             let mut exclude = OsString::from(":(top,exclude,literal)");
             exclude.push(self.inside.join(folder));
@@ -134,7 +146,42 @@ impl Trees {
             let commit = ["commit", "--quiet", "--no-verify", "--message", message];
             self.done(&tree.top, commit)?;
         }
-        Ok(())
+        self.gather(tree)
+    }
+
+    /// Refuses a worktree that its agent has made into something else: git would be asked about another
+    /// repository.
+    fn require_own(&self, tree: &Tree) -> Result<()> {
+        let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let (own, theirs) = (self.done(&self.top, words)?, self.git(&tree.top, words)?);
+        if theirs.is_ok_and(|theirs| theirs == own) {
+            return Ok(());
+        }
+        let place = tree.top.display();
+        let message = format!("{place} is no worktree of the repository any more");
+        Err(Error::new(Code::FileUnreadable, message).fix("git worktree list"))
+    }
+
+    /// Has the branch of a worktree hold what is checked out in it.
+    fn gather(&self, tree: &Tree) -> Result<()> {
+        let branch = format!("refs/heads/{}", tree.branch);
+        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD"])?;
+        let own = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &branch])?;
+        if own.as_ref().is_ok_and(|own| *own == head) {
+            return Ok(());
+        }
+        let head = head.trim();
+        let goes_on = ["merge-base", "--is-ancestor", &branch, head];
+        if own.is_ok() && self.git(&self.top, goes_on)?.is_err() {
+            let message = format!(
+                "its agent left the branch {} for the commit {head}, which does not go on from it",
+                tree.branch
+            );
+            let look = format!("git log {head}");
+            return Err(Error::new(Code::InputInvalid, message).fix(look));
+        }
+        self.done(&self.top, ["update-ref", &branch, head])
+            .map(drop)
     }
 
     /// Says whether a branch has anything that the workspace lacks.
@@ -148,6 +195,12 @@ impl Trees {
     pub(super) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         if !self.is_ahead(tree)? {
             return Ok(Merge::Done(None));
+        }
+        let begun = ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"];
+        if self.git(&self.top, begun)?.is_ok() {
+            // Somebody else's merge is not ours to end.
+            let why = "a merge that somebody else began is not finished in the workspace";
+            return Ok(Merge::Conflict(why.to_string()));
         }
         let words = [
             "merge",
@@ -178,10 +231,12 @@ impl Trees {
         Ok(Merge::Done(Some(head.trim().to_string())))
     }
 
-    /// Takes back a merge that was just made. What somebody changed meanwhile stays.
-    pub(super) fn unmerge(&self) -> Result<()> {
-        self.done(&self.top, ["reset", "--quiet", "--merge", "HEAD^1"])
-            .map(drop)
+    /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
+    /// committed meanwhile stays.
+    pub(super) fn unmerge(&self, commit: &str) -> Result<bool> {
+        let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
+        let reset = ["reset", "--quiet", "--keep", "HEAD^1"];
+        Ok(head.trim() == commit && self.git(&self.top, reset)?.is_ok())
     }
 
     /// Removes a worktree. Its branch stays when it has something that the workspace lacks, and is then
@@ -197,6 +252,11 @@ impl Trees {
             self.done(&self.top, ["worktree", "prune"])?;
         }
         let _ = fs::remove_dir(&self.folder);
+        let branch = format!("refs/heads/{}", tree.branch);
+        let is_there = ["rev-parse", "--verify", "--quiet", &branch];
+        if self.git(&self.top, is_there)?.is_err() {
+            return Ok(None);
+        }
         if self.is_ahead(tree)? {
             return Ok(Some(tree.branch.clone()));
         }
@@ -238,6 +298,8 @@ impl Trees {
     ) -> Result<std::result::Result<String, String>> {
         let mut command = Command::new("git");
         command.current_dir(folder).env_clear();
+        // A worktree that lost its mark is not taken for a part of the repository around it.
+        command.env("GIT_CEILING_DIRECTORIES", &self.folder);
         for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
             command.envs(env::var_os(name).map(|value| (name, value)));
         }

@@ -4,7 +4,8 @@
 mod reason;
 mod transcript;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 pub use reason::{Due, reason};
 pub use transcript::Transcript;
@@ -22,8 +23,7 @@ pub enum Ending {
 }
 
 /// What a client says of an agent that is about to end. All of it may be made up.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
     /// The session.
     pub session_id: Option<String>,
@@ -42,10 +42,22 @@ pub struct Event {
 }
 
 impl Event {
-    /// Reads an event; none when it is no object with such fields.
+    /// Reads an event; none when it is no object. A field of another type than is known is as good as
+    /// missing: nobody is let go because of it.
     pub fn read(bytes: &[u8]) -> Option<Event> {
-        let is_object = bytes.trim_ascii_start().starts_with(b"{");
-        serde_json::from_slice(bytes).ok().filter(|_| is_object)
+        let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
+            return None;
+        };
+        let text = |name: &str| Some(fields.get(name)?.as_str()?.to_string());
+        Some(Event {
+            session_id: text("session_id"),
+            transcript_path: text("transcript_path"),
+            cwd: text("cwd"),
+            stop_hook_active: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
+            agent_id: text("agent_id"),
+            agent_type: text("agent_type"),
+            agent_transcript_path: text("agent_transcript_path"),
+        })
     }
 
     /// Returns the file in which the prompt of the one that ends stands. A subagent's prompt does not
@@ -107,7 +119,12 @@ mod tests {
         assert_eq!(who, ["s", "a"]);
         assert!(event.stop_hook_active && event.has_own_environment(Ending::Subagent));
         assert_eq!(Event::read(b"{}"), Some(Event::default()));
-        for wrong in ["", "[]", "null", "{", "{\"session_id\":7}", "[\"s\"]"] {
+        let odd =
+            r#"{"session_id":7,"cwd":"/w","stop_hook_active":null,"agent_id":{},"agent_id":"a"}"#;
+        let odd = Event::read(odd.as_bytes()).unwrap();
+        assert_eq!((odd.session_id, odd.cwd.as_deref()), (None, Some("/w")));
+        assert_eq!(odd.agent_id.as_deref(), Some("a"));
+        for wrong in ["", "[]", "null", "{", "[\"s\"]"] {
             assert_eq!(Event::read(wrong.as_bytes()), None, "{wrong}");
         }
         let other = Event::default();

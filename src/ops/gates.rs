@@ -6,13 +6,13 @@ mod standing;
 mod take;
 
 use std::path::Path;
-use std::time::Duration;
 
 use super::claims::{Caller, check_epoch};
 use super::{Context, require};
 use crate::error::Result;
 use crate::gate::{Evidence, Gate, Record, check_agent};
 use crate::id::TaskId;
+use crate::runner::process::Bounds;
 use crate::store::Transaction;
 use take::Scene;
 
@@ -32,8 +32,8 @@ pub struct Setting {
     pub passed: bool,
     /// What is to prove it; commands decide.
     pub given: Given,
-    /// How long each command may take.
-    pub time_limit: Duration,
+    /// How long each command may go on.
+    pub bounds: Bounds,
     /// Role of who sets it.
     pub agent: Option<String>,
     /// Set it although an earlier gate is open.
@@ -69,7 +69,7 @@ fn set_in(
         Ok(task.files)
     })?;
     let scene = Scene::of(context, &patterns, directory, caller.epoch)?;
-    let evidence = take::evidence(context, &scene, &setting.given, setting.time_limit)?;
+    let evidence = take::evidence(context, &scene, &setting.given, &setting.bounds)?;
     let decided = evidence
         .iter()
         .filter_map(Evidence::outcome)

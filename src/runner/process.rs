@@ -10,6 +10,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,6 +28,28 @@ pub(super) const GRACE: Duration = Duration::from_millis(2_500);
 pub(super) const LINGER: Duration = Duration::from_millis(500);
 /// Shortest and longest pause between two looks at a command.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+
+/// How long a command may go on.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// It is ended after so long.
+    pub time: Duration,
+    /// It is ended when this is set, as if cleo were asked to end.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl From<Duration> for Bounds {
+    fn from(time: Duration) -> Bounds {
+        Bounds { time, stop: None }
+    }
+}
+
+impl Bounds {
+    fn is_stopped(&self) -> bool {
+        let stop = self.stop.as_deref();
+        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,19 +87,19 @@ pub struct Captured {
 }
 
 /// Runs the words of a command in a folder. The first word is a program; nothing is expanded.
-/// When cleo is asked to end meanwhile, the command is ended and the answer is an error.
-pub fn run(words: &[String], folder: &Path, limit: Duration) -> Result<Finished> {
+/// When cleo is asked to end meanwhile, or the command is stopped, it is ended and the answer is an error.
+pub fn run(words: &[String], folder: &Path, bounds: &Bounds) -> Result<Finished> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    Ok(capture(command, limit, 0)?.finished)
+    Ok(follow(command, None, bounds, 0)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output.
 pub fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
-    follow(command, None, limit, keep)
+    follow(command, None, &limit.into(), keep)
 }
 
 /// Runs a command as [`capture`] does, with something on its standard input.
@@ -85,13 +109,13 @@ pub fn converse(
     limit: Duration,
     keep: usize,
 ) -> Result<Captured> {
-    follow(command, Some(input), limit, keep)
+    follow(command, Some(input), &limit.into(), keep)
 }
 
 fn follow(
     mut command: Command,
     input: Option<Vec<u8>>,
-    limit: Duration,
+    bounds: &Bounds,
     keep: usize,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
@@ -101,12 +125,13 @@ fn follow(
     let mut child = spawn(&mut command)?;
     feed(&mut child, input);
     let pipes = Pipes::follow(&mut child, keep);
-    let ending = wait(&child, start, limit, &guard);
+    let ending = wait(&child, start, bounds, &guard);
     let exit_code = finish(&mut child, &pipes, ending);
     if ending != Ending::Exited {
         strays.end(Pid::from_child(&child));
     }
-    if let Some(code) = guard.end() {
+    let stopped = (ending == Ending::Interrupted).then_some(Code::Interrupted);
+    if let Some(code) = guard.end().or(stopped) {
         return Err(interrupted(code, &command));
     }
     let (output_digest, last_lines) = pipes.heard();
@@ -162,17 +187,17 @@ fn interrupted(code: Code, command: &Command) -> Error {
     signals::interrupted(code, &format!("`{}` ran", words.join(" ")))
 }
 
-/// Waits for the end of the command, the limit or a signal, whichever comes first.
-fn wait(child: &Child, start: Instant, limit: Duration, guard: &Guard) -> Ending {
+/// Waits for the end of the command, a bound or a signal, whichever comes first.
+fn wait(child: &Child, start: Instant, bounds: &Bounds, guard: &Guard) -> Ending {
     loop {
         if has_exited(child) {
             return Ending::Exited;
         }
-        if guard.caught().is_some() {
+        if guard.caught().is_some() || bounds.is_stopped() {
             return Ending::Interrupted;
         }
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
-        if start.elapsed() >= limit {
+        if start.elapsed() >= bounds.time {
             return Ending::TimedOut;
         }
         pause(start);
@@ -301,9 +326,18 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_is_stopped_is_ended_and_has_no_result() {
+        let stop = Some(Arc::new(AtomicBool::new(true)));
+        let time = Duration::from_secs(60);
+        let words = ["sleep".to_string(), "60".to_string()];
+        let error = run(&words, Path::new("/"), &Bounds { time, stop }).unwrap_err();
+        assert_eq!(error.code, Code::Interrupted);
+    }
+
+    #[test]
     fn a_program_that_is_not_there_has_a_code_of_its_own() {
         let words = ["no-such-program-at-all".to_string()];
-        let error = run(&words, Path::new("/"), Duration::from_secs(1)).unwrap_err();
+        let error = run(&words, Path::new("/"), &Duration::from_secs(1).into()).unwrap_err();
         assert_eq!(error.code, Code::ProgramMissing);
     }
 }

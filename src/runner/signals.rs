@@ -112,6 +112,18 @@ pub fn end_at_once() -> Result<()> {
     Ok(())
 }
 
+/// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a
+/// server, which a signal has end in good order.
+pub fn leave_to_caller() {
+    let _ = HANDLED.set(());
+}
+
+/// Has all commands that run end as if a signal had come that a code stands for.
+pub fn end(code: Code) {
+    let which = SIGNALS.iter().position(|(_, there)| *there == code);
+    CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
+}
+
 fn unhandled(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }

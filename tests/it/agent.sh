@@ -83,8 +83,30 @@ late)
     cleo complete "$CLEO_TASK_ID" >"$here/late" 2>&1
     echo "$?" >>"$here/late"
     ;;
+# Has its task taken away, and will not stop.
+clings)
+    trap '' TERM
+    echo "$$" >"$here/clings"
+    cleo release "$CLEO_TASK_ID" --force >/dev/null 2>&1
+    while :; do sleep 1; done
+    ;;
+# Changes a file on a branch of its own.
+branches) git checkout --quiet -b "mine-$CLEO_TASK_ID" && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
+    git -c user.name=a -c user.email=a@b commit --quiet --message mine && work ;;
+# Makes a repository of its own out of its worktree.
+defects) rm -rf .git && git init --quiet && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work ;;
+# Works in full, and does not end.
+edits-works-and-hangs) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$here/edited-$CLEO_TASK_ID" && sleep 600 ;;
+# Plants a link where the output of the next try is to lie.
+plants)
+    [ "$round" -gt 1 ] && work && exit 0
+    ln -s "$CLEO_ROOT/precious" "$CLEO_ROOT/.cleo/runs/$CLEO_RUN_ID/$CLEO_TASK_ID-2.out"
+    ln -s "$CLEO_ROOT/precious" "$CLEO_ROOT/.cleo/runs/$CLEO_RUN_ID/$CLEO_TASK_ID-2.prompt.md"
+    ;;
 # Completes its task itself, as its skill may tell it to.
 completes) work && cleo complete "$CLEO_TASK_ID" >/dev/null ;;
+# Does the same, and stays for a while.
+completes-and-stays) work && cleo complete "$CLEO_TASK_ID" >/dev/null && sleep 1.5 && echo to the end >"$here/stayed" ;;
 # Calls cleo run within cleo run.
 nests) cleo run "$2" --command true >"$here/nested" 2>&1 ;;
 # Shows what it was given.

@@ -500,6 +500,34 @@ fn an_agent_program_that_knows_everything_is_well() {
 }
 
 #[test]
+fn a_program_that_lies_elsewhere_is_the_one_that_is_asked() {
+    let all = "--output-format --approval-mode --skip-trust --model";
+    let elsewhere = with_program("my-gemini", &format!("echo '7.0 {all}'"));
+    let program = elsewhere.path("bin/my-gemini");
+    let program = program.to_str().unwrap();
+    let named = |program: &str| {
+        let workspace = with_program("gemini", "exit 3");
+        workspace.env("CLEO_RUNNERS_PROGRAMS", &format!("gemini={program}"))
+    };
+    let workspace = named(program);
+    assert_eq!(amiss(&workspace), []);
+    assert!(workspace.ok("doctor").stdout.contains("gemini (7.0 "));
+    let fix = only(
+        &named("/no/such"),
+        "clients",
+        "warn",
+        "has `/no/such` run gemini",
+    );
+    assert_eq!(fix, "cleo config get runners.programs");
+}
+
+#[test]
+fn settings_of_runners_that_no_run_could_begin_with_are_found() {
+    let workspace = workspace().env("CLEO_RUNNERS_BY_TIER", "1=nobody");
+    only(&workspace, "runners", "fail", "there is no runner `nobody`");
+}
+
+#[test]
 fn an_agent_program_that_fails_is_found() {
     let workspace = with_program("opencode", "exit 3");
     only(&workspace, "clients", "warn", "opencode failed");

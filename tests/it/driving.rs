@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use cleo::run::Outcome;
-use cleo::runner::agent::{CommandLine, Ended, Job, Limits, Sign, drive, wake};
+use cleo::runner::agent::{
+    CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake,
+};
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -154,6 +156,95 @@ fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
         assert!(ended.reason.unwrap().starts_with(reason));
         assert_eq!(ended.exit_code, None);
     }
+}
+
+/// What a runner hears when its program is played by a script.
+struct Played(Box<dyn Runner>, &'static str);
+
+impl Runner for Played {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn invocation(&self, _: &Job) -> Invocation {
+        Invocation {
+            words: ["sh", "-c", self.1].map(String::from).to_vec(),
+            ..Invocation::default()
+        }
+    }
+
+    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+        self.0.hear(line, ended)
+    }
+
+    fn overhear(&self, line: &str, ended: &mut Ended) {
+        self.0.overhear(line, ended);
+    }
+
+    fn judge(&self, ended: &mut Ended) {
+        self.0.judge(ended);
+    }
+
+    fn resumes(&self) -> bool {
+        self.0.resumes()
+    }
+}
+
+#[test]
+fn one_that_only_tries_again_is_as_good_as_silent_and_was_refused() {
+    for (name, script, outcome) in [
+        (
+            "gemini",
+            "while echo 'Attempt 2 failed with status 429. Retrying with backoff...' >&2; do sleep 0.05; done",
+            Outcome::RateLimited,
+        ),
+        (
+            "copilot",
+            "while echo '{\"type\":\"assistant.turn_retry\",\"data\":{\"reason\":\"rate_limit\"}}'; do sleep 0.05; done",
+            Outcome::RateLimited,
+        ),
+        (
+            "claude",
+            "while echo '{\"type\":\"system\",\"subtype\":\"api_retry\",\"error_status\":529}'; do sleep 0.05; done",
+            Outcome::RateLimited,
+        ),
+        (
+            "codex",
+            "while echo '{\"type\":\"error\",\"message\":\"Reconnecting... 429 Too Many Requests\"}'; do sleep 0.05; done",
+            Outcome::RateLimited,
+        ),
+        // Its model answers again.
+        (
+            "gemini",
+            "echo 'Attempt 1 failed with status 429' >&2; sleep 0.2; echo '{\"type\":\"init\"}'; sleep 60",
+            Outcome::Timeout,
+        ),
+        (
+            "gemini",
+            "echo 'Attempt 1 failed with status 503' >&2; sleep 60",
+            Outcome::Timeout,
+        ),
+    ] {
+        let stage = Stage::new();
+        let mut job = stage.job("");
+        job.limits.idle = Some(Duration::from_secs(1));
+        let runner = Played(Runners::default().named(name, None).unwrap(), script);
+        let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
+        assert_eq!(ended.outcome, Some(outcome), "{name} {ended:?}");
+        assert!(ended.reason.unwrap().contains("silent"));
+    }
+}
+
+#[test]
+fn nothing_that_an_agent_writes_goes_through_a_link() {
+    let stage = Stage::new();
+    let mine = stage.path("mine");
+    fs::write(&mine, "precious").unwrap();
+    fs::create_dir(stage.path("raw")).unwrap();
+    std::os::unix::fs::symlink(&mine, stage.path("raw/T1-1.out")).unwrap();
+    stage.play("echo evil");
+    assert_eq!(stage.read("mine"), "precious");
+    assert_eq!(stage.read("raw/T1-1.out"), "evil\n");
 }
 
 #[test]

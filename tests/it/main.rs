@@ -83,6 +83,7 @@ mod trust;
 mod undo_properties;
 mod verify;
 mod verify_own;
+mod watching;
 mod why;
 mod workers;
 

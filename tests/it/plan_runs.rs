@@ -481,6 +481,22 @@ fn c_17_the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
 }
 
 #[test]
+fn a_plan_is_carried_out_by_run_too() {
+    let workspace = world(&[("planner", &["a"]), ("summarizer", &["b [done]"])]);
+    let plan = "goal: Compare\nsteps:\n  - {id: a, capability: planner, instruction: begin}\n\
+                \x20 - {id: b, capability: summarizer, instruction: end, dependsOn: [a]}\n";
+    workspace.write("plan.yaml", plan);
+    let reply = answer(&workspace, "run --plan plan.yaml --jobs 2");
+    assert_eq!(
+        (&reply["command"], &reply["result"]["satisfied"]),
+        (&json!("plan.run"), &json!(true)),
+        "{reply:#}"
+    );
+    workspace.refused(&["run", "--plan", "search the web"], "E_FILE_UNREADABLE");
+    workspace.refused(&["run", "T1", "--plan", "plan.yaml"], "E_USAGE");
+}
+
+#[test]
 fn an_offline_reply_is_no_result_of_a_step() {
     let workspace = TestWorkspace::new();
     workspace.ok("agents register Summarizer --capability summarizer --prompt p");

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::model::{Model, Step, say};
 use crate::spawn::{add, spawn};
 use crate::verify::{self, GOOD, OUTPUT, check, entry_with};
-use crate::world::{CLEO, TestWorkspace, left_out};
+use crate::world::{CLEO, TestWorkspace, document, left_out};
 
 const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
 /// Longer than any attempt takes.
@@ -38,6 +38,10 @@ impl Runner for Clean {
 
     fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
         self.0.hear(line, ended)
+    }
+
+    fn overhear(&self, line: &str, ended: &mut Ended) {
+        self.0.overhear(line, ended);
     }
 
     fn judge(&self, ended: &mut Ended) {
@@ -227,6 +231,64 @@ fn lies_and_repairs_it_in_the_same_conversation(name: &str) {
     check(&workspace, 0, "");
 }
 
+/// The whole of it: cleo starts the program, catches the lie, and has it mended in the same conversation.
+fn lies_once_in_a_run_which_has_it_mended(name: &str) {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Paint it", "description": "PLAY: lie"})],
+    );
+    let mut steps = vec![Step::Lie(DONE.to_string())];
+    steps.extend(work(&workspace, OUTPUT, &entry_with(json!({}))));
+    let model = Model::start(&[("lie", steps)]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let words = "run T1 --repair 1 --task-time-limit 150s --pass-env SCRIPTED_KEY --runner";
+    let words: Vec<&str> = words.split(' ').chain([name]).collect();
+    let mut command = workspace.command(&words);
+    let own = agent
+        .environment
+        .iter()
+        .filter(|(name, _)| !name.starts_with("CLEO_"));
+    command.envs(own.map(|(name, value)| (name, value)));
+    let reply = workspace.finish(command, "");
+    assert_eq!(reply.exit, 0, "{reply}");
+    let task = &document(&reply)["result"]["tasks"][0];
+    assert_eq!(
+        (&task["state"], &task["attempts"]),
+        (&json!("done"), &json!(2))
+    );
+    let id = workspace.json(&["runs", "list"])["result"]["runs"][0]["id"].clone();
+    let logs = workspace.json(&["runs", "logs", id.as_str().unwrap()]);
+    let events = logs["result"]["events"].as_array().unwrap();
+    let begun = events
+        .iter()
+        .filter(|event| event["type"] == "task.started");
+    let resumes: Vec<_> = begun
+        .map(|event| event["detail"]["resumes"].clone())
+        .collect();
+    assert_eq!(
+        resumes,
+        [json!(null), json!(true)],
+        "in the same conversation"
+    );
+}
+
+fn writes_nothing_when_it_may_only_read(name: &str) {
+    let workspace = verify::spawned();
+    let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
+    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+        return;
+    };
+    let mut job = agent.job("work");
+    job.tools = vec!["Read".to_string()];
+    let ended = agent.drive(&job);
+    assert!(!workspace.path(OUTPUT).exists(), "{ended:#?}");
+    let verdict = workspace.json(&["verify", "output", "T1"]);
+    assert_eq!(verdict["success"], false, "{ended:#?}");
+}
+
 fn is_refused_by_its_model(name: &str) {
     let workspace = TestWorkspace::new();
     let model = Model::start(&[("refused", vec![Step::Fail(400, 99), say(DONE)])]);
@@ -281,6 +343,7 @@ macro_rules! each_program {
     ($($program:ident)+) => {
         $(mod $program {
             each_program!(@tests $program does_its_work lies_and_repairs_it_in_the_same_conversation
+                lies_once_in_a_run_which_has_it_mended writes_nothing_when_it_may_only_read
                 is_refused_by_its_model is_ended_while_its_model_is_silent finds_no_server);
         })+
     };
@@ -363,6 +426,18 @@ fn opencode_is_ended_for_its_turns_and_fails_for_a_cut_answer() {
     ends("opencode", cases);
 }
 
+/// They try again and again, and say so each in its own way.
+#[test]
+fn a_program_that_only_tries_again_was_refused_when_it_is_ended() {
+    for name in ["gemini", "opencode", "copilot"] {
+        let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(30));
+        ends(
+            name,
+            vec![(vec![Step::Fail(429, 99)], idle, Outcome::RateLimited)],
+        );
+    }
+}
+
 #[test]
 fn what_claude_may_not_do_is_named_though_it_says_that_it_is_done() {
     let workspace = verify::spawned();
@@ -375,7 +450,7 @@ fn what_claude_may_not_do_is_named_though_it_says_that_it_is_done() {
     let ended = agent.drive(&job);
     assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
     assert_eq!(ended.message.as_deref(), Some(DONE));
-    assert_eq!(ended.denied, ["Bash"]);
+    assert_eq!(ended.denied, ["Write", "Bash"]);
     assert_eq!(
         workspace.json(&["verify", "output", "T1"])["success"],
         false

@@ -390,3 +390,85 @@ fn calls_carry_what_the_job_says_and_take_no_value_for_an_option() {
     }
     insta::assert_snapshot!(shown);
 }
+
+#[test]
+fn each_program_is_told_in_its_own_words_what_it_may_use() {
+    let called = |name: &str, tools: &[&str]| {
+        let job = Job {
+            tools: tools.iter().map(|tool| tool.to_string()).collect(),
+            prompt: String::new(),
+            prompt_file: "/w/prompt".into(),
+            output_file: "/w/out.md".into(),
+            folder: "/w".into(),
+            environment: Vec::new(),
+            passed: Vec::new(),
+            model: None,
+            resume: None,
+            limits: Limits::default(),
+            raw: "/w/raw".into(),
+        };
+        let invocation = runner(name).invocation(&job);
+        let environment = invocation.environment.into_iter();
+        let environment = environment.map(|(name, value)| format!("{name}={value}"));
+        invocation
+            .words
+            .into_iter()
+            .chain(environment)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for (name, tools, there, missing) in [
+        (
+            "claude",
+            &["Read", "Bash(git *)"][..],
+            "--allowedTools=Read,Bash(git *)",
+            "Write",
+        ),
+        ("codex", &["Read"], "--sandbox=read-only", "workspace-write"),
+        ("codex", &["Bash"], "--sandbox=workspace-write", "read-only"),
+        (
+            "gemini",
+            &["Bash", "Read"],
+            "--approval-mode=default --allowed-tools=run_shell_command",
+            "yolo",
+        ),
+        (
+            "gemini",
+            &["Read"],
+            "--approval-mode=default",
+            "--allowed-tools",
+        ),
+        (
+            "opencode",
+            &["Write"],
+            r#"{"bash":"deny","webfetch":"deny","websearch":"deny"}"#,
+            "edit",
+        ),
+        (
+            "copilot",
+            &["Write"],
+            "--allow-tool=write",
+            "--allow-tool=shell",
+        ),
+        (
+            "copilot",
+            &["WebFetch"],
+            "--allow-all-urls",
+            "--allow-all-tools",
+        ),
+    ] {
+        let call = called(name, tools);
+        assert!(
+            call.contains(there) && !call.contains(missing),
+            "{name} {tools:?}: {call}"
+        );
+    }
+    for (name, all) in [
+        ("codex", "--sandbox=workspace-write"),
+        ("gemini", "--approval-mode=yolo"),
+        ("copilot", "--allow-all-tools"),
+    ] {
+        assert!(called(name, &[]).contains(all), "{name}");
+    }
+    assert!(!called("opencode", &[]).contains("deny"));
+}

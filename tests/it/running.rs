@@ -305,6 +305,146 @@ fn a_late_writer_is_refused_and_its_task_is_left_to_who_holds_it() {
 }
 
 #[test]
+fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "clings");
+    assert_eq!(
+        (exit, &task(&result, "T2")["outcome"]),
+        (80, &Value::from("cancelled"))
+    );
+    let agent = workspace.read(".played/clings");
+    assert!(
+        !Path::new(&format!("/proc/{}", agent.trim())).exists(),
+        "it outlived the run"
+    );
+    let kinds = events(&workspace);
+    let kinds: Vec<&str> = kinds
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    let at = |kind: &str| kinds.iter().position(|one| *one == kind).unwrap();
+    assert!(at("agent.ended") < at("task.failed"), "{kinds:?}");
+}
+
+#[test]
+fn an_agent_that_completes_its_task_may_take_its_time_after_that() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "completes-and-stays");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(".played/stayed"), "to the end\n");
+}
+
+#[test]
+fn agents_do_not_outlive_a_run_that_cannot_go_on() {
+    let workspace = planned();
+    let mut command = workspace.command(&played("T2 T3", "hangs"));
+    let child = command
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !workspace.path(".played/T2").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = id_of_the_run(&workspace);
+    let agents = rusqlite::Connection::open(workspace.path(".cleo/agents.db")).unwrap();
+    agents
+        .execute_batch("ALTER TABLE events RENAME TO gone")
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    assert!(!is_anybody_left(&workspace, &id));
+    assert!(statuses(&workspace).contains("T2 pending"), "given back");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let resume = format!("cleo runs resume {id}");
+    assert!(
+        answer["error"]["alternatives"]
+            .to_string()
+            .contains(&resume),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_commands_of_a_task_end_with_the_time_of_the_run() {
+    let workspace = planned();
+    workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
+    let (exit, result) = run(&workspace, "T2 --time-limit 2s", "works");
+    assert_eq!(exit, 124, "{result}");
+    let command = workspace.read("checking");
+    assert!(!Path::new(&format!("/proc/{}", command.trim())).exists());
+    assert!(statuses(&workspace).contains("T2 pending"));
+}
+
+#[test]
+fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
+    let workspace = planned();
+    workspace.write("precious", "mine");
+    let (exit, result) = run(&workspace, "T2", "plants");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("precious"), "mine");
+}
+
+#[test]
+fn a_run_that_may_cost_something_leaves_no_agent_more_than_is_left() {
+    let workspace = planned();
+    let claude = workspace.path("claude");
+    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.4}"#;
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >>{}\nsh {AGENT} works\necho '{done}'\n",
+        workspace.path("called").display()
+    );
+    workspace.write("claude", script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&claude, mode).unwrap();
+    let programs = format!("claude={}", claude.display());
+    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    let words = [
+        "run",
+        "--epic",
+        "T1",
+        "--jobs",
+        "1",
+        "--runner",
+        "claude",
+        "--max-cost",
+        "1",
+    ];
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 81, "{reply}");
+    let calls = workspace.read("called");
+    let budgets = calls.lines().map(|call| {
+        let word = call
+            .split(' ')
+            .find_map(|word| word.strip_prefix("--max-budget-usd="));
+        format!("{:.1}", word.unwrap().parse::<f64>().unwrap())
+    });
+    let budgets: Vec<String> = budgets.collect();
+    assert_eq!(budgets, ["1.0", "0.6", "0.2"]);
+}
+
+#[test]
+fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
+    let workspace = planned();
+    let claude = workspace.path("claude");
+    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","permission_denials":[{"tool_name":"Write"}]}"#;
+    workspace.write("claude", format!("#!/bin/sh\necho '{done}'\n"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&claude, mode).unwrap();
+    let programs = format!("claude={}", claude.display());
+    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    let words = ["run", "T2", "--runner", "claude"];
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 80, "{reply}");
+    let answer = document(&reply);
+    let failed = task(&answer["result"], "T2");
+    assert_eq!(
+        (&failed["outcome"], &failed["attempts"]),
+        (&Value::from("permission"), &Value::from(2))
+    );
+    assert_eq!(failed["reason"], "it was not allowed: Write");
+}
+
+#[test]
 fn a_hundred_megabytes_do_no_harm() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "talks");

@@ -96,6 +96,86 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
 }
 
 #[test]
+fn what_an_agent_commits_on_a_branch_of_its_own_is_merged_too() {
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "branches");
+    assert_eq!(exit, 0, "{result}");
+    for task in ["T1", "T2"] {
+        assert_eq!(workspace.read(&format!("{task}.txt")), format!("{task}\n"));
+    }
+    is_clean(&workspace);
+}
+
+#[test]
+fn an_agent_that_makes_something_else_of_its_worktree_fails_alone() {
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "defects");
+    assert_eq!(exit, 81, "{result}");
+    let failed = &result["tasks"][0];
+    assert!(
+        failed["reason"]
+            .as_str()
+            .unwrap()
+            .contains("no worktree of the repository"),
+        "{failed}"
+    );
+    is_clean(&workspace);
+    assert_eq!(
+        git(&workspace, "log --format=%s"),
+        "first\n",
+        "nothing was committed here"
+    );
+}
+
+#[test]
+fn a_merge_that_somebody_else_began_stays_theirs() {
+    let workspace = repository();
+    let commit = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
+    git(&workspace, "checkout --quiet -b other");
+    workspace.write("shared.txt", "other\n");
+    git(&workspace, &format!("{commit} other"));
+    git(&workspace, "checkout --quiet main");
+    workspace.write("shared.txt", "main\n");
+    git(&workspace, &format!("{commit} main"));
+    workspace.shell("git -c user.name=a -c user.email=a@b merge --quiet other");
+    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    let before = workspace.read("shared.txt");
+    let (exit, result) = run(&workspace, "edits");
+    assert_eq!(exit, 81, "{result}");
+    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    assert_eq!(workspace.read("shared.txt"), before);
+    let kept = result["tasks"][0]["branch"].as_str().unwrap();
+    assert!(git(&workspace, &format!("show {kept}:T1.txt")).contains("T1"));
+}
+
+#[test]
+fn what_verifies_in_the_worktree_of_a_killed_run_is_brought_home_and_not_done_again() {
+    let workspace = repository();
+    let mut child = workspace.command(&words("edits-works-and-hangs --jobs 2"));
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    let is_there = |task: &str| workspace.path(&format!(".played/edited-{task}")).exists();
+    while !is_there("T1") || !is_there("T2") {
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = workspace.json(&["runs", "list"]);
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    let resumed = workspace.json(&["runs", "resume", id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    for task in ["T1", "T2"] {
+        assert_eq!(workspace.read(&format!("{task}.txt")), format!("{task}\n"));
+        assert_eq!(
+            workspace.read(&format!(".played/{task}")).lines().count(),
+            1
+        );
+    }
+    is_clean(&workspace);
+    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+}
+
+#[test]
 fn what_does_not_verify_is_not_merged() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "lies");

@@ -2,7 +2,7 @@
 
 mod check;
 pub(super) mod make;
-mod run;
+pub(super) mod run;
 mod show;
 
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
 }
 
 // Options of two commands. A doc comment here would become their help.
-#[derive(Args)]
+#[derive(Args, Default)]
 struct By {
     /// Have the configured model plan; what it gets wrong twice, the rule does
     #[arg(long)]

@@ -43,6 +43,10 @@ pub(in crate::cli) struct Arguments {
     #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
     what: Option<String>,
 
+    /// True when that is a file, whatever it is called.
+    #[arg(skip)]
+    is_file: bool,
+
     /// Go on with a run whose process ended, or that failed: what is done stays done
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
@@ -56,7 +60,7 @@ pub(in crate::cli) struct Arguments {
     refine: Again,
 
     /// Most steps at a time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
 
     /// Have this program say whether the goal is reached: what the pass came to as JSON on its standard
@@ -68,6 +72,25 @@ pub(in crate::cli) struct Arguments {
     by: By,
 }
 
+/// Most steps at a time when nobody says how many.
+const JOBS: u16 = 4;
+
+impl Arguments {
+    /// Asks for the plan of a file.
+    pub(in crate::cli) fn of(file: String, jobs: Option<u16>) -> Arguments {
+        Arguments {
+            what: Some(file),
+            is_file: true,
+            resume: None,
+            max_loops: None,
+            refine: Again::Plan,
+            jobs: jobs.unwrap_or(JOBS),
+            satisfied_by: None,
+            by: By::default(),
+        }
+    }
+}
+
 /// What is done again.
 #[derive(Clone, Copy, ValueEnum)]
 enum Again {
@@ -77,10 +100,10 @@ enum Again {
     LastStep,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
     let (goal, planner) = match &arguments.what {
-        Some(what) => planned(face, &surroundings, what, &arguments.by)?,
+        Some(what) => planned(face, &surroundings, what, &arguments)?,
         None => (String::new(), arguments.by.planner(face, &surroundings)?),
     };
     let policy: Box<dyn Policy> = match &arguments.satisfied_by {
@@ -149,15 +172,16 @@ fn planned(
     face: &Face<'_>,
     surroundings: &Surroundings,
     words: &str,
-    by: &By,
+    arguments: &Arguments,
 ) -> Result<(String, Box<dyn Planner>)> {
     let what = Path::new(words);
     let ending = what.extension().and_then(|ending| ending.to_str());
-    let is_file = what.as_os_str() == "-"
+    let is_file = arguments.is_file
+        || what.as_os_str() == "-"
         || matches!(ending, Some("json" | "yaml" | "yml"))
         || surroundings.directory.join(what).is_file();
     if !is_file {
-        let planner = by.planner(face, surroundings)?;
+        let planner = arguments.by.planner(face, surroundings)?;
         return Ok((goal(Some(words.to_string()))?, planner));
     }
     let checked = plans::check(surroundings, what)?.readable(&super::make::named(what))?;

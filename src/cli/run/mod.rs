@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 pub(super) use self::reporting::Reporting;
-use super::Face;
 use super::arguments::Format;
 use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
+use super::{Face, plan};
 use crate::config::{
     CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
     RUN_TASK_TIME_LIMIT, Settings, seconds,
@@ -53,8 +53,16 @@ Examples:
   cleo run --epic T1 --runner claude --isolate worktree
   cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
 pub(super) struct Arguments {
+    /// Carry out a plan instead, as `cleo plan run FILE` does
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "tasks", "epic", "wave", "all_ready", "runner", "command", "model", "repair", "max_cost", "max_turns",
+        "time_limit", "task_time_limit", "idle_limit", "isolate", "fail_fast", "allow_tool", "pass_env",
+        "dry_run", "ci", "junit",
+    ])]
+    plan: Option<String>,
+
     /// The tasks; of an epic, everything below it
-    #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready"])]
+    #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready", "plan"])]
     tasks: Vec<TaskId>,
 
     /// Carry out everything below this epic
@@ -120,6 +128,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     fail_fast: bool,
 
+    /// Tool that agents may use without asking, instead of those that their runner gives: Bash, Edit, Read,
+    /// WebFetch, WebSearch, Write
+    #[arg(long, value_name = "TOOL")]
+    allow_tool: Vec<String>,
+
     /// Variable of yours that agents get too, by name
     #[arg(long, value_name = "NAME")]
     pass_env: Vec<String>,
@@ -152,13 +165,23 @@ fn price(text: &str) -> std::result::Result<f64, String> {
     price.ok_or_else(|| format!("`{text}` is no amount of US dollars such as 2.50"))
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn dispatch(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
+    match arguments.plan.take() {
+        Some(file) => {
+            let of_plan = plan::run::Arguments::of(file, arguments.jobs);
+            face.run("plan.run", of_plan, plan::run::run)
+        }
+        None => face.run("run", arguments, run),
+    }
+}
+
+fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let options = options(&arguments, face.settings)?;
     let surroundings = face.surroundings()?;
     if arguments.dry_run {
         let ambience = ambience(face.settings)?;
         let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
-        return face.reply(&rehearsed, &[], |screen| plan(screen, &rehearsed));
+        return face.reply(&rehearsed, &[], |screen| order(screen, &rehearsed));
     }
     carried_out(face, &arguments.reporting, |ambience, listener| {
         coordinator::run(surroundings, options, ambience, listener)
@@ -259,6 +282,7 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
         lease: number(CLAIMS_LEASE, 3_600),
         isolate: arguments.isolate.is_some(),
         fail_fast: arguments.fail_fast,
+        tools: arguments.allow_tool.clone(),
         passed: arguments.pass_env.clone(),
     })
 }
@@ -327,7 +351,7 @@ fn render(screen: &mut Screen, report: &Report) {
 }
 
 /// Shows what a run would do.
-fn plan(screen: &mut Screen, rehearsed: &Rehearsed) {
+fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
     let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
     let row = |task: &Rehearsal| -> Vec<Cell> {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());

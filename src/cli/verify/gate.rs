@@ -145,7 +145,7 @@ fn set(
         gate,
         passed: arguments.value,
         given: arguments.given()?,
-        time_limit: arguments.time_limit(face),
+        bounds: arguments.time_limit(face).into(),
         agent: arguments.agent.clone(),
         force: arguments.force,
         epoch: arguments.claim.epoch,
@@ -245,7 +245,7 @@ fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result
     let renewal = Renewal {
         stale_only: arguments.refresh,
         only: arguments.only,
-        time_limit: arguments.time_limit(face),
+        bounds: arguments.time_limit(face).into(),
         epoch: arguments.claim.epoch,
     };
     let mut context = face.context()?;

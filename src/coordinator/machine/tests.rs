@@ -95,7 +95,7 @@ fn what_lacks_something_is_mended_and_then_fails() {
 
 #[test]
 fn what_another_try_cannot_mend_fails_at_once() {
-    for outcome in [Outcome::Blocked, Outcome::Budget, Outcome::Permission] {
+    for outcome in [Outcome::Blocked, Outcome::Budget] {
         let mut machine = machine(&[&[]], 1);
         machine.turn(NOW, vec![]);
         worked(&mut machine, 0);
@@ -113,7 +113,9 @@ fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
         retry_after: Some(Duration::from_secs(60)),
         ..ended(Outcome::RateLimited)
     };
-    let deeds = machine.turn(NOW, vec![Fact::Ended(0, busy)]);
+    let looked = machine.turn(NOW, vec![Fact::Ended(0, busy)]);
+    assert_eq!(looked, [Deed::Complete(0)], "what is there may verify");
+    let deeds = machine.turn(NOW, vec![lacking(0, Outcome::RateLimited)]);
     let minute = Duration::from_secs(60);
     assert_eq!(deeds, [Deed::Wait(0, minute)], "and the other is not begun");
     assert_eq!(machine.wakes(), Some(minute));
@@ -222,21 +224,83 @@ fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
 }
 
 #[test]
-fn a_claim_that_is_lost_ends_the_step_and_what_its_agent_says_later_means_nothing() {
-    let mut machine = machine(&[&[]], 1);
+fn a_claim_that_is_lost_ends_the_agent_which_keeps_its_place_until_it_is_gone() {
+    let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Fact::Prepared(0)]);
-    let deeds = machine.turn(NOW, vec![Fact::Lost(0, "bob took over".into())]);
-    assert!(matches!(
-        deeds.as_slice(),
-        [Deed::Fail(0, Outcome::Cancelled, _)]
-    ));
-    let late = vec![
-        Fact::Ended(0, ended(Outcome::Ok)),
-        Fact::Lost(0, "x".into()),
-    ];
+    let lost = || Fact::Lost(0, "bob took over".into());
+    assert_eq!(machine.turn(NOW, vec![lost()]), [Deed::End(0)]);
+    assert_eq!(machine.turn(NOW, vec![lost()]), [], "asked once");
+    assert_eq!(machine.held(), [0; 0], "nothing is held any more");
+    assert!(!machine.is_over());
+    let deeds = machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
+    assert!(
+        matches!(
+            deeds.as_slice(),
+            [Deed::Fail(0, Outcome::Cancelled, why), Deed::Claim(next)]
+                if why == "bob took over" && next == &[1]
+        ),
+        "{deeds:?}"
+    );
+    let late = vec![Fact::Ended(0, ended(Outcome::Ok)), lost()];
     assert_eq!(machine.turn(NOW, late), []);
+}
+
+#[test]
+fn a_claim_that_is_lost_ends_the_commands_of_a_step_too() {
+    let mut checked = steps(&[&[]]);
+    checked[0].has_checks = true;
+    let mut machine = Machine::new(checked, rules(1));
+    machine.turn(NOW, vec![]);
+    assert_eq!(worked(&mut machine, 0), [Deed::Check(0)]);
+    let lost = Fact::Lost(0, "bob took over".into());
+    assert_eq!(machine.turn(NOW, vec![lost]), [Deed::End(0)]);
+    assert!(!machine.is_over());
+    let deeds = machine.turn(NOW, vec![Fact::Checked(0)]);
+    assert!(
+        matches!(deeds.as_slice(), [Deed::Fail(0, Outcome::Cancelled, _)]),
+        "{deeds:?}"
+    );
     assert!(machine.is_over());
+}
+
+#[test]
+fn a_refusal_for_the_last_time_is_told_with_what_is_missing() {
+    let mut machine = machine(&[&[]], 1);
+    machine.turn(NOW, vec![]);
+    let mut now = NOW;
+    let last = loop {
+        machine.turn(now, vec![Fact::Prepared(0)]);
+        machine.turn(now, vec![Fact::Ended(0, ended(Outcome::RateLimited))]);
+        let deeds = machine.turn(now, vec![lacking(0, Outcome::RateLimited)]);
+        let [Deed::Wait(0, wait)] = deeds.as_slice() else {
+            break deeds;
+        };
+        now += *wait;
+        assert_eq!(machine.turn(now, vec![]), [Deed::Repair(0)]);
+    };
+    let why = "no file".to_string();
+    assert_eq!(last, [Deed::Fail(0, Outcome::RateLimited, why)]);
+}
+
+#[test]
+fn what_an_agent_says_that_it_cost_never_makes_up_for_what_was_spent() {
+    let costly = Rules {
+        max_cost: Some(1.0),
+        ..rules(1)
+    };
+    let mut machine = Machine::new(steps(&[&[], &[], &[]]), costly);
+    machine.turn(NOW, vec![]);
+    for (step, cost, left) in [(0, 0.75, 0.25), (1, -5.0, 0.25), (2, f64::NAN, 0.25)] {
+        machine.turn(NOW, vec![Fact::Prepared(step)]);
+        let end = Ended {
+            cost,
+            ..ended(Outcome::Ok)
+        };
+        machine.turn(NOW, vec![Fact::Ended(step, end)]);
+        assert_eq!(machine.left(), Some(left), "{cost}");
+        machine.turn(NOW, vec![Fact::Completed(step)]);
+    }
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //! together, and all of it again until the last step says that the goal is reached. Rules: coordinator
 //! notes, sections 3.2 and 3.3. Start at [`carry_out`].
 
+mod course;
 mod pass;
 mod resume;
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::agent::{Agent, words};
+use crate::agent::words;
 use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
 use crate::ops::agents::known_in;
@@ -16,9 +17,9 @@ use crate::ops::answers::{Answerers, Answering};
 use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
 use crate::plan::Plan;
-use crate::plan::message::aggregate;
-use crate::plan::planner::{AsWritten, Outcome, Planner, Policy, Wish};
+use crate::plan::planner::{AsWritten, Planner, Policy};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
+use course::Course;
 use pass::Pass;
 
 /// Who coordinates plans, in their records.
@@ -112,18 +113,6 @@ words! {
     Done = "done",
     /// Its agent did not.
     Failed = "failed",
-}
-
-/// What is known between passes.
-#[derive(Default)]
-struct Course {
-    plan: Plan,
-    steps: Vec<Stepped>,
-    passes: u32,
-    satisfied: bool,
-    warnings: Vec<String>,
-    /// A pass that a process which ended has begun, with what the one before came to.
-    begun: Option<Option<String>>,
 }
 
 /// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
@@ -245,134 +234,6 @@ fn loops(
         course.satisfied = course.judged(options, &answer)?;
         if course.satisfied || course.passes >= most {
             return Ok(());
-        }
-    }
-}
-
-impl Course {
-    /// Makes the plan of the next pass, or has the last step done again.
-    fn replan(
-        &mut self,
-        options: &Options<'_>,
-        agents: &[Agent],
-        previous: Option<&str>,
-    ) -> Result<()> {
-        let is_first = previous.is_none();
-        if !is_first && options.refine == Refine::LastStep {
-            let last = self.steps.last_mut();
-            last.into_iter()
-                .for_each(|last| last.status = StepStatus::Waiting);
-            return Ok(());
-        }
-        let made = options.planner.plan(&Wish {
-            goal: options.goal.trim(),
-            agents,
-            previous,
-        })?;
-        self.warnings.extend(made.warnings);
-        self.warnings.dedup();
-        plans::refuse_faulty(&made.plan)?;
-        self.plan = made.plan;
-        let before = std::mem::take(&mut self.steps);
-        let steps = self.plan.steps.iter();
-        self.steps = steps
-            .map(|step| Stepped::waits(&step.id, &before))
-            .collect();
-        Ok(())
-    }
-
-    /// Says how often the plan may be gone over.
-    fn most(&self, options: &Options<'_>) -> u32 {
-        options.max_loops.unwrap_or(self.plan.loops())
-    }
-
-    /// Tells the plan of a pass, with everything that is needed to go on with it.
-    fn tell(
-        &self,
-        recording: &mut Recording<'_>,
-        options: &Options<'_>,
-        agents: &[Agent],
-        previous: Option<&str>,
-    ) -> Result<()> {
-        let assignments = plans::assignments(&self.plan, agents);
-        let steps = self.plan.steps.iter().zip(assignments).map(|(step, who)| {
-            json!({
-                "id": step.id, "capability": step.capability, "agent": who.agent,
-                "dependencies": step.depends_on,
-            })
-        });
-        let steps: Vec<_> = steps.collect();
-        let fields = json!({
-            "pass": self.passes, "steps": steps, "plan": self.plan, "maxLoops": self.most(options),
-            "refine": options.refine, "previous": previous,
-        });
-        recording.note(|notes| notes.event("plan", fields))
-    }
-
-    /// Finds who does each step: all of them, before any begins.
-    fn assign(&mut self, surroundings: &Surroundings, agents: &[Agent]) -> Result<Vec<Agent>> {
-        let agents = plans::assigned(surroundings, &self.plan, agents)?;
-        for (step, agent) in self.steps.iter_mut().zip(&agents) {
-            if step.status != StepStatus::Done {
-                step.agent.clone_from(&agent.id);
-            }
-        }
-        Ok(agents)
-    }
-
-    /// Puts together what the steps said.
-    fn answer(&self) -> String {
-        let said = |step: &'_ Stepped| Some((step.step.clone(), step.text.clone()?));
-        let said: Vec<_> = self.steps.iter().filter_map(said).collect();
-        aggregate(
-            said.iter()
-                .map(|(step, text)| (step.as_str(), text.as_str())),
-        )
-    }
-
-    fn judged(&self, options: &Options<'_>, answer: &str) -> Result<bool> {
-        let Some(last) = self.steps.last() else {
-            return Ok(false);
-        };
-        options.policy.is_satisfied(&Outcome {
-            goal: options.goal.trim(),
-            pass: self.passes,
-            step: &last.step,
-            agent: &last.agent,
-            reply: last.text.as_deref().unwrap_or_default(),
-            metadata: &last.metadata,
-            aggregate: answer,
-        })
-    }
-
-    /// Says what all answers come from, when that is one and the same.
-    fn answered_by(&self) -> Option<AnsweredBy> {
-        let mut all = self.steps.iter().filter_map(|step| step.answered_by);
-        let first = all.next()?;
-        all.all(|other| other == first).then_some(first)
-    }
-
-    fn done(&self) -> usize {
-        let done = self
-            .steps
-            .iter()
-            .filter(|step| step.status == StepStatus::Done);
-        done.count()
-    }
-}
-
-impl Stepped {
-    fn waits(step: &str, before: &[Stepped]) -> Stepped {
-        let before = before.iter().find(|one| one.step == step);
-        Stepped {
-            step: step.to_string(),
-            agent: String::new(),
-            status: StepStatus::Waiting,
-            tries: before.map_or(0, |one| one.tries),
-            text: None,
-            answered_by: None,
-            error: None,
-            metadata: crate::run::Detail::new(),
         }
     }
 }

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::Finding;
-use crate::runner::agent;
+use crate::config::RUNNERS_PROGRAMS;
+use crate::error::quote;
+use crate::runner::agent::{self, Runners};
 use crate::runner::probe::{self, Probed};
 
 /// How long a program may take to say what it is.
@@ -35,48 +37,74 @@ fn clients() -> Vec<Client> {
     clients.collect()
 }
 
-pub(super) fn look(path: &OsStr) -> Vec<Finding> {
+pub(super) fn look(path: &OsStr, runners: &Runners) -> Vec<Finding> {
     let clients = clients();
+    let named = clients
+        .iter()
+        .map(|client| runners.program(client.name).unwrap_or(client.name));
+    let named: Vec<&str> = named.collect();
     // Some of them take a second to say anything, so all are asked at once.
     let findings: Vec<Finding> = thread::scope(|scope| {
         let there = clients
             .iter()
-            .filter_map(|client| Some((client, program(path, client.name)?)));
+            .zip(&named)
+            .filter_map(|(client, name)| Some((client, *name, program(path, name)?)));
         let asked: Vec<_> = there
-            .map(|(client, program)| scope.spawn(move || judge(client, &program, path)))
+            .map(|(client, name, program)| scope.spawn(move || judge(client, name, &program, path)))
             .collect();
         let answers = asked.into_iter().filter_map(|asked| asked.join().ok());
         answers.collect()
     });
+    let missing = clients.iter().zip(&named);
+    let missing = missing.filter_map(|(client, name)| missing_elsewhere(client, name, path));
+    let findings: Vec<Finding> = findings.into_iter().chain(missing).collect();
     if findings.is_empty() {
-        let names: Vec<&str> = clients.iter().map(|client| client.name).collect();
-        let message = format!("none of {} is on the PATH", names.join(", "));
+        let message = format!("none of {} is on the PATH", named.join(", "));
         return vec![Finding::ok("clients", message)];
     }
     findings
 }
 
+/// Finds fault with a program that the settings name and that is not there.
+fn missing_elsewhere(client: &Client, name: &str, path: &OsStr) -> Option<Finding> {
+    // A path that is not whole is looked for in the folder that an agent works in.
+    let is_relative = name.contains('/') && !Path::new(name).is_absolute();
+    if name == client.name || is_relative || program(path, name).is_some() {
+        return None;
+    }
+    let message = format!(
+        "{RUNNERS_PROGRAMS} has `{name}` run {}, which is no program that is there",
+        client.name
+    );
+    let fix = format!("cleo config get {RUNNERS_PROGRAMS}");
+    Some(Finding::warn("clients", message, fix))
+}
+
 fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
-    let places = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    places.map(|folder| folder.join(name)).find(|program| {
+    let is_path = name.contains('/');
+    let own = Path::new(name).is_absolute().then(|| PathBuf::from(name));
+    let places = std::env::split_paths(path).filter(|folder| folder.is_absolute() && !is_path);
+    let places = places.map(|folder| folder.join(name));
+    own.into_iter().chain(places).find(|program| {
         program
             .metadata()
             .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
     })
 }
 
-fn judge(client: &Client, program: &Path, path: &OsStr) -> Finding {
+fn judge(client: &Client, name: &str, program: &Path, path: &OsStr) -> Finding {
     let check = "clients";
     let ask = |words: &[&str]| probe::ask(program, words, path, LIMIT);
     let mut help: Vec<&str> = client.command.iter().map(String::as_str).collect();
     help.push("--help");
-    let look = format!("{} {}", client.name, help.join(" "));
+    let name = quote(name);
+    let look = format!("{name} {}", help.join(" "));
     let version = match ask(&["--version"]) {
         Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
         Probed::Failed(why) => {
             let message = format!("{} {why}", program.display());
-            return Finding::warn(check, message, format!("{} --version", client.name));
+            return Finding::warn(check, message, format!("{name} --version"));
         }
     };
     let help = match ask(&help) {

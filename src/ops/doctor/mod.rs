@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{Context, Surroundings};
 use crate::config::Settings;
 use crate::error::{Code, Error, Result};
+use crate::runner::agent::Runners;
 
 /// How something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -109,11 +110,17 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
         variable,
         path,
     } = patient;
+    let mut runners = Runners::default();
     let mut findings = match settings {
-        Ok(settings) => vec![
-            Finding::ok("settings", "every layer can be read"),
-            model::look(&settings, variable),
-        ],
+        Ok(settings) => {
+            let ok = Finding::ok("settings", "every layer can be read");
+            let mut findings = vec![ok, model::look(&settings, variable)];
+            match Runners::from(&settings) {
+                Ok(of_settings) => runners = of_settings,
+                Err(error) => findings.push(Finding::of("runners", error)),
+            }
+            findings
+        }
         Err(error) => vec![Finding::of("settings", error)],
     };
     match surroundings.workspace() {
@@ -138,7 +145,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
         }
         Err(error) => findings.push(Finding::of("workspace", error)),
     }
-    findings.extend(clients::look(&path));
+    findings.extend(clients::look(&path, &runners));
     verdict(findings)
 }
 

@@ -12,6 +12,7 @@ use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
+use crate::runner::process::Bounds;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -20,8 +21,8 @@ pub struct Renewal {
     pub stale_only: bool,
     /// Only the criterion with this number, whatever is known of it.
     pub only: Option<usize>,
-    /// How long each command may take.
-    pub time_limit: Duration,
+    /// How long each command may go on.
+    pub bounds: Bounds,
     /// Epoch of the claim under which it is done.
     pub epoch: Option<u32>,
 }
@@ -179,7 +180,7 @@ fn renew_gate(
         gate,
         passed: true,
         given,
-        time_limit: renewal.time_limit,
+        bounds: renewal.bounds.clone(),
         agent: record.agent.clone(),
         force: record.forced,
         epoch: renewal.epoch,
@@ -238,7 +239,7 @@ fn run(
         origin: Some(scene.origin),
     };
     begin(&format!("criterion {}: {}", one.number, one.line));
-    evidence.proof = match take::run(&context.workspace, ".", &words, renewal.time_limit) {
+    evidence.proof = match take::run(&context.workspace, ".", &words, &renewal.bounds) {
         Err(error) if error.code == Code::ProgramMissing => not_started(words, &error),
         run => run?,
     };
@@ -326,7 +327,7 @@ pub fn accept(
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
     let scene = scene(context, task, &take::directory(context), epoch)?;
-    let evidence = take::evidence(context, &scene, given, Duration::ZERO)?;
+    let evidence = take::evidence(context, &scene, given, &Duration::ZERO.into())?;
     keep(context, task, epoch, &one, true, evidence)?;
     let mut accepted = gates(context, task)?;
     accepted.warnings.extend(scene.warnings(&accepted));

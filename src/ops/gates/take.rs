@@ -1,13 +1,12 @@
 //! Taking evidence: running commands, looking at files, asking git for commits.
 
 use std::path::Path;
-use std::time::Duration;
 
 use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::ops::Context;
-use crate::runner::process;
+use crate::runner::process::{self, Bounds};
 use crate::task::draft::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
@@ -117,7 +116,7 @@ pub(super) fn evidence(
     context: &Context,
     scene: &Scene,
     given: &Given,
-    time_limit: Duration,
+    bounds: &Bounds,
 ) -> Result<Vec<Evidence>> {
     let workspace = &context.workspace;
     let mut proofs = Vec::new();
@@ -137,7 +136,7 @@ pub(super) fn evidence(
         check_note(text)?;
         proofs.push(Proof::Note { text: text.clone() });
     }
-    let mut taken = commands(workspace, scene, &given.commands, time_limit)?;
+    let mut taken = commands(workspace, scene, &given.commands, bounds)?;
     taken.extend(proofs);
     if taken.is_empty() {
         taken.push(Proof::Claim);
@@ -154,16 +153,11 @@ fn commands(
     workspace: &Workspace,
     scene: &Scene,
     commands: &[Vec<String>],
-    time_limit: Duration,
+    bounds: &Bounds,
 ) -> Result<Vec<Proof>> {
     let mut taken = Vec::new();
     for command in commands {
-        taken.push(run(
-            workspace,
-            &scene.origin.directory,
-            command,
-            time_limit,
-        )?);
+        taken.push(run(workspace, &scene.origin.directory, command, bounds)?);
         if !matches!(
             taken.last(),
             Some(Proof::Command {
@@ -182,7 +176,7 @@ pub(super) fn run(
     workspace: &Workspace,
     directory: &str,
     command: &[String],
-    time_limit: Duration,
+    bounds: &Bounds,
 ) -> Result<Proof> {
     let inside = workspace.confine(directory)?;
     if !inside.is_dir() {
@@ -190,7 +184,7 @@ pub(super) fn run(
         return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
     }
     let folder = folder(&workspace.root, directory);
-    let finished = process::run(command, &folder, time_limit)?;
+    let finished = process::run(command, &folder, bounds)?;
     Ok(Proof::Command {
         command: command.to_vec(),
         exit_code: finished.exit_code,

@@ -3,8 +3,10 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, list, more, number, read, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use super::event::{
+    conversation, doing, list, money, more, number, read, sum, text, trouble, usage,
+};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::{Outcome, Usage};
 
 /// Claude Code.
@@ -24,10 +26,13 @@ impl Runner for Claude {
             "-p",
             "--output-format=stream-json",
             "--verbose",
-            "--permission-mode=acceptEdits",
             "--permission-prompts=none",
             "--strict-mcp-config",
         ]);
+        // Accepting edits would allow them whatever the tools are.
+        let edits = tools::allows(job, "Edit") || tools::allows(job, "Write");
+        let mode = if edits { "acceptEdits" } else { "default" };
+        words.push(format!("--permission-mode={mode}"));
         let tools = match job.tools.is_empty() {
             true => TOOLS.to_string(),
             false => job.tools.join(","),
@@ -79,7 +84,11 @@ impl Runner for Claude {
 fn system(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     match text(event, "/subtype") {
         Some("permission_denied") => ended.deny(text(event, "/tool_name")),
-        Some("api_retry") => ended.reason = text(event, "/error").map(String::from),
+        Some("api_retry") => {
+            let why = text(event, "/error").unwrap_or_default();
+            event::retried(why, number(event, "/error_status"), ended);
+            ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
+        }
         _ => {}
     }
     conversation(text(event, "/session_id"), ended)
@@ -129,7 +138,7 @@ fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     }
     let usage = used_in_all(event).or(used(event, "/usage"));
     ended.usage = usage.or(ended.usage);
-    ended.cost = event.get("total_cost_usd").and_then(Value::as_f64);
+    ended.cost = money(event, "/total_cost_usd");
     ended.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
         ended.deny(text(denial, "/tool_name"));

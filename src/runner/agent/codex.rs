@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, read, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
 /// Codex.
@@ -19,13 +19,13 @@ impl Runner for Codex {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&[
-            "codex",
-            "exec",
-            "--json",
-            "--skip-git-repo-check",
-            "--sandbox=workspace-write",
-        ]);
+        let mut words = own(&["codex", "exec", "--json", "--skip-git-repo-check"]);
+        // It has one tool for everything, so what it may do is what its sandbox lets it do.
+        let sandbox = match tools::writes(job) {
+            true => "--sandbox=workspace-write",
+            false => "--sandbox=read-only",
+        };
+        words.push(sandbox.to_string());
         words.push(format!("--cd={}", job.folder.display()));
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         if let Some(conversation) = &job.resume {
@@ -56,7 +56,9 @@ impl Runner for Codex {
             }
             // It may go on after that.
             Some("error") => {
-                ended.reason = text(&event, "/message").map(String::from);
+                let why = text(&event, "/message").unwrap_or_default();
+                event::retried(why, None, ended);
+                ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
                 Vec::new()
             }
             _ => Vec::new(),

@@ -3,11 +3,19 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, read, text, trouble};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
 /// GitHub Copilot CLI.
 pub(super) struct Copilot;
+
+/// What allows its kinds of tools; it reads without asking.
+const KINDS: [(&str, &str); 4] = [
+    ("Bash", "--allow-tool=shell"),
+    ("Edit", "--allow-tool=write"),
+    ("WebFetch", "--allow-all-urls"),
+    ("Write", "--allow-tool=write"),
+];
 
 impl Runner for Copilot {
     fn name(&self) -> &'static str {
@@ -18,11 +26,17 @@ impl Runner for Copilot {
         let mut words = own(&[
             "copilot",
             "--output-format=json",
-            "--allow-all-tools",
             "--allow-all-paths",
             "--disable-builtin-mcps",
             "--no-auto-update",
         ]);
+        match job.tools.is_empty() {
+            true => words.push("--allow-all-tools".to_string()),
+            false => {
+                let kinds = tools::known_as(job, &KINDS).into_iter();
+                words.extend(kinds.map(String::from));
+            }
+        }
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
         Invocation {
@@ -53,7 +67,9 @@ impl Runner for Copilot {
                 Vec::new()
             }
             Some("assistant.turn_retry") => {
-                ended.reason = text(&event, "/data/reason").map(String::from);
+                let why = text(&event, "/data/reason").unwrap_or_default();
+                event::retried(why, None, ended);
+                ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
                 Vec::new()
             }
             Some("session.error") => {

@@ -3,6 +3,9 @@
 //! all that it started. One thread serves it and sleeps while nothing happens, so that many run at
 //! once in one process for little.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +13,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::pipes::Pipes;
+use super::pipes::{Pipes, Said};
 use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::runner::process::{self, GRACE, LINGER};
+use crate::runner::program;
 use crate::runner::signals::Guard;
 use crate::runner::strays::Strays;
 
@@ -44,8 +48,7 @@ pub fn drive(
 ) -> Result<Ended> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
-    let mut command = command(&invocation, &job.folder)?;
-    surround(&mut command, &invocation, job);
+    let mut command = command(&invocation, job)?;
     let strays = Strays::expect(&mut command);
     let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
     let begun = Instant::now();
@@ -56,6 +59,7 @@ pub fn drive(
         pipes,
         begun,
         heard: begun,
+        refused: false,
         ear: Ear {
             runner,
             tell,
@@ -65,6 +69,7 @@ pub fn drive(
     };
     let wants_end = || stop.load(Ordering::Relaxed) || guard.caught().is_some();
     let ending = attempt.follow(&child, &job.limits, &wants_end);
+    attempt.refused = attempt.ear.ended.refused;
     let closed = attempt.close(&mut child, &ending);
     strays.end(Pid::from_child(&child));
     let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
@@ -72,10 +77,11 @@ pub fn drive(
     attempt.judge(ending, exit_code)
 }
 
-fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
-    let Some((program, arguments)) = invocation.words.split_first() else {
+fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
+    let Some((name, arguments)) = invocation.words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
+    let folder: &Path = &job.folder;
     // The system does not tell a program that is missing from a folder that is.
     if !folder.is_dir() {
         let message = format!(
@@ -85,8 +91,12 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
         let fix = format!("ls -ld {}", quote(&folder.to_string_lossy()));
         return Err(Error::new(Code::FileUnreadable, message).fix(fix));
     }
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
+    let environment = surroundings(invocation, job);
+    let path = environment.get(OsStr::new("PATH"));
+    let program = path.and_then(|path| program::find(name.as_ref(), path));
+    let mut command = Command::new(program.unwrap_or_else(|| name.into()));
+    command.arg0(name).args(arguments).current_dir(folder);
+    command.env_clear().envs(environment);
     let input = match invocation.reads_prompt {
         true => Stdio::piped(),
         false => Stdio::null(),
@@ -95,14 +105,15 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// Gives a program its environment. What the job says comes last and counts.
-fn surround(command: &mut Command, invocation: &Invocation, job: &Job) {
+/// The environment of a program. What the job says comes last and counts.
+fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
-    command
-        .env_clear()
-        .envs(environment::passed(std::env::vars_os(), names))
-        .envs(given.map(|(name, value)| (name, value)));
+    let mut all: BTreeMap<_, _> = environment::passed(std::env::vars_os(), names)
+        .into_iter()
+        .collect();
+    all.extend(given.map(|(name, value)| (name.into(), value.into())));
+    all
 }
 
 /// One attempt under way.
@@ -111,6 +122,8 @@ struct Attempt<'a> {
     begun: Instant,
     /// When it last wrote something.
     heard: Instant,
+    /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
+    refused: bool,
     ear: Ear<'a>,
 }
 
@@ -123,7 +136,13 @@ struct Ear<'a> {
 }
 
 impl Ear<'_> {
-    fn hear(&mut self, line: &str) {
+    fn hear(&mut self, said: Said<'_>) {
+        let line = match said {
+            Said::Out(line) => line,
+            Said::Err(line) => return self.runner.overhear(line, &mut self.ended),
+        };
+        // Whatever else it says shows that its model answers again.
+        self.ended.refused = false;
         for sign in self.runner.hear(line, &mut self.ended) {
             self.signs += 1;
             if self.signs <= SIGNS_MAX {
@@ -158,7 +177,9 @@ impl Attempt<'_> {
 
     fn serve(&mut self, wait: Duration) -> Result<()> {
         let ear = &mut self.ear;
-        if self.pipes.serve(wait, &mut |line| ear.hear(line))? {
+        let has_said = self.pipes.serve(wait, &mut |said| ear.hear(said))?;
+        // One that only tries again is as good as silent.
+        if has_said && !ear.ended.refused {
             self.heard = Instant::now();
         }
         Ok(())
@@ -222,14 +243,15 @@ impl Attempt<'_> {
         while !self.pipes.are_closed() && begun.elapsed() < limit {
             let ear = &mut self.ear;
             let left = limit.saturating_sub(begun.elapsed());
-            self.pipes.drain(left, &mut |line| ear.hear(line))?;
+            self.pipes.drain(left, &mut |said| ear.hear(said))?;
         }
         Ok(())
     }
 
     fn judge(self, ending: Ending, exit_code: Option<i32>) -> Result<Ended> {
         let mut ear = self.ear;
-        let complaints = self.pipes.finish(&mut |line| ear.hear(line))?;
+        let was_refused = self.refused;
+        let complaints = self.pipes.finish(&mut |said| ear.hear(said))?;
         let mut ended = ear.ended;
         ended.exit_code = exit_code;
         ended.duration_ms = self.begun.elapsed().as_millis() as u64;
@@ -237,7 +259,10 @@ impl Attempt<'_> {
         match ending {
             Ending::Exited => ear.runner.judge(&mut ended),
             Ending::Ended(outcome, reason) => {
-                ended.outcome = Some(outcome);
+                ended.outcome = Some(match outcome {
+                    Outcome::Timeout if was_refused => Outcome::RateLimited,
+                    outcome => outcome,
+                });
                 let said = ended.reason.take().map(|said| format!("{reason}: {said}"));
                 ended.reason = Some(said.unwrap_or(reason));
             }

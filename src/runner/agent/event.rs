@@ -111,6 +111,20 @@ pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     );
 }
 
+/// Notes that a program tries again, if it does because its model has too many requests.
+pub(super) fn retried(message: &str, status: Option<u64>, ended: &mut Ended) {
+    ended.refused = is_too_many(message, status);
+    if ended.refused {
+        ended.retry_after_ms = retry_after(message).or(ended.retry_after_ms);
+    }
+}
+
+/// Returns the amount of money at a place, in US dollars; what is no amount is none.
+pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
+    let amount = event.pointer(place)?.as_f64()?;
+    (amount.is_finite() && amount >= 0.0).then_some(amount)
+}
+
 /// Judges an end whose stream has noted an outcome when it told of one. A stream without is no good
 /// end, whatever the exit code.
 pub(super) fn judge(ended: &mut Ended) {
@@ -200,6 +214,16 @@ mod tests {
         ] {
             assert_eq!(is_too_many(message, status), is_it, "{message} {status:?}");
         }
+    }
+
+    #[test]
+    fn what_is_no_amount_of_money_costs_nothing() {
+        let event = serde_json::json!({"cost": -3.0, "all": 0.5, "text": "1"});
+        let money = |place| money(&event, place);
+        assert_eq!(
+            (money("/all"), money("/cost"), money("/text")),
+            (Some(0.5), None, None)
+        );
     }
 
     #[test]

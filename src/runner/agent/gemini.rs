@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, read, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
 /// Gemini CLI.
@@ -13,18 +13,29 @@ pub(super) struct Gemini;
 /// What `seen` says while pieces of one message come.
 const SPEAKING: &str = "speaking";
 
+/// Its tools that it would ask for; it reads and searches without asking.
+const TOOLS: [(&str, &str); 4] = [
+    ("Bash", "run_shell_command"),
+    ("Edit", "replace"),
+    ("WebFetch", "web_fetch"),
+    ("Write", "write_file"),
+];
+
 impl Runner for Gemini {
     fn name(&self) -> &'static str {
         "gemini"
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&[
-            "gemini",
-            "--output-format=stream-json",
-            "--approval-mode=yolo",
-            "--skip-trust",
-        ]);
+        let mut words = own(&["gemini", "--output-format=stream-json", "--skip-trust"]);
+        match job.tools.is_empty() {
+            true => words.push("--approval-mode=yolo".to_string()),
+            false => {
+                let names = tools::known_as(job, &TOOLS).join(",");
+                words.push("--approval-mode=default".to_string());
+                words.extend((!names.is_empty()).then(|| format!("--allowed-tools={names}")));
+            }
+        }
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
         Invocation {
@@ -57,6 +68,13 @@ impl Runner for Gemini {
             }
             Some("result") => result(&event, ended),
             _ => Vec::new(),
+        }
+    }
+
+    /// It tries again by itself, and says so here alone.
+    fn overhear(&self, line: &str, ended: &mut Ended) {
+        if line.starts_with("Attempt ") && line.contains(" failed") {
+            event::retried(line, None, ended);
         }
     }
 

@@ -17,6 +17,7 @@ mod opencode;
 mod pipes;
 mod raw;
 mod settings;
+mod tools;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,7 +50,8 @@ pub struct Job {
     pub model: Option<String>,
     /// The conversation to go on with, as an earlier attempt named it.
     pub resume: Option<String>,
-    /// Tools that it may use without asking; empty for those that the runner gives by itself.
+    /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
+    /// gives by itself.
     pub tools: Vec<String>,
     /// When it is ended.
     pub limits: Limits,
@@ -126,6 +128,10 @@ pub struct Ended {
     pub duration_ms: u64,
     /// The last lines of its standard error.
     pub complaints: Vec<String>,
+    /// True while its program tries again and again because its model has too many requests: when it is
+    /// ended then, that is why.
+    #[serde(skip)]
+    pub refused: bool,
     /// What the runner needs to remember between two lines.
     #[serde(skip)]
     pub seen: Option<String>,
@@ -142,6 +148,9 @@ pub trait Runner: Send + Sync {
     /// Takes a line of its standard output: notes in `ended` what it tells of the end, and returns
     /// what it is a sign of. Lines that it does not know mean nothing.
     fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign>;
+
+    /// Takes a line of its standard error, on which most programs say nothing that counts.
+    fn overhear(&self, _line: &str, _ended: &mut Ended) {}
 
     /// Judges the end, after the exit code and the last lines of both outputs are known.
     fn judge(&self, ended: &mut Ended);

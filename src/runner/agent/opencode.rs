@@ -1,13 +1,22 @@
 //! opencode: `opencode run`. Its stream has no last event; a step that stopped by itself is the end.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::event::{conversation, doing, more, number, read, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own};
+use super::event::{conversation, doing, money, more, number, read, sum, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
 /// opencode.
 pub(super) struct OpenCode;
+
+/// What it calls its kinds of tools; reading is always allowed.
+const KINDS: [(&str, &str); 5] = [
+    ("Bash", "bash"),
+    ("Edit", "edit"),
+    ("WebFetch", "webfetch"),
+    ("WebSearch", "websearch"),
+    ("Write", "edit"),
+];
 
 impl Runner for OpenCode {
     fn name(&self) -> &'static str {
@@ -15,12 +24,22 @@ impl Runner for OpenCode {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&["opencode", "run", "--format=json", "--auto"]);
+        let mut words = own(&[
+            "opencode",
+            "run",
+            "--format=json",
+            "--auto",
+            // It tells nowhere else that it tries again.
+            "--print-logs",
+            "--log-level=ERROR",
+        ]);
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         words.extend(job.resume.iter().map(|it| format!("--session={it}")));
+        let mut environment = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_string(), "1".to_string())];
+        environment.extend(permission(job).map(|it| ("OPENCODE_PERMISSION".to_string(), it)));
         Invocation {
             words,
-            environment: vec![("OPENCODE_DISABLE_AUTOUPDATE".into(), "1".into())],
+            environment,
             passed: own(&[
                 "ANTHROPIC_API_KEY",
                 "GEMINI_API_KEY",
@@ -50,6 +69,12 @@ impl Runner for OpenCode {
         signs
     }
 
+    fn overhear(&self, line: &str, ended: &mut Ended) {
+        if line.contains("message=\"stream error\"") {
+            event::retried(line, None, ended);
+        }
+    }
+
     fn judge(&self, ended: &mut Ended) {
         event::judge(ended);
     }
@@ -57,6 +82,17 @@ impl Runner for OpenCode {
     fn resumes(&self) -> bool {
         true
     }
+}
+
+/// Says what it is denied, where the job names its tools: what is not denied is allowed.
+fn permission(job: &Job) -> Option<String> {
+    let allowed = tools::known_as(job, &KINDS);
+    let denied = KINDS.iter().map(|(_, kind)| *kind);
+    let denied = denied.filter(|kind| !allowed.contains(kind));
+    let denied: Map<String, Value> = denied
+        .map(|kind| (kind.to_string(), "deny".into()))
+        .collect();
+    (!denied.is_empty()).then(|| Value::Object(denied).to_string())
 }
 
 fn tool(event: &Value) -> Sign {
@@ -70,7 +106,7 @@ fn step_finished(event: &Value, ended: &mut Ended) -> Option<Sign> {
         Some("length") => trouble("the answer of its model was cut", None, ended),
         _ => {}
     }
-    if let Some(cost) = event.pointer("/part/cost").and_then(Value::as_f64) {
+    if let Some(cost) = money(event, "/part/cost") {
         ended.cost = Some(ended.cost.unwrap_or(0.0) + cost);
     }
     let counts = event.pointer("/part/tokens")?;

@@ -33,6 +33,15 @@ struct Output {
     lines: Lines,
 }
 
+/// A line that an agent wrote.
+#[derive(Clone, Copy)]
+pub(super) enum Said<'a> {
+    /// On its standard output.
+    Out(&'a str),
+    /// On its standard error.
+    Err(&'a str),
+}
+
 /// The pipes of an agent.
 pub(super) struct Pipes {
     out: Output,
@@ -72,8 +81,8 @@ impl Pipes {
     }
 
     /// Sleeps until something happens, but no longer than a time, and serves it. Hands on the lines
-    /// of the standard output. Says whether the agent wrote anything.
-    pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(&str)) -> Result<bool> {
+    /// of both outputs. Says whether the agent wrote anything.
+    pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
         let [out, err, input, _, rung] = self.ready(wait)?;
         if rung {
             self.bell = bell::listen();
@@ -83,11 +92,13 @@ impl Pipes {
         }
         let mut has_said = false;
         if out {
-            has_said |= self.out.read(&mut self.chunk, hear)?;
+            let mut hear = |line: &str| hear(Said::Out(line));
+            has_said |= self.out.read(&mut self.chunk, &mut hear)?;
         }
         if err {
             let complaints = &mut self.complaints;
             let mut note = |line: &str| {
+                hear(Said::Err(line));
                 complaints.push_back(line.to_string());
                 complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
             };
@@ -97,7 +108,7 @@ impl Pipes {
     }
 
     /// Serves the outputs of an agent that has ended: others may still write to them.
-    pub(super) fn drain(&mut self, wait: Duration, hear: &mut dyn FnMut(&str)) -> Result<()> {
+    pub(super) fn drain(&mut self, wait: Duration, hear: &mut dyn FnMut(Said<'_>)) -> Result<()> {
         self.input = None;
         // It would be ready all the time.
         self.end = None;
@@ -141,12 +152,13 @@ impl Pipes {
 
     /// Hands on a last line without an end, closes what is kept, and returns the last lines of the
     /// standard error.
-    pub(super) fn finish(mut self, hear: &mut dyn FnMut(&str)) -> Result<Vec<String>> {
-        self.out.lines.end(hear);
+    pub(super) fn finish(mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<Vec<String>> {
+        self.out.lines.end(&mut |line| hear(Said::Out(line)));
         let complaints = &mut self.complaints;
-        self.err
-            .lines
-            .end(&mut |line| complaints.push_back(line.to_string()));
+        self.err.lines.end(&mut |line| {
+            hear(Said::Err(line));
+            complaints.push_back(line.to_string());
+        });
         self.out.raw.end()?;
         self.err.raw.end()?;
         Ok(self.complaints.into())

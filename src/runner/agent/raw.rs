@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::file::unwritable;
+use crate::file::{create_anew, unwritable};
 
 /// How much of one output is kept, in bytes.
 const KEPT_MAX: u64 = 64 << 20;
@@ -26,7 +26,7 @@ impl Raw {
         path.push(extension);
         let path = PathBuf::from(path);
         let folder = path.parent().unwrap_or(&path);
-        let file = fs::create_dir_all(folder).and_then(|()| File::create(&path));
+        let file = fs::create_dir_all(folder).and_then(|()| create_anew(&path));
         let file = file.map_err(|cause| unwritable(&path, cause))?;
         Ok(Raw {
             path,

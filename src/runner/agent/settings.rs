@@ -61,6 +61,12 @@ impl Runners {
         })
     }
 
+    /// Returns the program of a runner, where the settings name one.
+    pub fn program(&self, runner: &str) -> Option<&str> {
+        let program = self.programs.iter().find(|(of, _)| of == runner);
+        program.map(|(_, program)| program.as_str())
+    }
+
     /// Returns the runner of a name. `command` is what the command line says of `command`.
     pub fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
@@ -73,11 +79,10 @@ impl Runners {
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
         let runner = known.ok_or_else(|| unknown(name))?;
-        let program = self.programs.iter().find(|(of, _)| of == name);
-        Ok(match program {
-            Some((_, program)) => Box::new(Elsewhere {
+        Ok(match self.program(name) {
+            Some(program) => Box::new(Elsewhere {
                 runner,
-                program: program.clone(),
+                program: program.to_string(),
             }),
             None => runner,
         })
@@ -159,6 +164,10 @@ impl Runner for Elsewhere {
 
     fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
         self.runner.hear(line, ended)
+    }
+
+    fn overhear(&self, line: &str, ended: &mut Ended) {
+        self.runner.overhear(line, ended);
     }
 
     fn judge(&self, ended: &mut Ended) {

@@ -27,6 +27,8 @@ pub(crate) enum Step {
     Shell(String),
     /// Says something, which ends the turn.
     Say(String),
+    /// Says something, once, and then answers as the next step says.
+    Lie(String),
     /// Says something that was cut because it is too long.
     Cut(String),
     /// Answers with a status so many times, and then as the next step says.
@@ -144,13 +146,18 @@ impl Stage {
                         return Reply::Whole(*status, failure(*status));
                     }
                 }
+                Step::Lie(text) if done == talk.steps => {
+                    if self.count(talk, at) == 1 {
+                        return wrap(&Answer::text(text));
+                    }
+                }
                 Step::Break if done == talk.steps => is_half |= self.count(talk, at) == 1,
                 Step::Hang if done == talk.steps => {
                     // Nobody may be interested.
                     let _ = self.hanging.send(());
                     thread::sleep(Duration::from_secs(600));
                 }
-                Step::Fail(..) | Step::Break | Step::Hang => {}
+                Step::Fail(..) | Step::Lie(_) | Step::Break | Step::Hang => {}
                 _ if done == talk.steps => {
                     return match (wrap(&talk.answer(step)), is_half) {
                         (Reply::Events(events), true) => Reply::Half(events),

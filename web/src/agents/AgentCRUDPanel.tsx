@@ -60,18 +60,21 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<Field> | null) => {
     const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
-    const row = failure.detail["agent"];
-    if (failure.status === 409 && typeof row === "object" && row !== null) {
-      setTheirs(draftOfRow(row as Record<string, unknown>));
-      setKept(draftOfRow(row as Record<string, unknown>));
-      setSeen(updatedAt(row));
-      return;
-    }
     const field = fieldOf(failure.detail) ?? guessed(failure.message);
     if (field === null) return setFaults({ by: {}, other: on ? null : failure });
     if (on && !on.has(field)) return setFaults(NONE);
     setFaults({ by: { [field]: sentence(failure.message) }, other: null });
     if (!on) setTab(Object.keys(TABS).find((name) => TABS[name]?.includes(field)) ?? "basic");
+  };
+  /** Whether somebody else saved the agent meanwhile; then both versions are shown. */
+  const overtaken = async (fault: unknown) => {
+    if (!agent || !(fault instanceof Failure) || fault.status !== 409) return false;
+    const { agent: row } = await api.get<{ agent: Record<string, unknown> }>(`/api/agents/${encodeURIComponent(agent.id)}`);
+    if (updatedAt(row) === seen) return false;
+    setTheirs(draftOfRow(row));
+    setKept(draftOfRow(row));
+    setSeen(updatedAt(row));
+    return true;
   };
   const check = async (field: Field) => {
     const now = new Set(touched).add(field);
@@ -95,7 +98,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
       setSeen(updatedAt(saved));
       onSaved(saved.id);
     } catch (fault) {
-      refused(fault, null);
+      if (!(await overtaken(fault))) refused(fault, null);
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]:is(input, textarea, select)")?.focus());
     }
     setBusy(false);

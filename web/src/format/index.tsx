@@ -65,7 +65,7 @@ function Running({ since, className }: { since: Moment; className: string }) {
   const passed = Math.max(0, useNow() - millis(since));
   return (
     <span className={className} title={`since ${exact(since)}`}>
-      {n.duration(Math.floor(passed / 1000) * 1000)}
+      {passed < 1000 ? "0 s" : n.duration(Math.floor(passed / 1000) * 1000)}
     </span>
   );
 }

@@ -22,7 +22,7 @@ export function Sidebar() {
       <button type="button" className="find" onClick={() => openPalette()} aria-label={folded ? "Find or run" : undefined} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className="words grow">Find or run</span>
-        <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
+        <kbd aria-hidden="true">{isMac ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       {WORK.map((where) => (
         <Item key={where.href} where={where} folded={folded} />

@@ -89,7 +89,8 @@ export async function agency(): Promise<Agency> {
   writeFileSync(seed, JSON.stringify(SEED));
   world.cleo("chat", "seed", seed);
   await world.plays();
-  world.cleo("agents", "execute", "Explain the data of the war");
   await world.serve();
+  // Not by a command: the model is played by this very process, which would wait for it.
+  await fetch(`${world.address}/api/agents/execute?wait=true`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ input: "Explain the data of the war" }) });
   return world;
 }

@@ -1,0 +1,123 @@
+//! Which steps begin or go on: as many as there is room for, within what the run may take; and which
+//! are left when nothing can begin any more.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{Deed, Machine, Stage, Step};
+use crate::run::Outcome;
+
+/// Why nothing more begins once the money is spent.
+const SPENT: &str = "the run has spent what it may cost";
+
+impl Machine {
+    /// Lets steps go on that have waited long enough.
+    pub(super) fn go_on(&mut self, now: Duration, deeds: &mut Vec<Deed>) {
+        for step in self.waiting(now) {
+            if self.is_spent() {
+                self.fail(step, Outcome::Budget, SPENT.to_string(), deeds);
+            } else if self.is_free(self.steps[step].runner) {
+                self.stages.insert(step, Stage::Repairing);
+                deeds.push(Deed::Repair(step));
+            }
+        }
+    }
+
+    /// Returns the steps that wait until this moment at most.
+    pub(super) fn waiting(&self, now: Duration) -> Vec<usize> {
+        let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until) if *until <= now);
+        let due = self.stages.iter().filter(|(_, stage)| is_due(stage));
+        due.map(|(step, _)| *step).collect()
+    }
+
+    /// Begins what can begin, as many as there is room for.
+    pub(super) fn begin(&mut self, deeds: &mut Vec<Deed>) {
+        if std::mem::take(&mut self.stirred) {
+            let parked = std::mem::take(&mut self.parked);
+            parked.keys().for_each(|step| self.schedule.put_back(*step));
+        }
+        if !self.takes_more() {
+            return;
+        }
+        let (mut claimed, mut passed) = (Vec::new(), Vec::new());
+        let mut full = BTreeSet::new();
+        while self.busy() < self.rules.jobs && full.len() < self.runners {
+            let Some(step) = self.schedule.begin() else {
+                break;
+            };
+            let Step {
+                runner, is_epic, ..
+            } = self.steps[step];
+            if is_epic {
+                self.complete(step, deeds);
+            } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
+                full.insert(runner);
+                passed.push(step);
+            } else {
+                self.stages.insert(step, Stage::Claiming);
+                claimed.push(step);
+            }
+        }
+        for step in passed {
+            self.schedule.put_back(step);
+        }
+        if !claimed.is_empty() {
+            deeds.push(Deed::Claim(claimed));
+        }
+    }
+
+    /// Says whether anything more may begin.
+    fn takes_more(&self) -> bool {
+        let is_enough = self.rules.fail_fast && self.failures > 0;
+        !is_enough && !self.is_spent()
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.rules.max_cost.is_some_and(|most| self.spent >= most)
+    }
+
+    /// Counts the steps that take a place: those that only wait do not.
+    fn busy(&self) -> usize {
+        self.stages.values().filter(|stage| stage.is_busy()).count()
+    }
+
+    /// Says whether a runner may take one more, and there is a place.
+    fn is_free(&self, runner: usize) -> bool {
+        let of_runner = |(step, stage): &(&usize, &Stage)| {
+            let step = &self.steps[**step];
+            step.runner == runner && !step.is_epic && stage.is_busy()
+        };
+        let busy = self.stages.iter().filter(of_runner).count();
+        let most = self.rules.runner_jobs.get(&runner);
+        self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
+    }
+
+    /// Leaves what cannot be begun any more, once nothing else goes on.
+    pub(super) fn leave(&mut self, deeds: &mut Vec<Deed>) {
+        if !self.stages.is_empty() || self.stirred && self.stop.is_none() && self.takes_more() {
+            return;
+        }
+        for (step, why) in std::mem::take(&mut self.parked) {
+            self.skip_all(step, why, deeds);
+        }
+        let why = match (self.stop, self.is_spent()) {
+            (Some(_), _) => self.why_stopped(),
+            (None, true) => SPENT.to_string(),
+            (None, false) => "another task failed".to_string(),
+        };
+        if self.stop.is_some() || !self.takes_more() {
+            while let Some(step) = self.schedule.begin() {
+                self.skip_all(step, why.clone(), deeds);
+            }
+        }
+    }
+
+    /// Leaves a step, and those that wait for it.
+    fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+        deeds.push(Deed::Skip(step, None, why));
+        for later in self.schedule.failed(step) {
+            let why = "it waits for what was not begun".to_string();
+            deeds.push(Deed::Skip(later, Some(step), why));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What goes into the machine, and what comes out of it.
+
+use std::time::Duration;
+
+use crate::run::Outcome;
+
+/// A step: a task for an agent, or an epic that is done once its parts are.
+#[derive(Clone, Debug, Default)]
+pub(in crate::coordinator) struct Step {
+    /// The steps that come before it.
+    pub(in crate::coordinator) needs: Vec<usize>,
+    /// Which of the runners works on it.
+    pub(in crate::coordinator) runner: usize,
+    /// True for an epic: nobody has to work on it.
+    pub(in crate::coordinator) is_epic: bool,
+    /// True when it has commands that are to show that it is done.
+    pub(in crate::coordinator) has_checks: bool,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Fact {
+    /// A step is claimed and its prompt is ready.
+    Prepared(usize),
+    /// A step cannot be begun now, and perhaps later.
+    Held(usize, String),
+    /// A step was done by somebody else.
+    DoneAlready(usize),
+    /// A step cannot be prepared at all.
+    Refused(usize, String),
+    /// An agent has ended.
+    Ended(usize, Ended),
+    /// The commands of a step were run.
+    Checked(usize),
+    /// A step verified and is done.
+    Completed(usize),
+    /// A step does not verify: how its agent's try counts, and why.
+    Lacking(usize, Outcome, String),
+    /// The claim of a step is somebody else's now.
+    Lost(usize, String),
+    /// The run is to end.
+    Stop(Stop),
+}
+
+/// How a try of an agent ended, as far as it matters here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::coordinator) struct Ended {
+    /// What its program says; none when it did not come to its end.
+    pub(in crate::coordinator) outcome: Option<Outcome>,
+    /// What it cost in US dollars.
+    pub(in crate::coordinator) cost: f64,
+    /// When it may be tried again after too many requests.
+    pub(in crate::coordinator) retry_after: Option<Duration>,
+}
+
+/// Why a run ends before all is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::coordinator) enum Stop {
+    /// Somebody gave it up.
+    Cancelled,
+    /// cleo is asked to end.
+    Interrupted,
+    /// It took too long.
+    TimeLimit,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Deed {
+    /// Claim these steps, as far as that can be done, and make their prompts.
+    Claim(Vec<usize>),
+    /// Start an agent on a step.
+    Start(usize),
+    /// Run the commands of a step.
+    Check(usize),
+    /// Verify a step and complete it.
+    Complete(usize),
+    /// Say what is missing, and make the prompt for another try.
+    Repair(usize),
+    /// A step waits so long before it is tried again.
+    Wait(usize, Duration),
+    /// The claim of a step is lost: end what works on it.
+    End(usize),
+    /// A step failed: give its task back.
+    Fail(usize, Outcome, String),
+    /// A step is not begun, because another one failed, or for a reason.
+    Skip(usize, Option<usize>, String),
+    /// End all agents.
+    Halt(Stop),
+}
