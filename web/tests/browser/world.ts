@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { chromium, type Browser, type BrowserContext, type Page, type Request } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
 export const project = projectFolder();
 const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
@@ -95,29 +95,16 @@ export class World {
 /** A page that is being looked at, and everything that went wrong on it. */
 export class Look {
   readonly faults: string[] = [];
-<<<<<<< HEAD
-  private pending = 0;
-=======
   /** Requests that are not answered yet, without the stream of events. */
   private readonly asked = new Set<unknown>();
->>>>>>> w-w2
 
   constructor(private readonly context: BrowserContext, readonly page: Page, private readonly address: string) {
     page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
     });
-<<<<<<< HEAD
-    const counts = (by: number) => (request: Request) => {
-      if (!request.url().includes("/api/events")) this.pending += by;
-    };
-    page.on("request", counts(1));
-    page.on("requestfinished", counts(-1));
-    page.on("requestfailed", counts(-1));
-=======
     page.on("requestfinished", (request) => this.asked.delete(request));
     page.on("requestfailed", (request) => this.asked.delete(request));
->>>>>>> w-w2
     page.on("request", (request) => {
       const url = new URL(request.url());
       if (url.pathname !== "/api/events") this.asked.add(request);
@@ -132,14 +119,9 @@ export class Look {
 
   /** The page itself is there, everything that it asked for is answered, and it shows no ghosts any more. */
   async settled() {
-<<<<<<< HEAD
-    await this.page.locator("main h1").first().waitFor();
-    for (let calm = 0; calm < 3; calm = this.pending > 0 ? 0 : calm + 1) await this.page.waitForTimeout(50);
-=======
     await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
     for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
->>>>>>> w-w2
-    await this.page.locator(".ghost").waitFor({ state: "detached" }).catch(() => undefined);
+    await this.page.waitForFunction(() => document.querySelector("main .ghost") === null);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
 

@@ -41,6 +41,7 @@ function One({ id }: { id: string }) {
           {(page) => (
             <>
               <TaskActions page={page} />
+              <h2 className="unseen">Parts of the task</h2>
               <Tabs label={`Parts of ${id}`} tabs={taskTabs(page)} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
             </>
           )}
