@@ -61,12 +61,15 @@ impl Call {
     /// Reads the body, which must be JSON.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T> {
         self.require_json()?;
+        self.require_object()?;
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|fault| {
             let what = fault.inner().to_string();
-            let message = match fault.path().iter().next() {
-                Some(_) => format!("{}: {what}", fault.path()),
-                None => format!("the body is not what is read here: {what}"),
+            // A body that is no JSON has no field that would be at fault.
+            let is_field = fault.inner().is_data() && fault.path().iter().next().is_some();
+            let message = match is_field {
+                true => format!("{}: {what}", fault.path()),
+                false => format!("the body is not what is read here: {what}"),
             };
             Error::new(Code::InputInvalid, short(&message))
         })?;
@@ -77,6 +80,17 @@ impl Call {
             )
         });
         rest.map(|()| read)
+    }
+
+    /// Refuses a list, which would otherwise be read as the fields of an object in their order.
+    fn require_object(&self) -> Result<()> {
+        match self.body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'[') => {
+                let message = "the body is a list, and what is read here is an object";
+                Err(Error::new(Code::InputInvalid, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn require_json(&self) -> Result<()> {

@@ -65,6 +65,7 @@ mod schemas;
 mod selection;
 mod serve;
 mod server;
+mod serving_runs;
 mod sessions;
 mod settings;
 mod skill_files;
