@@ -63,6 +63,7 @@ mod running_killed;
 mod safety;
 mod schemas;
 mod selection;
+mod serve;
 mod server;
 mod serving_runs;
 mod sessions;
