@@ -1,10 +1,10 @@
 import "@xyflow/react/dist/base.css";
-import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, type Node, type NodeChange } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, type NodeChange } from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from "react";
 import { Button } from "../parts/Button";
 import { AgentNode, FlowEdge, type SpotNode, type LineEdge } from "./AgentNode";
 import { AGENT_SIZE, SYSTEM_SIZE, type Picture } from "./graph";
-import { forget, keep, kept } from "./positions";
+import { forget, keep, kept, type Position } from "./positions";
 import "./graph.css";
 
 interface Props {
@@ -17,6 +17,7 @@ interface Props {
 // Outside of the component: another object would make every node anew.
 const nodeTypes = { spot: AgentNode };
 const edgeTypes = { line: FlowEdge };
+const FLOOR = { width: 8, height: 1 };
 const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.5 };
 
 export default function AgentGraph(props: Props) {
@@ -29,7 +30,11 @@ export default function AgentGraph(props: Props) {
 
 function Flow({ picture, selected, onSelect, onOpen }: Props) {
   const [moved, setMoved] = useState(kept);
-  const nodes = useNodes(picture, moved, selected, onOpen);
+  const put = useCallback((places: Record<string, Position>) => {
+    for (const [id, position] of Object.entries(places)) keep(id, position);
+    setMoved(kept());
+  }, []);
+  const nodes = useNodes(picture, moved, selected, { onSelect, onMoved: put });
   const edges = useMemo<LineEdge[]>(() => picture.lines.map(edge), [picture]);
   const flow = useReactFlow();
   const count = picture.spots.length;
@@ -37,10 +42,6 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
     const frame = requestAnimationFrame(() => void flow.fitView(FIT));
     return () => cancelAnimationFrame(frame);
   }, [count, flow]);
-  const stopped = useCallback((_: unknown, node: Node) => {
-    keep(node.id, node.position);
-    setMoved(kept());
-  }, []);
   const reset = () => {
     forget();
     setMoved({});
@@ -53,8 +54,7 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
       onNodesChange={nodes.change}
-      onNodeDragStop={stopped}
-      onNodeClick={(_, node) => onSelect(node.id)}
+      onKeyDown={(event) => opens(event, onOpen)}
       onNodeDoubleClick={(_, node) => onOpen(node.id)}
       onPaneClick={() => onSelect(null)}
       fitView
@@ -87,8 +87,20 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
   );
 }
 
+/** Enter on a box opens what stands behind it. */
+function opens(event: KeyboardEvent, onOpen: (id: string) => void) {
+  const id = event.target instanceof Element ? event.target.closest<HTMLElement>(".react-flow__node.agent")?.dataset["id"] : undefined;
+  if (event.key === "Enter" && id !== undefined) onOpen(id);
+}
+
+interface Doings {
+  onSelect: (id: string | null) => void;
+  /** Boxes that were put elsewhere, by dragging or with the arrow keys. */
+  onMoved: (places: Record<string, Position>) => void;
+}
+
 /** The nodes with where the user put them; while one is dragged, where it is. */
-function useNodes(picture: Picture, moved: ReturnType<typeof kept>, selected: string | null, onOpen: (id: string) => void) {
+function useNodes(picture: Picture, moved: Record<string, Position>, selected: string | null, { onSelect, onMoved }: Doings) {
   const [dragged, setDragged] = useState<SpotNode[] | null>(null);
   const still = useMemo<SpotNode[]>(
     () =>
@@ -96,22 +108,27 @@ function useNodes(picture: Picture, moved: ReturnType<typeof kept>, selected: st
         id: spot.id,
         type: "spot",
         position: moved[spot.id] ?? { x: spot.x, y: spot.y },
-        ...(spot.kind === "system" ? SYSTEM_SIZE : AGENT_SIZE),
-        data: { spot, onOpen },
+        ...(spot.kind === "floor" ? FLOOR : spot.kind === "system" ? SYSTEM_SIZE : AGENT_SIZE),
+        ...(spot.kind === "floor" ? { focusable: false, selectable: false, draggable: false } : {}),
+        data: { spot },
+        ...(spot.kind === "system" || spot.kind === "floor" ? {} : { className: "agent" }),
         selected: spot.id === selected,
         ariaRole: "group" as const,
-        domAttributes: { "aria-roledescription": spot.kind === "agent" ? "agent" : "step", "aria-label": `${spot.label}, ${spot.about}` },
+        domAttributes: { "aria-roledescription": spot.kind === "agent" ? "agent" : "step", "aria-label": `${spot.label}, ${spot.about}`, ...(spot.kind === "floor" ? { "aria-hidden": true } : {}) },
       })),
-    [picture, moved, selected, onOpen],
+    [picture, moved, selected],
   );
   const change = useCallback(
     (changes: NodeChange<SpotNode>[]) => {
+      const chosen = changes.find((one) => one.type === "select" && one.selected);
+      if (chosen?.type === "select") onSelect(chosen.id);
       const places = changes.filter((one) => one.type === "position");
       if (places.length === 0) return;
-      setDragged((now) => applyNodeChanges(places, now ?? still));
-      if (places.every((one) => one.dragging !== true)) setDragged(null);
+      const isOver = places.every((one) => one.dragging !== true);
+      setDragged((now) => (isOver ? null : applyNodeChanges(places, now ?? still)));
+      if (isOver) onMoved(Object.fromEntries(places.flatMap((one) => (one.position ? [[one.id, one.position]] : []))));
     },
-    [still],
+    [still, onSelect, onMoved],
   );
   return { list: dragged ?? still, change };
 }

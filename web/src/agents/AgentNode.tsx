@@ -1,24 +1,20 @@
 import { BaseEdge, EdgeLabelRenderer, Handle, Position, getBezierPath, type Edge, type EdgeProps, type Node, type NodeProps } from "@xyflow/react";
-import { memo, type KeyboardEvent } from "react";
+import { memo } from "react";
 import { StatusGlyph } from "../parts/StatusGlyph";
-import type { Line, Spot } from "./graph";
+import { BELOW, type Line, type Spot } from "./graph";
 import { Monogram } from "./Monogram";
 
-export type SpotNode = Node<{ spot: Spot; onOpen: (id: string) => void }, "spot">;
+export type SpotNode = Node<{ spot: Spot }, "spot">;
 export type LineEdge = Edge<{ line: Line }, "line">;
 
-/** How far under the boxes the way around all agents goes. */
-const BELOW = 26;
 
 /** One box: the supervisor, the router, an agent or finalize. */
 export const AgentNode = memo(function AgentNode({ data, selected }: NodeProps<SpotNode>) {
-  const { spot, onOpen } = data;
+  const { spot } = data;
+  if (spot.kind === "floor") return null;
   const looks = ["agent-node", spot.kind, spot.off && "off", spot.hit && "hit", spot.live && "working", selected && "selected"];
-  const open = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && spot.kind !== "system") onOpen(spot.id);
-  };
   return (
-    <div className={looks.filter(Boolean).join(" ")} onKeyDown={open}>
+    <div className={looks.filter(Boolean).join(" ")}>
       <div className="name">
         {spot.agent && <Monogram agent={spot.agent} />}
         <span className="ell">{spot.label}</span>

@@ -1,5 +1,4 @@
 import { useState, type ReactNode } from "react";
-import { useEvents } from "../api/events";
 import { Failure } from "../api/failure";
 import { api } from "../api/request";
 import { touch } from "../api/resource";
@@ -14,6 +13,7 @@ import { toast } from "../parts/toasts";
 import { isOver, useExecution } from "./data";
 import { Markdown } from "./Markdown";
 import { bareOutput } from "./names";
+import { usePieces } from "./pieces";
 import type { Execution, Step } from "./types";
 import "./monitor.css";
 
@@ -170,15 +170,4 @@ export function Offline({ output }: { output: string | null }) {
       <Command line="cleo config set llm.provider openai-chat" />
     </div>
   );
-}
-
-/** The text of an answer so far. Pieces are never told again, so what came before is not known. */
-export function usePieces(id: string | null): string {
-  const [heard, setHeard] = useState({ id, text: "" });
-  useEvents((events) => {
-    const mine = events.filter((event) => event.kind === "piece" && event.data["runId"] === id);
-    const more = mine.map((event) => String(event.data["piece"] ?? "")).join("");
-    if (more !== "") setHeard((now) => ({ id, text: now.id === id ? now.text + more : more }));
-  });
-  return heard.id === id ? heard.text : "";
 }

@@ -52,9 +52,17 @@ function destruction(pending: Pending): string {
   return `Remove ${word(pending.args["security_group_title"])} from component ${component}`;
 }
 
+const UNDERSTOOD = "Understood: ";
+
 /** The sentence that asks, and everything else of a reply. */
 function split(reply: string): { question: string; more: string } {
   const lines = reply.split("\n").filter((line) => line.trim() !== "");
+  // An agent that says what it understood asks for that.
+  const understood = lines.find((line) => line.startsWith(UNDERSTOOD))?.slice(UNDERSTOOD.length);
+  if (understood !== undefined) {
+    const rest = lines.filter((line) => !line.startsWith(UNDERSTOOD) && !/^(?:Action: none|Next: )/.test(line));
+    return { question: understood.charAt(0).toUpperCase() + understood.slice(1).replace(/\.$/, "") + "?", more: rest.join("\n") };
+  }
   const asks = lines.findIndex((line) => line.includes("?"));
   const question = lines[asks] ?? lines[0] ?? "";
   return { question, more: lines.filter((line) => line !== question).join("\n") };

@@ -75,7 +75,7 @@ export function spread(values: readonly number[]): { median: number; p95: number
   return { median: at(0.5), p95: at(0.95) };
 }
 
-/** How long the executions of a list took that were answered, in milliseconds. */
+/** How long the executions of a list took that somebody answered, in milliseconds. */
 export function times(executions: readonly Execution[]): number[] {
-  return executions.flatMap((one) => (one.status === "completed" && one.metrics.executionTime !== null ? [one.metrics.executionTime] : []));
+  return executions.flatMap((one) => (one.status === "completed" && one.answeredBy !== "offline" && one.metrics.executionTime !== null ? [one.metrics.executionTime] : []));
 }

@@ -6,7 +6,7 @@ import { SUPERVISOR } from "./names";
 
 export interface Spot {
   id: string;
-  kind: "system" | "agent" | "more";
+  kind: "system" | "agent" | "more" | "floor";
   label: string;
   /** The line under the name. */
   about: string;
@@ -43,8 +43,10 @@ export const AGENT_SIZE = { width: 196, height: 48 };
 export const SYSTEM_SIZE = { width: 132, height: 48 };
 const COLUMNS = { supervisor: 0, router: 180, agents: 400, finalize: 684 };
 const ROW = 62;
+/** How far under the boxes the way around all agents goes. */
+export const BELOW = 26;
 /** Most agents that are drawn; the others are one box. */
-const MOST = 24;
+const MOST = 12;
 
 interface Facts {
   agents: readonly Agent[];
@@ -67,6 +69,7 @@ export function picture(facts: Facts): Picture {
     ...systems(facts, reachable, middle),
     ...drawn.map((agent, at) => spot(agent, at * ROW, facts)),
     ...(more > 0 ? [stack(more, drawn.length * ROW)] : []),
+    floor((rows - 1) * ROW + AGENT_SIZE.height + BELOW),
   ];
   const active = drawn.filter((agent) => agent.status === "active");
   const isAny = live.size > 0;
@@ -155,6 +158,11 @@ function micros(us: number): string {
 
 function stack(more: number, y: number): Spot {
   return { id: "more", kind: "more", label: `${more} more agents`, about: "see Manage", x: COLUMNS.agents, y, off: false, hit: false, live: false };
+}
+
+/** Nothing to see: it keeps the way around all agents inside of what is fitted into the window. */
+function floor(y: number): Spot {
+  return { id: "floor", kind: "floor", label: "", about: "", x: COLUMNS.agents, y: y + 16, off: false, hit: false, live: false };
 }
 
 function line(from: string, to: string, how: { hit: boolean; live: boolean; score?: number | null }): Line {

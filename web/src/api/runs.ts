@@ -35,7 +35,8 @@ export interface RunsList {
     finishedToday: number;
     failedToday: number;
     costToday: number | null;
-    reporting: { runners: number; report: number };
+    /** How many of today's runs told a cost. */
+    costsTold: number;
     needsYou: number;
   };
 }
@@ -79,7 +80,8 @@ export interface RunTask {
   doing: string | null;
   isEpic: boolean;
   attempts: Attempt[];
-  waits: { from: string; to: string | null }[];
+  /** When everything that it needs was done. */
+  readyAt: string | null;
 }
 
 export interface RunStep {
@@ -109,7 +111,8 @@ export interface RunPage {
   messages: { id: string; type: string; content: string; timestamp: string; metadata?: Record<string, unknown> }[];
   running: { at: string; n: number }[];
   cursor: number;
-  usageReportedBy: { attempts: number; reporting: number };
+  /** Of how many attempts the runner told tokens. */
+  reported: { attempts: number; failed: number; reporting: number };
 }
 
 export interface LogLine {

@@ -110,7 +110,6 @@ export interface Graph {
   edges: Edge[];
   groups: { id: string; title: string; status: string; total: number; done: number }[];
   problems: Problem[];
-  focus: { lane: string | null; node: string | null } | null;
   truncated: boolean;
 }
 
@@ -175,7 +174,8 @@ export interface Criterion {
 export interface Gates {
   passed: boolean;
   required: GateName[];
-  states: GateState[];
+  /** Null when nothing was asked of the task yet. */
+  states: GateState[] | null;
   round: number;
   roundsMax: number;
   gates: Partial<Record<GateName, GateRecord>>;
@@ -240,9 +240,8 @@ export interface Prompt {
   promptDigest: string;
   protocols: string[];
   tokenEstimate: { method: string; total: number; sections: { name: string; bytes: number; tokens: number }[] };
-  parts: { name: string; bytes: number; tokens: number }[];
   tokenResolution: { fullyResolved: boolean; unresolvedCount: number; unresolvedTokens: string[] };
-  warnings: string[];
+  warnings?: string[];
 }
 
 export interface Candidate {

@@ -16,17 +16,17 @@ interface CopyProps {
 
 function Copyable({ value, what, title, className = "", children }: CopyProps) {
   return (
-    <button type="button" className={`copyable ${className}`} title={title ?? value} aria-label={`${value}, copy ${what}`} onClick={() => copy(value, what)}>
+    <button type="button" className={`copyable ${className}`} title={title ?? `${value}, a click copies the ${what}`} onClick={() => copy(value, what)}>
       {children}
     </button>
   );
 }
 
-/** An id, in the font in which 0 and O differ. */
+/** An id, in the font in which 0 and O differ; of a long one its kind and its end. */
 export function Id({ value, className = "" }: { value: string; className?: string }) {
   return (
     <Copyable value={value} what="id" className={`mono muted ${className}`}>
-      {value}
+      {value.length > 16 ? `${value.slice(0, value.indexOf("_") + 1)}…${value.slice(-5)}` : value}
     </Copyable>
   );
 }
@@ -65,7 +65,7 @@ function Running({ since, className }: { since: Moment; className: string }) {
   const passed = Math.max(0, useNow() - millis(since));
   return (
     <span className={className} title={`since ${exact(since)}`}>
-      {n.duration(Math.floor(passed / 1000) * 1000)}
+      {passed < 1000 ? "0 s" : n.duration(Math.floor(passed / 1000) * 1000)}
     </span>
   );
 }

@@ -16,8 +16,8 @@ export function ago(moment: Moment, now: number): string {
   const then = millis(moment);
   if (!Number.isFinite(then)) return "unknown";
   const s = Math.round((now - then) / 1000);
+  if (Math.abs(s) < 5) return "now";
   if (s < 0) return ahead(-s, then);
-  if (s < 5) return "now";
   if (s < 60) return `${s} s ago`;
   if (s < 3600) return `${Math.floor(s / 60)} min ago`;
   if (s < 86_400) return `${Math.floor(s / 3600)} h ago`;

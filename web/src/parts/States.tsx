@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Failure } from "../api/failure";
 import { useSlow, type Resource } from "../api/resource";
 import { Button } from "./Button";
+import { told } from "./told";
 import { Command } from "./Command";
 import { Digest } from "../format";
 
@@ -32,7 +33,8 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
 /** Rows of the real height, after 300 ms, so that a fast answer shows none. */
 export function Ghost({ rows = 6 }: { rows?: number }) {
   const slow = useSlow(true);
-  if (!slow) return null;
+  // Not seen yet, but there: whoever waits for the page can wait for it to go.
+  if (!slow) return <div className="ghost" hidden />;
   return (
     <div className="ghost" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
@@ -50,7 +52,8 @@ export function Loaded<T>({ of, rows, children }: { of: Resource<T>; rows?: numb
 }
 
 /** The server's sentences begin small and end without a full stop; a page's do not. */
-export function sentence(text: string) {
+export function sentence(said: string) {
+  const text = told(said).words;
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?:]$/.test(first) ? first : first + ".";
 }

@@ -29,7 +29,7 @@ export function Page({ title, id, crumbs = [], actions, rail, children }: Props)
             {crumbs.map((crumb) => (
               <Crumb key={crumb.href} {...crumb} />
             ))}
-            {id && <Id value={id} />}
+            {id && <Id value={id} className={id.length > 10 ? "far" : ""} />}
             <h1 title={title}>{title}</h1>
           </div>
           <div className="actions">{actions}</div>

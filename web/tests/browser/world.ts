@@ -9,6 +9,8 @@ import { chromium, type Browser, type BrowserContext, type Page } from "playwrig
 export const project = projectFolder();
 const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
 const shots = process.env["CLEO_SCREENSHOTS"];
+/** A folder like web/dist that is newer than what is embedded. */
+const freshPages = process.env["CLEO_PAGES"];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export type Theme = "light" | "dark";
@@ -68,6 +70,8 @@ export class World {
     this.browser ??= await launch();
     const phone = size === "phone";
     const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    if (freshPages) await serveFresh(context, freshPages, this.address);
+    context.setDefaultTimeout(10_000);
     const look = new Look(context, await context.newPage(), this.address);
     await look.go(path);
     return look;
@@ -91,14 +95,19 @@ export class World {
 /** A page that is being looked at, and everything that went wrong on it. */
 export class Look {
   readonly faults: string[] = [];
+  /** Requests that are not answered yet, without the stream of events. */
+  private readonly asked = new Set<unknown>();
 
   constructor(private readonly context: BrowserContext, readonly page: Page, private readonly address: string) {
     page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
     });
+    page.on("requestfinished", (request) => this.asked.delete(request));
+    page.on("requestfailed", (request) => this.asked.delete(request));
     page.on("request", (request) => {
       const url = new URL(request.url());
+      if (url.pathname !== "/api/events") this.asked.add(request);
       if (url.origin !== address && url.protocol.startsWith("http")) this.faults.push(`a request to ${url.origin}`);
     });
   }
@@ -108,10 +117,11 @@ export class Look {
     await this.settled();
   }
 
-  /** The page itself is there and shows no ghosts any more. */
+  /** The page itself is there, everything that it asked for is answered, and it shows no ghosts any more. */
   async settled() {
-    await this.page.locator("main h1").first().waitFor();
-    await this.page.locator(".ghost").waitFor({ state: "detached" }).catch(() => undefined);
+    await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
+    for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
+    await this.page.waitForFunction(() => document.querySelector("main .ghost") === null);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
 
@@ -140,6 +150,18 @@ export class Look {
   async close() {
     await this.context.close();
   }
+}
+
+/** Pages from a folder in the place of those in the binary: no cargo build after every change. */
+async function serveFresh(context: BrowserContext, dist: string, address: string) {
+  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
+    if (route.request().resourceType() !== "document") return route.fallback();
+    const response = await route.fetch({ maxRedirects: 0 });
+    const html = readFileSync(join(dist, "index.html"), "utf8");
+    const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
+    return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
+  });
 }
 
 async function launch() {

@@ -25,7 +25,10 @@ test("a change of a component takes what it was from what a tool read", () => {
 });
 
 test("what destroys says so on its button", () => {
-  const asked = askedFor({ ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" } }, "Proceed?", []);
+  const reply = "Understood: delete component 103 of client 6.\nAction: none yet.\nNext: should I proceed? Answer yes or no.";
+  const asked = askedFor({ ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" } }, reply, []);
+  assert.equal(asked.question, "Delete component 103 of client 6?");
+  assert.equal(asked.more, "");
   assert.equal(asked.verb, "Delete component 103");
   assert.equal(asked.destructive, true);
 });
@@ -60,7 +63,7 @@ const FACTS = { metrics: undefined, routed: null, live: new Set<string>(), left:
 test("the picture has the supervisor, the router, every agent that is not archived, and finalize", () => {
   const agents = [agent("cleo-supervisor", { role: "supervisor" }), agent("toby"), agent("billing", { status: "paused" }), agent("old", { status: "archived" })];
   const { spots, lines } = picture({ ...FACTS, agents });
-  assert.deepEqual(spots.map((spot) => spot.id).sort(), ["billing", "finalize", "router", "supervisor", "toby"]);
+  assert.deepEqual(spots.map((spot) => spot.id).sort(), ["billing", "finalize", "floor", "router", "supervisor", "toby"]);
   assert.ok(!lines.some((line) => line.to === "billing"), "messages do not reach a paused agent");
   assert.ok(lines.some((line) => line.kind === "bypass" && line.from === "router" && line.to === "finalize"));
 });
@@ -71,7 +74,7 @@ test("many agents fold, but never one that works or is hit", () => {
   const { spots } = picture({ ...FACTS, agents, routed, live: new Set(["a199"]) });
   assert.ok(spots.some((spot) => spot.id === "a199" && spot.live));
   assert.ok(spots.some((spot) => spot.id === "a150" && spot.hit));
-  assert.equal(spots.find((spot) => spot.kind === "more")?.label, "177 more agents");
+  assert.equal(spots.find((spot) => spot.kind === "more")?.label, "189 more agents");
 });
 
 function said(id: string, type: Said["type"], content: string, metadata: Said["metadata"] = {}): Said {

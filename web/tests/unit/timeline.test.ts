@@ -31,7 +31,8 @@ test("the end can always be reached, and zooming stays inside", () => {
 
 test("one bar an attempt, its verification behind it", () => {
   const task = {
-    waits: [{ from: at(0), to: at(2) }],
+    readyAt: at(0),
+    endedAt: null,
     attempts: [
       attempt(1, { startedAt: at(2), agentEndedAt: at(88), endedAt: at(88), state: "failed" }),
       attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", verification: { startedAt: at(171), endedAt: at(178), passed: false } }),

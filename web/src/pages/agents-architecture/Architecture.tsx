@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { touch } from "../../api/resource";
 import { isOver, useAgents, useDelegations, useExecutions, useMetrics } from "../../agents/data";
+import { useHearing } from "../../agents/pieces";
 import { DelegationTracker } from "../../agents/DelegationTracker";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
 import { useRouted } from "../../agents/routing";
@@ -24,6 +25,7 @@ const LAST = 100;
 
 export default function Architecture() {
   const { resource, agents, of, name } = useAgents();
+  useHearing();
   const metrics = useMetrics();
   const delegations = useDelegations(50);
   const executions = useExecutions(LAST);
@@ -48,7 +50,9 @@ export default function Architecture() {
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
         <>
-          <Cleanup agents={agents} />
+          <span className="desk-only">
+            <Cleanup agents={agents} />
+          </span>
           <Link className="button primary" href="/agents/manage?edit=1">
             <Icon name="plus" />
             New agent
@@ -90,6 +94,9 @@ export default function Architecture() {
               )}
             </RealTimeExecutionMonitor>
           )}
+          <p className="phone-only cleanup-phone">
+            <Cleanup agents={agents} />
+          </p>
           <AgentsTable agents={agents} metrics={metrics} resource={resource} />
         </aside>
       </div>

@@ -28,7 +28,7 @@ export function Cleanup({ agents }: { agents: readonly Agent[] }) {
   };
   return (
     <>
-      <Button className="desk-only" onClick={() => setAsks(true)}>
+      <Button onClick={() => setAsks(true)}>
         Remove {what}
       </Button>
       {asks && (

@@ -5,6 +5,7 @@ import { ScoreView } from "../../agents/ScoreView";
 import type { Agent, Metrics, Routed } from "../../agents/types";
 import { useNow } from "../../format/clock";
 import { millis } from "../../format/time";
+import { Button } from "../../parts/Button";
 import { Ghost, Trouble } from "../../parts/States";
 
 const AgentGraph = lazy(() => import("../../agents/AgentGraph"));
@@ -24,7 +25,23 @@ export function GraphPane(props: Props) {
   const narrow = useNarrow();
   if (props.resource.failure && props.agents.length === 0) return <Trouble failure={props.resource.failure} retry={props.resource.reload} />;
   if (props.resource.data === undefined) return <Ghost rows={6} />;
-  return narrow ? <Rows {...props} /> : <Drawn {...props} />;
+  return narrow ? <Narrow {...props} /> : <Drawn {...props} />;
+}
+
+/** On a phone the rows come first; the picture is there for whoever asks for it. */
+function Narrow(props: Props) {
+  const [drawn, setDrawn] = useState(false);
+  return (
+    <>
+      <Rows {...props} />
+      <p className="architecture-flow">
+        <Button small aria-expanded={drawn} onClick={() => setDrawn(!drawn)}>
+          {drawn ? "Hide graph" : "Graph"}
+        </Button>
+      </p>
+      {drawn && <Drawn {...props} />}
+    </>
+  );
 }
 
 function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
@@ -46,7 +63,8 @@ function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
 function leftOf(agent: Agent, now: number): string | null {
   if (!agent.isRuntime) return null;
   if (!agent.expiresAt) return "runtime";
-  return `runtime, ${Math.max(0, Math.ceil((millis(agent.expiresAt) - now) / 60_000))} min left`;
+  const left = Math.floor((millis(agent.expiresAt) - now) / 60_000);
+  return left < 1 ? "runtime, under 1 min left" : `runtime, ${left} min left`;
 }
 
 function Rows({ agents, routed, message }: Props) {

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { useAgents } from "../../agents/data";
+import { useHearing } from "../../agents/pieces";
 import type { Conversation } from "../../agents/types";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
@@ -21,6 +22,7 @@ const PAGE = 50;
 export default function Chat({ params }: { params: Params }) {
   const id = params["id"] ?? null;
   const registry = useAgents();
+  useHearing();
   const [most, setMost] = useState(PAGE);
   const talks = useResource<{ conversations: Conversation[]; total: number }>(path("/api/conversations", { limit: most, status: "active" }), {
     on: (event) => event.kind === "conversation",

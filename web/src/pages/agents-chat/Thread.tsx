@@ -9,7 +9,7 @@ import { useExecutions, type Registry } from "../../agents/data";
 import { Message } from "../../agents/Message";
 import { Monogram } from "../../agents/Monogram";
 import { SUPERVISOR } from "../../agents/names";
-import { usePieces } from "../../agents/RealTimeExecutionMonitor";
+import { usePieces } from "../../agents/pieces";
 import type { Conversation, Execution, Said, Talk } from "../../agents/types";
 import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
@@ -19,6 +19,7 @@ import { Composer } from "./Composer";
 import { Details } from "./Details";
 import { cancel, forget, send, useOutbox, type Outgoing } from "./outbox";
 import { ThreadEntry } from "./ThreadEntry";
+import { TalkMenu } from "./TalkMenu";
 import { entries } from "./thread";
 
 /** How many messages come at once, and the most that the server gives. */
@@ -65,7 +66,10 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
     <>
       <header className="thread-head">
         <Partner conversation={conversation} registry={registry} />
-        <Details talk={talk} executions={executions.data?.executions ?? []} />
+        <span className="row">
+          <Details talk={talk} executions={executions.data?.executions ?? []} />
+          <TalkMenu conversation={conversation} />
+        </span>
       </header>
       <div className="thread-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
         <div className="thread-column">

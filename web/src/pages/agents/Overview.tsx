@@ -1,6 +1,6 @@
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
-import { times, useAgents, useExecutions, useMetrics } from "../../agents/data";
+import { spread, times, useAgents, useExecutions, useMetrics } from "../../agents/data";
 import type { TaskStats } from "../../agents/types";
 import { count, duration, plural } from "../../format/numbers";
 import { Icon } from "../../parts/Icon";
@@ -52,7 +52,7 @@ export default function Overview() {
         </div>
         <aside className="agents-overview-side" aria-label="Recent activity">
           <Recent executions={executions} of={of} />
-          <Answers list={times(executions.data?.executions ?? [])} average={metrics.data?.dashboard.averageResponseTimeMs ?? null} />
+          <Answers list={times(executions.data?.executions ?? [])} />
         </aside>
       </div>
     </Page>
@@ -76,16 +76,17 @@ function QuickActions() {
 }
 
 /** How long the last answers took, newest at the right. */
-function Answers({ list, average }: { list: number[]; average: number | null }) {
-  if (list.length === 0 || average === null) return null;
+function Answers({ list }: { list: number[] }) {
+  const middle = spread(list);
+  if (!middle) return null;
   return (
     <section className="section">
       <h2>
-        Time to an answer <span className="aside">average {duration(average)}</span>
+        Time to an answer <span className="aside">median {duration(middle.median)}</span>
       </h2>
       <TimesChart values={[...list].reverse()} />
       <p className="small muted">
-        The last {count(list.length)} answered, newest at the right; the longest took {duration(Math.max(...list))}.
+        {list.length === 1 ? "One answer" : `The last ${count(list.length)} answers, newest at the right`}; the longest took {duration(Math.max(...list))}.
       </p>
     </section>
   );

@@ -70,7 +70,7 @@ export default function Ask() {
         {failure && <Trouble failure={failure} retry={() => void ask()} />}
         {answer && <Answer answered={answer} debug={debug} />}
         {!answer && !failure && none && (
-          <Empty command="cleo agents register --name notes --command 'python3 notes.py'">No workers are registered, so nobody can answer. A worker is a program or an address that you trust.</Empty>
+          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">No workers are registered, so nobody can answer. A worker is a program or an address that you trust.</Empty>
         )}
       </div>
     </Page>

@@ -6,6 +6,7 @@ import { bytes, duration, offset, plural } from "../../format/numbers";
 import { Button } from "../../parts/Button";
 import { Ghost, Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
+import { eventWords } from "./eventWords";
 import { useLog } from "./useLog";
 
 export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
@@ -95,7 +96,7 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
       <span className="muted">{line.ms === null ? "" : offset(line.ms)}</span>
       <span className="muted">{line.ch}</span>
       <span className="text">
-        {line.tool ? <Tool tool={line.tool} /> : <Marked text={text} words={words} />}
+        {line.tool ? <Tool tool={line.tool} /> : <Marked text={line.ch === "event" ? eventWords(text) : text} words={words} />}
         {long && <button type="button" className="link" onClick={onToggle}>{open ? " fold" : ` … ${bytes(line.bytes)}`}</button>}
         {line.cut && <span className="muted"> cut, {bytes(line.bytes)} in all</span>}
       </span>

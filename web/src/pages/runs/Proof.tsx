@@ -3,7 +3,9 @@ import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import type { Proof as Found } from "../../api/runs";
 import { duration } from "../../format/numbers";
+import { Command } from "../../parts/Command";
 import { Loaded, sentence } from "../../parts/States";
+import { told } from "../../parts/told";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 
 export function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
@@ -38,7 +40,8 @@ function Shown({ proof }: { proof: Found }) {
             </li>
           ))}
         </ul>
-        <p className="verdict"><Verdict text={proof.verdict} />{proof.next && <span className="muted"> Next: {proof.next}.</span>}</p>
+        <p className="verdict text"><Verdict text={proof.verdict} />{proof.next && <span className="muted"> Next: {proof.next}.</span>}</p>
+        {told(proof.verdict).command && <Command line={told(proof.verdict).command ?? ""} />}
       </div>
     </>
   );
@@ -50,8 +53,9 @@ function named(check: string) {
 }
 
 /** "Refused: 3 of 41 tests failed." with its first word strong. */
-function Verdict({ text }: { text: string }) {
+function Verdict({ text: said }: { text: string }) {
+  const text = said.replace(/E_[A-Z_]+: /, "");
   const colon = text.indexOf(":");
   if (colon < 0) return <span className="strong">{sentence(text)}</span>;
-  return <><span className="strong">{text.slice(0, colon)}:</span> {text.slice(colon + 1).trim()}</>;
+  return <><span className="strong">{text.slice(0, colon)}:</span> {told(text.slice(colon + 1).trim()).words}</>;
 }

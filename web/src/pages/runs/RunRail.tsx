@@ -9,9 +9,7 @@ import { millis } from "../../format/time";
 export function RunRail({ page }: { page: RunPage | undefined }) {
   const run = page?.run;
   const steps = run?.steps;
-  const attempts = page?.tasks.flatMap((task) => task.attempts) ?? [];
-  const failed = attempts.filter((attempt) => attempt.state === "failed").length;
-  const reported = page?.usageReportedBy;
+  const reported = page?.reported;
   const source = reported && reported.attempts > 0 ? `reported for ${reported.reporting} of ${reported.attempts} attempts` : undefined;
   return (
     <Rail>
@@ -19,7 +17,7 @@ export function RunRail({ page }: { page: RunPage | undefined }) {
       {steps && <Fact label="Verified steps" value={steps.done} unit={`of ${steps.total}`} />}
       {run && steps && isLive(run.status) && <Fact label="Running" value={steps.running} glyph={steps.running > 0 ? "running" : undefined} unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${run.limit ? `limit ${run.limit}` : "no limit"}`} />}
       {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
-      {steps && <Fact label="Attempts" value={attempts.length} unit={failed > 0 ? `${failed} failed` : undefined} />}
+      {steps && <Fact label="Attempts" value={reported?.attempts} unit={reported && reported.failed > 0 ? `${reported.failed} failed` : undefined} />}
       {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}
       <Fact label="Tokens" value={page && <Tokens n={sum(run?.usage, "input")} />} unit={out(run?.usage)} title={source} />
       <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />

@@ -65,12 +65,11 @@ export default function Runs() {
 }
 
 function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
-  const reporting = summary?.reporting;
   return (
     <Rail>
       <Fact label="Live" glyph={summary && summary.live > 0 ? "running" : undefined} value={summary?.live} href={withQuery({ status: "running" })} />
       <Fact label="Today" value={summary?.today} unit={summary && `${summary.finishedToday} finished, ${summary.failedToday} failed`} />
-      <Fact label="Cost today" value={summary && <Cost usd={summary.costToday} />} unit={reporting && reporting.runners > 0 ? `${reporting.report} of ${plural(reporting.runners, "runner")} report it` : undefined} />
+      <Fact label="Cost today" value={summary && <Cost usd={summary.costToday} />} unit={summary && summary.today > 0 ? `told by ${summary.costsTold} of ${plural(summary.today, "run")}` : undefined} />
       {(summary?.needsYou ?? 0) > 0 && <Fact label="Needs you" glyph="needsYou" value={summary?.needsYou} />}
     </Rail>
   );

@@ -26,8 +26,8 @@ export function FilterMenu({ filters, groups }: { filters: Filters; groups: Grap
   const set = filters.states.length + (filters.q === "" ? 0 : 1) + (filters.epic ? 1 : 0);
   return (
     <>
-      <Button icon="filter" shortcut="F" aria-haspopup="dialog" onClick={() => setOpen(true)} aria-pressed={set > 0} className="filter-button" aria-label={set > 0 ? `Filter, ${set} set` : "Filter"}>
-        <span className="desk-only">Filter</span>
+      <Button icon="filter" shortcut="F" aria-haspopup="dialog" onClick={() => setOpen(true)} aria-pressed={set > 0} className="filter-button">
+        <span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span>
         {set > 0 && <span className="muted">{set}</span>}
       </Button>
       {open && <FilterDialog filters={filters} groups={groups} onClose={() => setOpen(false)} />}

@@ -14,6 +14,7 @@ import type { Params } from "../../router/match";
 import { TaskActions } from "./TaskActions";
 import { useTask } from "./useTask";
 import { taskTabs } from "./tabs";
+import { statesOf } from "./tabs/GateList";
 import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
@@ -40,6 +41,7 @@ function One({ id }: { id: string }) {
           {(page) => (
             <>
               <TaskActions page={page} />
+              <h2 className="unseen">Parts of the task</h2>
               <Tabs label={`Parts of ${id}`} tabs={taskTabs(page)} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
             </>
           )}
@@ -50,13 +52,13 @@ function One({ id }: { id: string }) {
 }
 
 function TaskRail({ page }: { page: TaskPage | undefined }) {
-  const required = page?.gates.states.filter((state) => state !== "optional").length;
+  const required = page && statesOf(page.gates).filter((state) => state !== "optional").length;
   const passed = page?.gates.required.filter((name) => page.gates.gates[name]?.passed).length;
   const glyph = page && !(page.state === "done" && !page.verified) ? page.state : undefined;
   return (
     <Rail>
       <Fact label="Status" glyph={glyph} value={page && STATE_WORDS[page.state]} unit={page?.state === "done" && !page.verified ? "not verified" : undefined} />
-      <Fact label="Gates" value={page && `${passed} of ${required}`} unit="required" href={withQuery({ tab: "evidence" })} />
+      <Fact label="Gates" value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)} unit={page?.gates.states === null ? "tried" : "required"} href={withQuery({ tab: "evidence" })} />
       <Fact label="Waits for" value={page && page.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
       <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
       <Fact label="Attempts" value={page?.attempts.length} />

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "react";
 import { path } from "../../api/request";
 import { usePages } from "../../api/pages";
 import { touchesWork, type Row, type Rows } from "../../api/work";
+import { told } from "../../parts/told";
 import type { Filters } from "./filters";
 import { seeTasks } from "./walk";
 
@@ -21,7 +22,7 @@ export function useRows(filters: Filters, sort: string, dir: string) {
 
 /** Words of a row that say why it stands where it stands. */
 export function noteOf(row: Row): string {
-  if (row.note) return row.note;
+  if (row.note) return told(row.note).words.replace(`${row.id} `, "");
   if (row.state === "waiting" && row.waitsFor.length > 0) return `waits for ${row.waitsFor.slice(0, 3).join(", ")}${row.waitsFor.length > 3 ? " …" : ""}`;
   if (row.runner) return row.attempt && row.attempt > 1 ? `${row.runner}, attempt ${row.attempt}` : row.runner;
   return "";

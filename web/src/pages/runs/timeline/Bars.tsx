@@ -1,6 +1,7 @@
 import { memo } from "react";
 import type { RunTask } from "../../../api/runs";
 import { duration } from "../../../format/numbers";
+import { told } from "../../../parts/told";
 import { place, type Range } from "./scale";
 import { segmentsOf } from "./segments";
 
@@ -25,5 +26,5 @@ function Words({ task, left, short }: { task: RunTask; left: number; short: stri
   const words = task.state === "failed" || task.state === "skipped" ? (task.reason ?? task.outcome) : short;
   if (!words) return null;
   const right = left > 86;
-  return <b className="ell" style={right ? { right: "4px", maxWidth: "30%" } : { left: `calc(${left}% + 6px)`, maxWidth: `calc(${100 - left}% - 10px)` }}>{words}</b>;
+  return <b className="ell" style={right ? { right: "4px", maxWidth: "30%" } : { left: `calc(${left}% + 6px)`, maxWidth: `calc(${100 - left}% - 10px)` }}>{told(words).words}</b>;
 }

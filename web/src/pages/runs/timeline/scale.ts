@@ -7,7 +7,7 @@ export interface Range {
 
 /** From the start to now and 15 % more while it runs, to the end afterwards: the end can always be reached. */
 export function whole(elapsed: number, live: boolean): Range {
-  return { from: 0, to: Math.max(1000, elapsed * (live ? 1.15 : 1.02)) };
+  return { from: 0, to: Math.max(50, elapsed * (live ? 1.15 : 1.02)) };
 }
 
 const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400].map((s) => s * 1000);

@@ -14,7 +14,8 @@ export interface Segment {
 
 export function segmentsOf(task: RunTask, start: number, elapsed: number): Segment[] {
   const at = (moment: string | null) => (moment === null ? elapsed : millis(moment) - start);
-  const waits = task.waits.map((wait): Segment => ({ kind: "waiting", from: at(wait.from), to: at(wait.to), name: "waited for a slot" }));
+  const begun = task.attempts[0]?.startedAt ?? task.endedAt;
+  const waits: Segment[] = task.readyAt === null ? [] : [{ kind: "waiting", from: at(task.readyAt), to: at(begun), name: "waited for a slot" }];
   const attempts = task.attempts.flatMap((attempt): Segment[] => {
     const check = attempt.verification;
     const end = attempt.agentEndedAt ?? check?.startedAt ?? attempt.endedAt;

@@ -1,5 +1,5 @@
-// All edges of a kind are one path: a thousand of them cost no more than one.
-import { ViewportPortal } from "@xyflow/react";
+// All edges of a kind are one path, and only those are in it that cross what is seen: dashes are dear.
+import { useStore, ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import type { Box, Edge, Graph } from "../../../api/work";
 
@@ -7,9 +7,11 @@ type Kind = "met" | "unmet" | "critical" | "missing" | "thick" | "chosen";
 
 export const Edges = memo(function Edges({ graph, selected, critical }: { graph: Graph; selected: string | null; critical: boolean }) {
   const boxes = useMemo(() => places(graph), [graph]);
-  const paths = useMemo(() => drawn(graph.edges, boxes, critical), [graph.edges, boxes, critical]);
-  const chosen = useMemo(() => graph.edges.filter((edge) => selected !== null && (edge.from === selected || edge.to === selected) && !(critical && edge.kind === "critical")).map((edge) => pathOf(edge, boxes)).join(""), [graph.edges, boxes, selected, critical]);
-  const thick = graph.edges.filter((edge) => edge.count > 8);
+  const seen = useSeen();
+  const edges = useMemo(() => graph.edges.filter((edge) => crosses(edge, boxes, seen)), [graph.edges, boxes, seen]);
+  const paths = useMemo(() => drawn(edges, boxes, critical), [edges, boxes, critical]);
+  const chosen = useMemo(() => edges.filter((edge) => selected !== null && (edge.from === selected || edge.to === selected) && !(critical && edge.kind === "critical")).map((edge) => pathOf(edge, boxes)).join(""), [edges, boxes, selected, critical]);
+  const thick = edges.filter((edge) => edge.count > 8);
   return (
     <ViewportPortal>
       <svg className="edges" width={graph.size.width} height={graph.size.height} aria-hidden="true">
@@ -17,11 +19,40 @@ export const Edges = memo(function Edges({ graph, selected, critical }: { graph:
         {chosen && <path className="chosen" d={chosen} />}
         {paths.critical && <path className="critical" d={paths.critical} />}
         {thick.map((edge) => <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
-        {graph.edges.filter((edge) => edge.fromKind === "missing").map((edge) => <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
+        {edges.filter((edge) => edge.fromKind === "missing").map((edge) => <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
       </svg>
     </ViewportPortal>
   );
 });
+
+const GRID = 400;
+
+/** What is seen of the graph, in its own coordinates and in coarse steps, so that it seldom changes. */
+function useSeen(): Box {
+  const text = useStore((state) => {
+    const [x, y, zoom] = state.transform;
+    const left = Math.floor(-x / zoom / GRID) - 1;
+    const top = Math.floor(-y / zoom / GRID) - 1;
+    const right = Math.ceil((state.width - x) / zoom / GRID) + 1;
+    const bottom = Math.ceil((state.height - y) / zoom / GRID) + 1;
+    return [left, top, right - left, bottom - top].join(" ");
+  });
+  return useMemo(() => {
+    const [x = 0, y = 0, width = 0, height = 0] = text.split(" ").map((n) => Number(n) * GRID);
+    return { x, y, width, height };
+  }, [text]);
+}
+
+function crosses(edge: Edge, boxes: Map<string, Box>, seen: Box) {
+  const to = boxes.get(edge.to);
+  const from = boxes.get(edge.from) ?? to;
+  if (!to || !from) return false;
+  const x1 = Math.min(from.x, to.x - 40);
+  const x2 = Math.max(from.x + from.width, to.x);
+  const y1 = Math.min(from.y, to.y);
+  const y2 = Math.max(from.y + from.height, to.y + to.height);
+  return x1 < seen.x + seen.width && x2 > seen.x && y1 < seen.y + seen.height && y2 > seen.y;
+}
 
 function places(graph: Graph) {
   const boxes = new Map<string, Box>(graph.nodes.map((node) => [node.id, node]));

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo } from "react";
 import type { Resource } from "../../../api/resource";
 import type { Graph } from "../../../api/work";
 import { Ghost, sentence, Trouble } from "../../../parts/States";
+import type { State } from "../../../parts/state";
 import { usePlace } from "../../../router/location";
 import type { Filters } from "../filters";
 import { NoTasks } from "../NoTasks";
@@ -14,7 +15,7 @@ import { LaneHeads, Lanes } from "./Lanes";
 import { StackNode, TaskNode } from "./Nodes";
 import { Toolbar } from "./Toolbar";
 import { Overview } from "./Overview";
-import { useGraphKeys } from "./keys";
+import { focusOf, useGraphKeys } from "./keys";
 import { useZoomLevel } from "./zoom";
 import "./graph.css";
 
@@ -68,10 +69,13 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
   );
 }
 
+const FRONTIER = new Set<State>(["running", "verifying", "ready"]);
+
 /** 100 %, with the first wave that has ready or running tasks near the left. */
 function firstView(graph: Graph) {
-  const lane = graph.lanes.find((one) => one.key === graph.focus?.lane);
-  const x = lane && lane.x > 360 ? 120 - lane.x : 0;
+  const alive = graph.nodes.filter((node) => FRONTIER.has(node.state)).map((node) => node.x);
+  const first = Math.min(...alive, Number.POSITIVE_INFINITY);
+  const x = Number.isFinite(first) && first > 480 ? 120 - first : 0;
   return { x, y: 0, zoom: 1 };
 }
 
@@ -91,7 +95,7 @@ function useReveal(graph: Graph, selected: string | null) {
 }
 
 function flowNodes(graph: Graph, selected: string | null): Node[] {
-  const tabbed = selected ?? graph.focus?.node ?? graph.nodes[0]?.id;
+  const tabbed = selected ?? focusOf(graph)?.id;
   return [
     ...graph.nodes.map((task): Node => ({
       id: task.id, type: "task", position: { x: task.x, y: task.y }, width: task.width, height: task.height,

@@ -26,7 +26,6 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
       className={`task-node ${task.state}${selected ? " selected" : ""}${task.wave === null ? " stuck" : ""}`}
       id={`node-${task.id}`} tabIndex={tabbed ? 0 : -1} draggable={false} data-own-keys
       aria-roledescription="task" aria-current={selected ? "true" : undefined}
-      aria-label={`${task.id} ${task.title}, ${STATE_WORDS[task.state]}${waits}`}
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >
       <span className="head">
@@ -38,6 +37,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
         <span className="ell grow">{note}</span>
         {tried && task.gates && <GateMeter gates={task.gates} />}
       </span>
+      <span className="unseen">{STATE_WORDS[task.state]}{waits}</span>
     </Link>
   );
 });
@@ -48,10 +48,11 @@ const LOUDEST: State[] = ["failed", "needsYou", "running", "ready", "waiting", "
 export const StackNode = memo(function StackNode({ data }: NodeProps) {
   const { stack } = data as unknown as { stack: Stack };
   const state = LOUDEST.find((one) => (stack.counts[one] ?? 0) > 0) ?? "done";
+  const words = stack.title ?? stack.label.replace(/^\d+\s*/, "");
   return (
-    <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} data-own-keys aria-label={`Unfold ${stack.title ?? stack.label}: ${stack.label}`}>
+    <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} data-own-keys aria-label={`${stack.total} ${words}, unfold`}>
       <span className="row tight strong"><StatusGlyph state={state} label="" />{stack.total}</span>
-      <span className="muted ell">{stack.title ?? stack.label.replace(/^\d+\s*/, "")}</span>
+      <span className="muted ell">{words}</span>
     </Link>
   );
 });

@@ -36,7 +36,7 @@ function useFocus(selected: string | null) {
 }
 
 export function focusOf(graph: Graph) {
-  return graph.nodes.find((node) => node.id === graph.focus?.node) ?? graph.nodes[0];
+  return graph.nodes.find((node) => node.state === "running" || node.state === "ready") ?? graph.nodes[0];
 }
 
 /** The neighbour that is nearest in height. */

@@ -9,16 +9,21 @@ const NAMES: Record<GateState, string> = { open: "open", optional: "not required
 
 /** The six gates in their order, with what each was proven by. */
 export function GateList({ gates }: { gates: Gates }) {
-  const required = gates.states.filter((state) => state !== "optional").length;
+  const states = statesOf(gates);
+  const required = states.filter((state) => state !== "optional").length;
   const passed = gates.required.filter((name) => gates.gates[name]?.passed === true).length;
   return (
     <div className="section">
-      <h3>Gates <span className="aside">{required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}</span></h3>
+      <h3>Gates <span className="aside">{gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}</span></h3>
       <ul className="gate-list">
-        {GATE_NAMES.map((name, i) => <GateLine key={name} name={name} gates={gates} state={gates.states[i] ?? "open"} />)}
+        {GATE_NAMES.map((name, i) => <GateLine key={name} name={name} gates={gates} state={states[i] ?? "open"} />)}
       </ul>
     </div>
   );
+}
+
+export function statesOf(gates: Gates): GateState[] {
+  return gates.states ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
 }
 
 function GateLine({ name, gates, state }: { name: GateName; gates: Gates; state: GateState }) {

@@ -9,7 +9,7 @@ import { StatusGlyph } from "../../../parts/StatusGlyph";
 /** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
 export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
   const part = useResource<ManifestPart>(`/api/work/tasks/${encodeURIComponent(id)}/manifest`, { on: touchesTask(id) });
-  if (!spawned && part.failure?.status === 404) {
+  if (!spawned && (part.failure?.status === 404 || part.data?.manifestId === null)) {
     return <Empty command={`cleo spawn ${id}`}>No entry is expected yet. The prompt names the entry and the file that the agent has to write.</Empty>;
   }
   return <Loaded of={part}>{(data) => <Shown part={data} id={id} />}</Loaded>;
@@ -45,7 +45,7 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
           <pre className="code" tabIndex={0}>{part.text}</pre>
         </div>
       )}
-      <div className="section"><Command line={`cleo verify --output ${id}`} /></div>
+      <div className="section"><Command line={`cleo verify output ${id}`} /></div>
     </>
   );
 }

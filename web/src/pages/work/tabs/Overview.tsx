@@ -2,6 +2,8 @@ import { Fragment, useState } from "react";
 import type { Neighbour, TaskPage } from "../../../api/work";
 import { Ago, Digest, Duration } from "../../../format";
 import { plural } from "../../../format/numbers";
+import { Command } from "../../../parts/Command";
+import { told } from "../../../parts/told";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { STATE_WORDS } from "../../../parts/state";
 import { sentence } from "../../../parts/States";
@@ -128,8 +130,9 @@ function Refused({ page }: { page: TaskPage }) {
         <Link className="aside link" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>Open the run</Link>
       </h3>
       <div className="quote bad">
-        {refused.reason && <p>{sentence(refused.reason)}</p>}
-        {refused.missing.map((line) => <p key={line} className="mono muted text">{line}</p>)}
+        {refused.reason && <p className="text">{sentence(refused.reason)}</p>}
+        {refused.missing.filter((line) => line !== refused.reason).map((line) => <p key={line} className="mono muted text">{told(line).words}</p>)}
+        {refused.reason && told(refused.reason).command && <Command line={told(refused.reason).command ?? ""} />}
       </div>
     </div>
   );

@@ -16,7 +16,7 @@ export function PromptTab({ id }: { id: string }) {
       {(data) => (
         <>
           <Tokens prompt={data} />
-          {data.warnings.map((warning) => <p key={warning} className="notice">{warning}</p>)}
+          {(data.warnings ?? []).map((warning) => <p key={warning} className="notice">{warning}</p>)}
           <div className="section">
             <h3>
               Prompt <Digest value={data.promptDigest} />
@@ -34,11 +34,10 @@ export function PromptTab({ id }: { id: string }) {
 const SHADES = ["var(--n9)", "var(--n8)", "var(--n7)"];
 
 function Tokens({ prompt }: { prompt: Prompt }) {
-  const { total, sections } = prompt.tokenEstimate;
-  const parts = prompt.parts.length > 0 ? prompt.parts : sections;
+  const { total, sections: parts, method } = prompt.tokenEstimate;
   return (
     <div className="section">
-      <h3>Tokens <span className="aside">about {count(total)}, {prompt.tokenEstimate.method}</span></h3>
+      <h3>Tokens <span className="aside">about {count(total)}, as {method}</span></h3>
       <div className="parts" aria-hidden="true">
         {parts.map((part, i) => <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />)}
       </div>

@@ -1,6 +1,7 @@
 import { useResource } from "../../../api/resource";
 import type { Candidate, Dispatch, Why } from "../../../api/work";
 import { Ago, Digest } from "../../../format";
+import { plural } from "../../../format/numbers";
 import { Command } from "../../../parts/Command";
 import { Loaded } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
@@ -46,15 +47,23 @@ function Decision({ dispatch }: { dispatch: Dispatch }) {
         ))}
       </ol>
       <Candidates list={dispatch.candidates.filter((one) => one.skill !== dispatch.skill)} />
-      {dispatch.rejected && dispatch.rejected.length > 0 && (
-        <ul className="candidates">
-          {dispatch.rejected.map((one) => (
-            <li key={one.skill}><span className="mono">{one.skill}</span> <span className="muted">{one.reason}</span></li>
-          ))}
-        </ul>
-      )}
+      <Rejected list={dispatch.rejected ?? []} />
     </div>
   );
+}
+
+/** Skills that were no candidates, by the reason that they share. */
+function Rejected({ list }: { list: { skill: string; reason: string }[] }) {
+  const reasons = [...new Set(list.map((one) => one.reason))];
+  return reasons.map((reason) => {
+    const skills = list.filter((one) => one.reason === reason).map((one) => one.skill);
+    return (
+      <details key={reason} className="rejected">
+        <summary className="muted">{plural(skills.length, "skill")}: {reason}</summary>
+        <p className="mono muted">{skills.join(", ")}</p>
+      </details>
+    );
+  });
 }
 
 function Candidates({ list }: { list: Candidate[] }) {
