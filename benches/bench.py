@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
@@ -49,11 +50,10 @@ def once(name, command, folder, goal, rounds=1):
         words = [word.replace("ROUND", str(number)) for word in command]
         start = time.perf_counter()
         child = subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        assert child.returncode == 0, words
+        usage, peak = ended(child)
         wall = (time.perf_counter() - start) * 1e3
-        costs.append((wall, (usage.ru_utime + usage.ru_stime) * 1e3, usage.ru_maxrss / 1024))
+        assert child.returncode == 0, words
+        costs.append((wall, (usage.ru_utime + usage.ru_stime) * 1e3, peak))
     wall, cpu, peak = (sorted(column)[rounds // 2] for column in zip(*costs))
     print(f"| {name} | {wall:.0f} | {cpu:.0f} | {peak:.0f} | {goal} |", flush=True)
 
@@ -224,10 +224,36 @@ def spent(words, folder, more, lines=b""):
     child = subprocess.Popen(words, cwd=folder, env=environment, stdin=pipe, stdout=subprocess.DEVNULL)
     child.stdin.write(lines)
     child.stdin.close()
+    usage, peak = ended(child)
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, peak
+
+
+def ended(child):
+    """Waits for a process and returns what it used, and its peak memory in MB."""
+    peaks = [0]
+    watch = threading.Thread(target=follow, args=(child.pid, peaks))
+    watch.start()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - start
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    watch.join()
+    return usage, max(peaks)
+
+
+def follow(process, peaks):
+    """Looks at the memory of a process until it is gone."""
+    while found := resident(process):
+        peaks.append(found)
+        time.sleep(0.005)
+
+
+def resident(process):
+    """The peak memory of a process in MB. What `wait4` tells counts the memory of this program, which
+    the process had until it became another."""
+    try:
+        with open(f"/proc/{process}/status") as file:
+            return next((int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM")), 0)
+    except OSError:
+        return 0
 
 
 def runs(folder, count=1_000, jobs=8):

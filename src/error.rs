@@ -239,6 +239,24 @@ codes! {
         "Try again, or allow more time with `cleo config set llm.timeout 5m`.";
     StepsFailed = "E_STEPS_FAILED", 81, "Some of the things asked for failed; the others are done.",
         "See the errors beside the results.";
+    Unauthorized = "E_UNAUTHORIZED", 9, "A request to the server needs a token, and its token is none that holds.",
+        "Make one with `cleo serve token create` and send it as `Authorization: Bearer TOKEN`.";
+    Forbidden = "E_FORBIDDEN", 9, "A request to the server is refused: its token, its host or its origin may not do this; nothing was changed.",
+        "Use a token with the scope that the message names, or the address that the server printed.";
+    TokenNotFound = "E_TOKEN_NOT_FOUND", 4, "No token of the server has this id.",
+        "Look it up with `cleo serve token list`.";
+    PathNotFound = "E_PATH_NOT_FOUND", 4, "The server has nothing under this path.",
+        "Look it up in /openapi.json.";
+    MethodRefused = "E_METHOD_REFUSED", 2, "The path is there, but not with this method.",
+        "Use a method that the header `Allow` names.";
+    BodyTooLarge = "E_BODY_TOO_LARGE", 2, "The body of a request is larger than the server takes; nothing was changed.",
+        "Send less, or start the server with a larger `--max-body`.";
+    MediaType = "E_MEDIA_TYPE", 2, "The body of a request is not of the type that is read here; nothing was changed.",
+        "Send JSON with `Content-Type: application/json`.";
+    RateLimited = "E_RATE_LIMITED", 7, "There were too many requests; this one was not carried out.",
+        "Wait as long as the header `Retry-After` says, and send it again.";
+    ServerBusy = "E_SERVER_BUSY", 7, "The server has as much to do as it takes, or is about to end; this request was not carried out.",
+        "Wait as long as the header `Retry-After` says, and send it again.";
     Interrupted = "E_INTERRUPTED", 130, "cleo was interrupted (SIGINT) while it ran a command; the command was ended and its result is not kept.",
         "Run it again when you want its result.";
     Terminated = "E_TERMINATED", 143, "cleo was terminated (SIGTERM, SIGHUP) while it ran a command; the command was ended and its result is not kept.",
@@ -341,7 +359,8 @@ impl Error {
 
     /// Says whether the same command may succeed when run again.
     pub fn retryable(&self) -> bool {
-        self.code == Code::LockTimeout || self.passing
+        let passes = [Code::LockTimeout, Code::RateLimited, Code::ServerBusy];
+        passes.contains(&self.code) || self.passing
     }
 }
 

@@ -19,6 +19,8 @@ pub mod exchange;
 pub mod file;
 pub mod gate;
 pub mod hook;
+#[cfg(feature = "server")]
+pub mod http;
 pub mod id;
 pub mod llm;
 pub mod manifest;
@@ -44,4 +46,6 @@ pub mod worker;
 pub mod workspace;
 pub mod yaml;
 
+#[cfg(feature = "server")]
+pub use cli::run_server;
 pub use cli::{run, run_whole};

@@ -118,6 +118,11 @@ impl Agent {
         self.status == AgentStatus::Active && self.role != Role::Supervisor
     }
 
+    /// Says whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
+    pub fn is_seen_by(&self, user: Option<&str>) -> bool {
+        user.is_none() || self.user_id.is_none() || self.user_id.as_deref() == user
+    }
+
     /// Says whether it offers a capability to plans, without regard to case.
     pub fn offers(&self, capability: &str) -> bool {
         let offered = self.capability.as_deref();

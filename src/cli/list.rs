@@ -199,6 +199,7 @@ impl Arguments {
             priorities: self.priority,
             phase: self.phase,
             agent: self.agent,
+            assigned: false,
             feature: self.feature,
             due_before: self.due_before,
             due_after: self.due_after,

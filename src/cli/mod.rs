@@ -49,6 +49,7 @@ mod route;
 mod run;
 mod runs;
 mod schema;
+mod serve;
 mod session;
 mod show;
 mod skills;
@@ -170,6 +171,8 @@ enum Command {
     Export(Later<export::Arguments>),
     /// Merge the tasks with a copy in a file, both ways
     Sync(Later<sync::Arguments>),
+    /// Serve the web application and the API, on this machine or for others
+    Serve(Later<Box<serve::Arguments>>),
     /// Answer clients of agents: may an agent end, or is its work not proven yet
     #[command(subcommand)]
     Hook(Later<hook::Command>),
@@ -209,23 +212,41 @@ impl Command {
 const NO_COMMAND: &str = "cleo";
 
 /// Runs the command of this process and returns its exit code. Some commands are handed over to the
-/// program beside.
+/// programs beside.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if tree::first_word(&arguments).is_some_and(beside::carries_out) {
+    if let Some(program) = tree::first_word(&arguments).and_then(beside::carries_out) {
         // What went wrong with it is told when the command line has been read.
-        let _ = beside::hand_over(&arguments);
+        let _ = beside::hand_over(program, &arguments);
     }
-    start::<false>(arguments)
+    start::<EVERYDAY>(arguments)
 }
 
 /// Runs the command of this process, whatever it is, and returns its exit code.
 pub fn run_whole() -> ExitCode {
-    start::<true>(std::env::args_os().collect())
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if tree::first_word(&arguments).and_then(beside::carries_out) == Some(beside::SERVER) {
+        let _ = beside::hand_over(beside::SERVER, &arguments);
+    }
+    start::<WHOLE>(arguments)
 }
 
-/// Runs a command. Without `WHOLE`, what only the commands stand on that are handed over is not linked.
-fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
+/// Runs the command of this process, which is to serve, and returns its exit code.
+#[cfg(feature = "server")]
+pub fn run_server() -> ExitCode {
+    start::<SERVER>(std::env::args_os().collect())
+}
+
+/// The program of every day: what only other commands stand on is not linked.
+const EVERYDAY: u8 = 0;
+/// The program with every command but the server.
+const WHOLE: u8 = 1;
+/// The program that serves.
+#[cfg(feature = "server")]
+const SERVER: u8 = 2;
+
+/// Runs a command. What only the commands stand on that another program carries out is not linked.
+fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
     if let Some(code) = completions::answer(&arguments) {
         return code;
     }
@@ -252,7 +273,7 @@ fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
     };
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
-    let done = ready.and_then(|()| dispatch::<WHOLE>(&mut face, cli.command));
+    let done = ready.and_then(|()| dispatch::<PROGRAM>(&mut face, cli.command));
     // What is refused before a command begins is refused to that command all the same.
     let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
@@ -265,7 +286,7 @@ fn start<const WHOLE: bool>(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// The one place that knows which command is which.
-fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
         Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
@@ -298,24 +319,34 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
-        Command::Agents(Later(command)) if WHOLE => agents::dispatch(face, command),
-        Command::Conversations(Later(command)) if WHOLE => conversations::dispatch(face, command),
-        Command::Run(Later(arguments)) if WHOLE => match arguments.of_plan() {
+        Command::Agents(Later(command)) if PROGRAM == WHOLE => agents::dispatch(face, command),
+        Command::Conversations(Later(command)) if PROGRAM == WHOLE => {
+            conversations::dispatch(face, command)
+        }
+        Command::Run(Later(arguments)) if PROGRAM == WHOLE => match arguments.of_plan() {
             Some((file, jobs)) => {
                 let arguments = plan::run::Arguments::of(file, jobs);
                 face.run("plan.run", arguments, plan::run::run)
             }
             None => face.run("run", *arguments, run::run),
         },
-        Command::Runs(Later(command)) if WHOLE => runs::dispatch(face, command),
-        Command::Route(Later(arguments)) if WHOLE => face.run("route", arguments, route::run),
-        Command::Plan(Later(arguments)) if WHOLE => plan::dispatch(face, arguments),
-        Command::Ask(Later(arguments)) if WHOLE => face.run("ask", arguments, ask::run),
-        Command::Chat(Later(arguments)) if WHOLE => chat::dispatch(face, arguments),
-        Command::Import(Later(arguments)) if WHOLE => face.run("import", arguments, import::run),
-        Command::Export(Later(arguments)) if WHOLE => face.run("export", arguments, export::run),
-        Command::Sync(Later(arguments)) if WHOLE => face.run("sync", arguments, sync::run),
-        Command::Hook(Later(command)) if WHOLE => hook::dispatch(face, command),
+        Command::Runs(Later(command)) if PROGRAM == WHOLE => runs::dispatch(face, command),
+        Command::Route(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("route", arguments, route::run)
+        }
+        Command::Plan(Later(arguments)) if PROGRAM == WHOLE => plan::dispatch(face, arguments),
+        Command::Ask(Later(arguments)) if PROGRAM == WHOLE => face.run("ask", arguments, ask::run),
+        Command::Chat(Later(arguments)) if PROGRAM == WHOLE => chat::dispatch(face, arguments),
+        Command::Import(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("import", arguments, import::run)
+        }
+        Command::Export(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("export", arguments, export::run)
+        }
+        Command::Sync(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("sync", arguments, sync::run)
+        }
+        Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
         Command::Agents(_)
         | Command::Conversations(_)
         | Command::Run(_)
@@ -327,7 +358,14 @@ fn dispatch<const WHOLE: bool>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Import(_)
         | Command::Export(_)
         | Command::Sync(_)
-        | Command::Hook(_) => Err(beside::hand_over(face.arguments)),
+        | Command::Hook(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
+        #[cfg(feature = "server")]
+        Command::Serve(Later(arguments)) if PROGRAM == SERVER => {
+            serve::dispatch(face, *arguments, serve::run)
+        }
+        Command::Serve(Later(arguments)) => serve::dispatch(face, *arguments, |face, _| {
+            Err(beside::hand_over(beside::SERVER, face.arguments))
+        }),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

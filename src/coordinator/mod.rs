@@ -7,6 +7,7 @@
 mod claiming;
 mod crew;
 mod deeds;
+pub mod detached;
 mod engine;
 mod hearing;
 mod isolation;

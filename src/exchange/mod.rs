@@ -2,6 +2,7 @@
 //! other command carries it: one process for each exchange. The request, with any key in it, goes
 //! through its standard input only, and it ends when that is closed, so it never outlives cleo.
 
+pub mod public;
 pub mod wire;
 
 use std::io::{BufRead, BufReader, Read, Write};

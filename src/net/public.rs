@@ -3,8 +3,8 @@
 //! looked up again cannot lead elsewhere.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use cleo::exchange::public::is_public;
 use ureq::Error;
 use ureq::config::Config;
 use ureq::http::Uri;
@@ -38,96 +38,6 @@ impl Resolver for PublicOnly {
         match found.iter().all(|place| is_public(place.ip())) {
             true => Ok(found),
             false => Err(Error::Other(Box::new(NotPublic))),
-        }
-    }
-}
-
-/// Says whether an address is one that anybody on the Internet can reach.
-pub(crate) fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let special = match (a, b, c) {
-        // This network, loopback, and everything from 224 on: groups, reserved, broadcast.
-        (0 | 127 | 224..=255, ..) => true,
-        // Private networks, and those of providers (100.64.0.0/10).
-        (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => true,
-        // This link, where clouds keep what describes a machine.
-        (169, 254, _) => true,
-        // Protocols, examples, relays and measurements.
-        (192, 0, 0 | 2) | (192, 88, 99) | (198, 18..=19, _) => true,
-        (198, 51, 100) | (203, 0, 113) => true,
-        _ => false,
-    };
-    !special
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let parts = address.segments();
-    let low = |at: usize| {
-        let [a, b] = parts[at].to_be_bytes();
-        let [c, d] = parts[at + 1].to_be_bytes();
-        Ipv4Addr::new(a, b, c, d)
-    };
-    match parts {
-        // Addresses of the older kind in the clothes of the newer: mapped, translated, 6to4.
-        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(low(6)),
-        [0x2002, ..] => is_public_v4(low(1)),
-        // Teredo, documentation, and identifiers that are no places.
-        [0x2001, 0 | 0xdb8, ..] | [0x2001, 0x10..=0x2f, ..] | [0x3fff, ..] => false,
-        // Everything that is given out to be reached lies in 2000::/3.
-        [first, ..] => first & 0xe000 == 0x2000,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_on_this_machine_and_around_it_are_not_public() {
-        for (address, public) in [
-            ("1.1.1.1", true),
-            ("93.184.216.34", true),
-            ("172.15.0.1", true),
-            ("172.32.0.1", true),
-            ("100.128.0.1", true),
-            ("0.0.0.0", false),
-            ("127.0.0.1", false),
-            ("127.8.9.1", false),
-            ("10.0.0.1", false),
-            ("172.16.0.1", false),
-            ("172.31.255.255", false),
-            ("192.168.1.1", false),
-            ("100.64.0.1", false),
-            ("169.254.169.254", false),
-            ("192.0.2.1", false),
-            ("198.18.0.1", false),
-            ("224.0.0.1", false),
-            ("255.255.255.255", false),
-            ("2606:4700::1111", true),
-            ("::", false),
-            ("::1", false),
-            ("::127.0.0.1", false),
-            ("::ffff:127.0.0.1", false),
-            ("::ffff:1.1.1.1", true),
-            ("64:ff9b::10.0.0.1", false),
-            ("64:ff9b::1.1.1.1", true),
-            ("2002:7f00:1::", false),
-            ("2002:101:101::", true),
-            ("fe80::1", false),
-            ("fc00::1", false),
-            ("fd00:ec2::254", false),
-            ("ff02::1", false),
-            ("2001:db8::1", false),
-            ("2001::1", false),
-        ] {
-            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
         }
     }
 }

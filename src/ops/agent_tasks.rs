@@ -2,6 +2,7 @@
 //! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
 //! rules; a task that was spawned must verify before it is done.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -11,6 +12,7 @@ use super::tasks::{self, ListField, Patch};
 use super::{Context, agents, require};
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
+use crate::score::normalize;
 use crate::store::Filter;
 use crate::task::draft::Draft;
 use crate::task::{Priority, Status, Task};
@@ -270,6 +272,74 @@ pub fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
     Ok(Listed {
         tasks: listed.tasks.into_iter().map(AgentTask::from).collect(),
         total: listed.total,
+    })
+}
+
+/// Which tasks a board shows, besides what a [`Filter`] says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Board {
+    /// With all of these words in title or description, without regard to case.
+    pub words: Option<String>,
+    /// Without a due date.
+    pub undated: bool,
+    /// Assigned to an agent, or to none.
+    pub assigned: Option<bool>,
+}
+
+/// Most tasks that a board puts in order; more come by id.
+const ORDERED_MAX: u32 = 5_000;
+
+/// Lists tasks as a board shows them: the most urgent first, then what is due first.
+pub fn board(context: &mut Context, filter: Filter, board: &Board) -> Result<Listed> {
+    let (limit, offset) = (filter.limit.unwrap_or(u32::MAX), filter.offset);
+    let all = Filter {
+        limit: Some(ORDERED_MAX),
+        offset: 0,
+        ..filter.clone()
+    };
+    let mut listed = list(context, all)?;
+    let is_whole = listed.tasks.len() as u64 == listed.total;
+    if !is_whole && *board == Board::default() {
+        return list(context, filter);
+    }
+    if !is_whole {
+        let all = Filter {
+            limit: None,
+            offset: 0,
+            ..filter
+        };
+        listed = list(context, all)?;
+    }
+    let words = board.words.as_deref().map(normalize);
+    let words: Vec<&str> = words
+        .iter()
+        .flat_map(|words| words.split_whitespace())
+        .collect();
+    listed.tasks.retain(|task| {
+        let text = normalize(&format!("{} {}", task.title, task.description));
+        words.iter().all(|word| text.contains(word))
+            && (!board.undated || task.due_date.is_none())
+            && board
+                .assigned
+                .is_none_or(|assigned| assigned == task.assigned_to.is_some())
+    });
+    listed.tasks.sort_by_key(|task| {
+        let urgency = PRIORITIES.iter().position(|word| *word == task.priority);
+        let due = task.due_date.clone();
+        (Reverse(urgency), due.is_none(), due, task.id)
+    });
+    listed.total = listed.tasks.len() as u64;
+    let shown = listed.tasks.into_iter().skip(offset as usize);
+    listed.tasks = shown.take(limit as usize).collect();
+    Ok(listed)
+}
+
+/// Shows a task.
+pub fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
+    let task = context.read(|tasks| require(tasks, id))?.into();
+    Ok(Kept {
+        task,
+        warnings: Vec::new(),
     })
 }
 

@@ -127,10 +127,7 @@ impl Answering {
         match &self.model {
             _ if question.agent.is_worker() => from_worker(question, &self.workers),
             Some(model) => from_model(question, model, seen),
-            None => Ok(offline(&format!(
-                "`{}` would answer this message.",
-                question.agent.id
-            ))),
+            None => Ok(absent(question.agent)),
         }
     }
 
@@ -218,6 +215,11 @@ fn usage(counted: &llm::Usage) -> Option<Usage> {
         output_tokens: counted.output,
         total_tokens: both.map(|(input, output)| input.saturating_add(output)),
     })
+}
+
+/// Says that an agent would answer, if there were a model.
+pub(in crate::ops) fn absent(agent: &Agent) -> Answer {
+    offline(&format!("`{}` would answer this message.", agent.id))
 }
 
 /// Says that nobody answered.

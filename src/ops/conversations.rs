@@ -4,15 +4,19 @@ use serde::Serialize;
 
 use super::{Surroundings, agents};
 use crate::agent::SUPERVISOR;
+use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::run::conversation::check_title;
-use crate::run::{Conversation, ConversationStatus, Message};
+use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// How many messages are shown unless told.
 pub const MESSAGES: u32 = 50;
+
+/// With whom a conversation is that is with the agents of the chat.
+pub const CHAT: &str = "chat";
 
 /// Conversations.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -51,10 +55,27 @@ pub fn create(
     agent: Option<&str>,
     title: Option<&str>,
 ) -> Result<Kept> {
+    begin(surroundings, agent.unwrap_or(SUPERVISOR), title, None)
+}
+
+/// Begins a conversation of whoever calls with an agent that a user sees, or with the agents of the
+/// chat ([`CHAT`]).
+pub fn begin(
+    surroundings: &Surroundings,
+    agent: &str,
+    title: Option<&str>,
+    user: Option<&str>,
+) -> Result<Kept> {
     let workspace = surroundings.workspace()?;
     let title = title.map(check_title).transpose()?.flatten();
-    let known = agents::known_in(&workspace)?;
-    let agent = known.require(agent.unwrap_or(SUPERVISOR))?.id.clone();
+    let agent = match agent {
+        CHAT => CHAT.to_string(),
+        id => agents::known_in(&workspace)?
+            .seen_by(user)
+            .require(id)?
+            .id
+            .clone(),
+    };
     agents::write(&workspace, |transaction| {
         let now = surroundings.clock.timestamp();
         let count = transaction
@@ -108,21 +129,107 @@ pub fn show(
     })
 }
 
+/// Shows a conversation of a user, or of anybody, with its last messages before another, in a store
+/// that is open.
+pub fn page(
+    agency: &mut SqliteAgency,
+    id: &str,
+    user: Option<&str>,
+    before: Option<&str>,
+    limit: u32,
+) -> Result<Shown> {
+    let transaction = agency.read()?;
+    let conversation = require(&*transaction, id, user)?;
+    let messages = match before {
+        None => transaction.messages(id, limit)?,
+        Some(before) => transaction.messages_before(id, before, limit)?,
+    };
+    Ok(Shown {
+        conversation,
+        total: transaction.message_count(id)?,
+        messages,
+    })
+}
+
+/// Says what a conversation with the chat waits for.
+pub fn pending(agency: &mut SqliteAgency, conversation: &Conversation) -> Result<Option<Pending>> {
+    match conversation.agent.as_str() {
+        CHAT => Ok(agency.read()?.chat(&conversation.id)?.pending),
+        _ => Ok(None),
+    }
+}
+
+/// What is to be changed of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// What it is about.
+    pub title: Option<String>,
+    /// Whether it goes on.
+    pub status: Option<ConversationStatus>,
+}
+
 /// Ends a conversation of a user, or of anybody; it stays readable.
 pub fn archive(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Kept> {
+    let change = Change {
+        status: Some(ConversationStatus::Archived),
+        ..Change::default()
+    };
+    update(surroundings, id, user, &change)
+}
+
+/// Changes a conversation of a user, or of anybody.
+pub fn update(
+    surroundings: &Surroundings,
+    id: &str,
+    user: Option<&str>,
+    change: &Change,
+) -> Result<Kept> {
     let workspace = surroundings.workspace()?;
+    let title = change.title.as_deref().map(check_title).transpose()?;
     if SqliteAgency::open(&workspace.agency())?.is_none() {
         return Err(no_conversation(id));
     }
     agents::write(&workspace, |transaction| {
         let mut conversation = require(transaction, id, user)?;
-        if conversation.status != ConversationStatus::Archived {
-            conversation.status = ConversationStatus::Archived;
+        let before = conversation.clone();
+        conversation.title = title.unwrap_or(conversation.title);
+        conversation.status = change.status.unwrap_or(conversation.status);
+        if conversation != before {
             conversation.updated_at = surroundings.clock.timestamp();
             transaction.put_conversation(&conversation)?;
         }
         Ok(Kept { conversation })
     })
+}
+
+/// Adds to a conversation, if there is one under this id that goes on, what somebody said to the chat
+/// and what it replied. One of another user is refused.
+pub(super) fn keep_turn(
+    transaction: &mut dyn AgencyTransaction,
+    id: &str,
+    user: &str,
+    now: &str,
+    turn: [(Speaker, &str, Detail); 2],
+) -> Result<()> {
+    let Some(mut conversation) = transaction.conversation(id)? else {
+        return Ok(());
+    };
+    require_open(transaction, id, Some(user))?;
+    let count = transaction.message_count(id)?;
+    for (number, (speaker, text, metadata)) in (count + 1..).zip(turn) {
+        transaction.add_message(&Message {
+            id: format!("msg_{id}_{number}"),
+            conversation: Some(id.to_string()),
+            run: None,
+            speaker,
+            content: text.to_string(),
+            metadata,
+            created_at: now.to_string(),
+        })?;
+    }
+    now.clone_into(&mut conversation.updated_at);
+    now.clone_into(&mut conversation.last_message_at);
+    transaction.put_conversation(&conversation)
 }
 
 /// Reads a conversation that must be there and belong to a user, or to anybody.

@@ -29,11 +29,14 @@ pub mod skills;
 pub mod spawn;
 pub mod suggest;
 pub mod tasks;
+pub mod tokens;
 pub mod transfer;
 pub mod undo;
 pub mod verify;
 pub mod watch;
+pub mod work;
 pub mod workers;
+pub mod workspace;
 
 use std::path::PathBuf;
 

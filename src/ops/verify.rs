@@ -9,7 +9,7 @@ mod prompt;
 
 pub use manifest::{ManifestVerdict, entry, manifest};
 pub use message::{MessageVerdict, message};
-pub use output::{OutputVerdict, output};
+pub use output::{OutputVerdict, found, output};
 pub(super) use output::{check_found, check_output, required_sections, verification};
 pub use prompt::prompt;
 

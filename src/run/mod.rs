@@ -8,6 +8,8 @@ pub mod event;
 pub mod outcome;
 pub mod report;
 pub mod schedule;
+pub mod track;
+pub mod transcript;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -6,6 +6,7 @@ pub mod orphans;
 mod pipes;
 pub mod probe;
 pub mod process;
+mod program;
 pub mod signals;
 mod strays;
 

@@ -112,6 +112,18 @@ pub fn end_at_once() -> Result<()> {
     Ok(())
 }
 
+/// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a
+/// server, which a signal has end in good order.
+pub fn leave_to_caller() {
+    let _ = HANDLED.set(());
+}
+
+/// Has all commands that run end as if a signal had come that a code stands for.
+pub fn end(code: Code) {
+    let which = SIGNALS.iter().position(|(_, there)| *there == code);
+    CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
+}
+
 fn unhandled(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
@@ -121,6 +133,11 @@ fn unhandled(cause: std::io::Error) -> Error {
 fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
     let signals = SIGNALS.into_iter().enumerate();
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
+}
+
+/// Says whether the end of the terminal is to end cleo: `nohup` has that ignored.
+pub fn heeds_hangup() -> bool {
+    !is_ignored(SIGHUP)
 }
 
 /// Says whether cleo was started with a signal ignored. Only Linux tells.

@@ -387,6 +387,8 @@ pub struct Filter {
     pub phase: Option<String>,
     /// Assigned to this agent.
     pub agent: Option<String>,
+    /// Assigned to any agent.
+    pub assigned: bool,
     /// Of this feature.
     pub feature: Option<String>,
     /// Due before this moment, RFC 3339 in UTC.

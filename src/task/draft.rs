@@ -61,6 +61,21 @@ impl std::str::FromStr for Reference {
     }
 }
 
+#[cfg(test)]
+impl schemars::JsonSchema for Reference {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Reference".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string"})
+    }
+}
+
 impl<'de> Deserialize<'de> for Reference {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
@@ -72,6 +87,7 @@ impl<'de> Deserialize<'de> for Reference {
 }
 
 /// A task to be added.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the fields are those of Task")]

@@ -1,16 +1,19 @@
 //! What a task is: its fields and words. Drafts and their rules are in [`draft`], the graph of
-//! tasks in [`graph`], pictures of it in [`drawing`].
+//! tasks in [`graph`], pictures of it in [`drawing`], the one that people work with in [`layout`].
 
 pub mod draft;
 pub mod drawing;
 pub mod graph;
+pub mod layout;
 pub mod overlap;
+mod state;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 
+pub use state::{InRun, State, state};
 pub use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].

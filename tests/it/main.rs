@@ -63,7 +63,9 @@ mod running_killed;
 mod safety;
 mod schemas;
 mod selection;
+mod serve;
 mod server;
+mod serving_runs;
 mod sessions;
 mod settings;
 mod skill_files;
@@ -83,6 +85,7 @@ mod trust;
 mod undo_properties;
 mod verify;
 mod verify_own;
+mod watching;
 mod why;
 mod workers;
 

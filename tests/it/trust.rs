@@ -6,7 +6,7 @@ use std::sync::Barrier;
 
 use cleo::agent::draft::Draft;
 use cleo::agent::{Agent, Kind};
-use cleo::ops::agents::{self, Registrant, Standing};
+use cleo::ops::agents::{self, Registrant, Standing, Terms};
 use cleo::ops::workers::{Asked, Workers};
 use cleo::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
@@ -278,7 +278,11 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
     surroundings.data_home = Some(home.path().to_path_buf());
     let register = |draft: Value| {
         let draft = Draft::from_value(draft).unwrap();
-        agents::register(&surroundings, draft, false, Registrant::Http).unwrap()
+        let terms = Terms {
+            by: Registrant::Http,
+            ..Terms::default()
+        };
+        agents::register(&surroundings, draft, false, &terms).unwrap()
     };
     let program = register(json!({"name": "Program", "command": ["touch", "pwned"]}));
     assert_eq!(program.shown.standing, Some(Standing::Untrusted));

@@ -308,7 +308,7 @@ fn a_program_sees_little_of_the_environment() {
     let seen = program(&[
         "sh",
         "-c",
-        "env | grep -c -v -E '^(PATH|HOME|USER|LOGNAME|LANG|LC_ALL|LC_CTYPE|TMPDIR|TZ|PWD|SHLVL|OLDPWD|_)=' >&2; exit 1",
+        "env | grep -c -v -E '^(CLEO_MARK|PATH|HOME|USER|LOGNAME|LANG|LC_ALL|LC_CTYPE|TMPDIR|TZ|PWD|SHLVL|OLDPWD|_)=' >&2; exit 1",
     ]);
     let others = fails(&seen, "cli_error");
     assert!(others.message.ends_with(": 0"), "{others:?} {fault:?}");

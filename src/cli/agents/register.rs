@@ -12,7 +12,7 @@ use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::Result;
 use crate::file::read_stdin;
-use crate::ops::agents::{self, Registrant};
+use crate::ops::agents::{self, Terms};
 
 /// Largest agent on standard input, in bytes.
 const JSON_MAX: u64 = 4 << 20;
@@ -58,7 +58,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         &face.surroundings()?,
         draft,
         arguments.runtime,
-        Registrant::User,
+        &Terms::default(),
     )?;
     let shown = &registered.shown;
     face.reply(&registered, &shown.warnings, |screen| {

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::Result;
-use crate::ops::agents;
+use crate::ops::agents::{self, Terms};
 
 /// Remove an agent; a built-in one that was changed becomes as it was built
 #[derive(Args)]
@@ -18,7 +18,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let removed = agents::remove(&face.surroundings()?, &arguments.agent)?;
+    let removed = agents::remove(&face.surroundings()?, &arguments.agent, &Terms::default())?;
     face.reply(&removed, &[], |screen| {
         let word = if removed.restored {
             "Restored"

@@ -10,7 +10,7 @@ use crate::agent::draft::Draft;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::Result;
-use crate::ops::agents;
+use crate::ops::agents::{self, Terms};
 
 /// Change an agent, pause it or put it away
 #[derive(Args)]
@@ -37,7 +37,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         ..Draft::default()
     };
     let draft = arguments.fields.over(draft)?;
-    let shown = agents::update(&face.surroundings()?, &arguments.agent, draft)?;
+    let shown = agents::update(
+        &face.surroundings()?,
+        &arguments.agent,
+        draft,
+        &Terms::default(),
+    )?;
     face.reply(&shown, &shown.warnings, |screen| {
         screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
         agent_text(screen, &shown);

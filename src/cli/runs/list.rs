@@ -48,6 +48,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         status: arguments.status,
         kind: arguments.kind,
         limit: arguments.limit,
+        offset: 0,
     };
     let listed = runs::list(&face.surroundings()?, &filter)?;
     face.reply(&listed, &[], |screen| {

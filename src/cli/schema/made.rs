@@ -15,7 +15,7 @@ use crate::cli::orchestrator::brief;
 use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
 use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
-use crate::cli::{output, schema, skills as skills_cli, update, usage};
+use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -31,7 +31,7 @@ use crate::ops::{agent_tasks, agents, ask, conversations, executions, runs};
 use crate::ops::{
     config, doctor, manifest, orchestrator, phases, plans, research, sessions, skills,
 };
-use crate::ops::{tasks, transfer, verify, workers};
+use crate::ops::{tasks, tokens, transfer, verify, workers};
 use crate::run::Event;
 
 /// What each command answers: its name and the types that its result can have.
@@ -140,6 +140,10 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::Report>("runs.resume"),
         one::<runs::Shown>("runs.show"),
         one::<schema::Listed>("schema"),
+        one::<serve::run::Served>("serve"),
+        one::<tokens::Created>("serve.token.create"),
+        one::<tokens::Listed>("serve.token.list"),
+        one::<tokens::Revoked>("serve.token.revoke"),
         one::<sessions::Kept>("session.end"),
         one::<sessions::Sessions>("session.list"),
         one::<sessions::Kept>("session.note"),

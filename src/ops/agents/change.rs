@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Known, Registrant, Shown, Trust, known_to, standing, trust, write};
+use super::{Known, Shown, Terms, Trust, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
@@ -65,6 +65,14 @@ impl Sweep {
     }
 }
 
+/// Says when an agent of the moment is removed; nothing for one that stays.
+pub fn expires(agent: &Agent) -> Option<chrono::DateTime<chrono::Utc>> {
+    let minted = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
+    let registered = agent.created_at.as_deref().and_then(millis).unwrap_or(0);
+    let end = minted.max(registered).saturating_add(STAY_MS);
+    chrono::DateTime::from_timestamp_millis(i64::try_from(end).ok()?)
+}
+
 fn millis(moment: &str) -> Option<u64> {
     let moment = parse_moment(moment)?;
     let moment = chrono::DateTime::parse_from_rfc3339(&moment).ok()?;
@@ -72,7 +80,7 @@ fn millis(moment: &str) -> Option<u64> {
 }
 
 /// Changes an agent of the store, or a built-in one, whose change is kept in the store.
-pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Shown> {
+pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
     if draft == Draft::default() {
@@ -80,9 +88,10 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
         return Err(error.fix("cleo agents update --help"));
     }
     let named = draft.connects();
-    let (mut shown, trusted_by) = write(&workspace, |transaction| {
+    let draft_names_health = draft.healthcheck.is_some();
+    let (mut shown, trusted_by) = write_if(&workspace, terms.keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let mut agent = known.require(id)?.clone();
+        let mut agent = terms.require(&known, id)?.clone();
         let trusted_by = Trust::of(surroundings, &workspace).require(&agent).ok();
         refuse_file(&known, id)?;
         refuse_renaming(&agent, &draft)?;
@@ -90,6 +99,9 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
         draft.apply(&mut agent)?;
         warnings.extend(draft::unused_connection(&agent));
         refuse_without_supervisor(&agent)?;
+        if !named.is_empty() || draft_names_health {
+            terms.check_address(&agent)?;
+        }
         agent.updated_at = Some(now);
         transaction.put_agent(&agent)?;
         let shown = Shown {
@@ -102,7 +114,8 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft) -> Result<Sho
     })?;
     // What the user has not named himself does not become trusted by a change beside it.
     let named = named.contains(&shown.agent.kind);
-    if let Some(by) = named.then_some(Registrant::User).or(trusted_by) {
+    let by = named.then_some(terms.by).or(trusted_by);
+    if let Some(by) = by.filter(|_| terms.keeps) {
         let (agent, warnings) = (&shown.agent, &mut shown.warnings);
         trust::keep(surroundings, &workspace, agent, by, warnings);
     }
@@ -144,11 +157,11 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
 }
 
 /// Removes an agent; a built-in one becomes as it was built.
-pub fn remove(surroundings: &Surroundings, id: &str) -> Result<Removed> {
+pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let agent = known.require(id)?.clone();
+        let agent = terms.require(&known, id)?.clone();
         if let Some(file) = known.file(id) {
             let message = format!("the agent `{id}` stands in {file}");
             return Err(draft::invalid(message).fix(format!("rm {}", quote(file))));
@@ -191,6 +204,9 @@ pub(in crate::ops) fn swept(
     transaction: &mut dyn AgencyTransaction,
     sweep: Sweep,
 ) -> Result<Vec<String>> {
+    if transaction.runtime_agents()? == 0 {
+        return Ok(Vec::new());
+    }
     let agents = transaction.agents()?;
     let gone = agents
         .into_iter()

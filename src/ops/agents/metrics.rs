@@ -34,8 +34,20 @@ pub struct Metrics {
 pub struct Dashboard {
     /// How many agents are active.
     pub active_agents: usize,
+    /// How many agents there are.
+    pub total_agents: usize,
+    /// How many executions there were.
+    pub total_executions: u64,
+    /// How many executions are under way.
+    pub running_executions: u64,
     /// How many executions were answered.
     pub completed_executions: u64,
+    /// How many were not.
+    pub failed_executions: u64,
+    /// How many were given up.
+    pub cancelled_executions: u64,
+    /// Share of those that were answered or not which were, from 0 to 1; none before the first has ended.
+    pub success_rate: Option<f64>,
     /// How long an answer takes; what ended without one has no response. None before the first.
     pub average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
@@ -99,6 +111,8 @@ struct Sum {
     time_ms: u64,
     completed: u64,
     failed: u64,
+    cancelled: u64,
+    running: u64,
     last: Option<String>,
 }
 
@@ -110,7 +124,8 @@ impl Sum {
         match tally.status {
             RunStatus::Completed => self.completed += tally.runs,
             RunStatus::Failed => self.failed += tally.runs,
-            _ => {}
+            RunStatus::Cancelled | RunStatus::Interrupted => self.cancelled += tally.runs,
+            RunStatus::Pending | RunStatus::Running => self.running += tally.runs,
         }
         self.last = self.last.take().max(Some(tally.last_started.clone()));
     }
@@ -139,6 +154,21 @@ pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metric
     Ok(measured(&agents, tallies))
 }
 
+/// Counts the executions of an agent, those of a user or of all.
+pub fn executions(surroundings: &Surroundings, agent: &str, user: Option<&str>) -> Result<u64> {
+    let workspace = surroundings.workspace()?;
+    let tallies = match settled(&workspace, &surroundings.clock)? {
+        Some(mut agency) => agency.read()?.tallies()?,
+        None => Vec::new(),
+    };
+    let own = tallies.iter().filter(|tally| {
+        tally.kind == RunKind::Execution
+            && tally.agent.as_deref() == Some(agent)
+            && user.is_none_or(|user| user == tally.user)
+    });
+    Ok(own.map(|tally| tally.runs).sum())
+}
+
 fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
     let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
@@ -156,6 +186,7 @@ fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
     });
     let mut used: Vec<Used> = used.collect();
     used.sort_by_key(|used| Reverse(used.count));
+    let total_agents = agents.len();
     let active = agents.iter();
     let active = active.filter(|agent| agent.status == AgentStatus::Active);
     let mut agents: Vec<_> = active.map(|agent| of(agent, sums.get(&agent.id))).collect();
@@ -168,7 +199,13 @@ fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
     Metrics {
         dashboard: Dashboard {
             active_agents: agents.len(),
+            total_agents,
+            total_executions: all.runs,
+            running_executions: all.running,
             completed_executions: all.completed,
+            failed_executions: all.failed,
+            cancelled_executions: all.cancelled,
+            success_rate: all.success_rate(),
             average_response_time_ms: answered.average(),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),

@@ -6,6 +6,8 @@ mod files;
 mod lookup;
 mod metrics;
 mod register;
+mod roster;
+mod terms;
 mod trust;
 
 use std::collections::{HashMap, HashSet};
@@ -19,10 +21,12 @@ use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 pub(in crate::ops) use change::swept;
-pub use change::{Cleaned, Removed, Sweep, cleanup, remove, update};
+pub use change::{Cleaned, Removed, Sweep, cleanup, expires, remove, update};
 pub use lookup::{Listed, Lookup, list};
-pub use metrics::{Dashboard, Measured, Metrics, metrics};
+pub use metrics::{Dashboard, Measured, Metrics, executions, metrics};
 pub use register::{Imported, Registered, import, register};
+pub use roster::{Roster, View};
+pub use terms::Terms;
 pub use trust::{Registrant, Standing, Trust, Trusting, does, trust, untrust};
 
 /// An agent after a command, or as it is shown.
@@ -55,6 +59,12 @@ pub struct Known {
 }
 
 impl Known {
+    /// Leaves out the agents of others; without a user everybody's stay.
+    pub fn seen_by(mut self, user: Option<&str>) -> Known {
+        self.agents.retain(|agent| agent.is_seen_by(user));
+        self
+    }
+
     /// Finds an agent that must be there.
     pub fn require(&self, id: &str) -> Result<&Agent> {
         let found = self.agents.iter().find(|agent| agent.id == id);
@@ -176,9 +186,20 @@ pub fn write<T>(
     workspace: &Workspace,
     work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
 ) -> Result<T> {
+    write_if(workspace, true, work)
+}
+
+/// Runs `work` as [`write`] does, and keeps what it did only when that is said: to show what it would do.
+fn write_if<T>(
+    workspace: &Workspace,
+    keeps: bool,
+    work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
+) -> Result<T> {
     let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
     let mut transaction = agency.write()?;
     let done = work(&mut *transaction)?;
-    transaction.commit()?;
+    if keeps {
+        transaction.commit()?;
+    }
     Ok(done)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Known, Registrant, Shown, files, known_to, standing, trust, write};
+use super::{Known, Registrant, Shown, Terms, files, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
@@ -49,21 +49,24 @@ pub fn register(
     surroundings: &Surroundings,
     draft: Draft,
     runtime: bool,
-    by: Registrant,
+    terms: &Terms,
 ) -> Result<Registered> {
     let workspace = surroundings.workspace()?;
     let clock = surroundings.clock;
     let runtime = runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
-    let mut registered = write(&workspace, |transaction| {
+    let mut registered = write_if(&workspace, terms.keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let warnings = draft.warnings();
         let (agent, created) = if runtime {
             let millis = clock.now().timestamp_millis().unsigned_abs();
             of_the_moment(transaction, &known, draft, millis)?
         } else {
-            (to_stay(&known, draft)?, true)
+            let agent = to_stay(&known, draft)?;
+            let user_id = terms.user.clone();
+            (Agent { user_id, ..agent }, true)
         };
         let agent = stamped(agent, &clock.timestamp());
+        terms.check_address(&agent)?;
         transaction.put_agent(&agent)?;
         let warnings = warnings.into_iter().chain(draft::unused_connection(&agent));
         let warnings = warnings.collect();
@@ -76,13 +79,10 @@ pub fn register(
         Ok(Registered { shown, created })
     })?;
     let shown = &mut registered.shown;
-    trust::keep(
-        surroundings,
-        &workspace,
-        &shown.agent,
-        by,
-        &mut shown.warnings,
-    );
+    if terms.keeps {
+        let (agent, warnings) = (&shown.agent, &mut shown.warnings);
+        trust::keep(surroundings, &workspace, agent, terms.by, warnings);
+    }
     shown.standing = standing(surroundings, &shown.agent);
     Ok(registered)
 }

@@ -7,13 +7,15 @@ mod tools;
 mod writes;
 
 use chrono::TimeDelta;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Surroundings;
+use super::conversations::keep_turn;
 use crate::chat::talk::Talk;
 use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
+use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
 use crate::task::draft::check_text;
 pub use advice::{Advice, advice};
@@ -59,15 +61,41 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
         chat.client.clone_from(&talk.client);
         remember(&mut chat, saying, &now, &expires);
         transaction.put_chat(said.conversation, &chat, &now)?;
-        Ok(Turn {
+        let turn = Turn {
             agent,
             reply,
             conversation_id: said.conversation.to_string(),
             tool_calls,
             pending: chat.pending,
             reason: talk.reason.to_string(),
-        })
+        };
+        kept(transaction, said, &surroundings.actor, &now, &turn)?;
+        Ok(turn)
     })
+}
+
+/// Keeps what was said where a conversation was begun for it.
+fn kept(
+    transaction: &mut dyn AgencyTransaction,
+    said: &Said<'_>,
+    user: &str,
+    now: &str,
+    turn: &Turn,
+) -> Result<()> {
+    let fields = json!({
+        "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
+        "reason": turn.reason, "sender": turn.agent,
+    });
+    let metadata = match fields {
+        Value::Object(fields) => fields,
+        _ => Detail::new(),
+    };
+    let asked = Detail::from_iter([("sender".to_string(), user.into())]);
+    let both = [
+        (Speaker::User, said.message, asked),
+        (Speaker::Agent, turn.reply.as_str(), metadata),
+    ];
+    keep_turn(transaction, said.conversation, user, now, both)
 }
 
 /// Calls tools until the reply is there.

@@ -5,13 +5,13 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::record::{Progress, Record};
-use super::{Begun, Executor, Options, Request};
-use crate::agent::{Agent, SUPERVISOR};
+use super::{Begun, Executor, Ground, Options, Request};
+use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
-use crate::ops::agents::{Sweep, known_to, swept};
+use crate::ops::agents::{Sweep, View, known_to, swept};
 use crate::ops::conversations::require_open;
-use crate::route::{self, Decided, Index, Profile};
+use crate::route::{self, Decided, Index};
 use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
@@ -37,19 +37,47 @@ impl Executor {
     /// Begins an execution: removes agents of the moment whose time is over, chooses an agent, and
     /// keeps the record of it.
     pub fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
-        let since = Instant::now();
+        let Executor { ground, agency, .. } = self;
+        let mut transaction = agency.write()?;
+        ground.sweep(&mut *transaction)?;
+        let known = known_to(&*transaction, &ground.workspace)?;
+        let view = View::of(known.agents);
+        let begun = ground.begin(&mut *transaction, &view, &self.user, request)?;
+        transaction.commit()?;
+        Ok(begun)
+    }
+}
+
+impl Ground {
+    /// Removes agents of the moment whose time is over.
+    pub(super) fn sweep(&self, transaction: &mut dyn AgencyTransaction) -> Result<()> {
         let millis = self.clock.now().timestamp_millis().unsigned_abs();
-        let mut transaction = self.agency.write()?;
-        swept(&mut *transaction, Sweep::Automatic(millis))?;
-        let known = known_to(&*transaction, &self.workspace)?;
+        swept(transaction, Sweep::Automatic(millis)).map(|_| ())
+    }
+
+    /// Begins an execution of a user, who knows some agents. What is refused is refused before
+    /// anything is written.
+    pub(super) fn begin(
+        &self,
+        transaction: &mut dyn AgencyTransaction,
+        view: &View,
+        user: &str,
+        request: &Request<'_>,
+    ) -> Result<Begun> {
+        let since = Instant::now();
         let conversation = match request.conversation.as_deref() {
-            Some(id) => Some(require_open(&*transaction, id, Some(&self.user))?),
+            Some(id) => Some(require_open(transaction, id, Some(user))?),
             None => None,
         };
         let talks_to = conversation.as_ref().map(|one| one.agent.as_str());
         let asked_for = request.query.agent.as_deref();
         let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
-        let routing = routed(&self.options, &known.agents, request, asked_for);
+        let routing = routed(&self.options, &view.index, request, asked_for);
+        let supervisor = view.require(SUPERVISOR)?.clone();
+        let agent = match &routing.agent {
+            Some(id) => view.require(id)?.clone(),
+            None => supervisor.clone(),
+        };
         let history = match &conversation {
             Some(one) => history(transaction.messages(&one.id, HISTORY_MESSAGES)?),
             None => Vec::new(),
@@ -59,7 +87,7 @@ impl Executor {
             id: id::minted("exec", &self.clock, number),
             kind: RunKind::Execution,
             status: RunStatus::Running,
-            user: self.user.clone(),
+            user: user.to_string(),
             agent: routing.agent.clone(),
             requested_agent: asked_for.map(|id| id.chars().take(QUERY_SHOWN).collect()),
             supervisor: SUPERVISOR.to_string(),
@@ -81,18 +109,12 @@ impl Executor {
         };
         transaction.put_run(&run)?;
         let mut record = Record::new(run, self.clock);
-        first_steps(&mut record, &mut *transaction, &routing)?;
+        first_steps(&mut record, transaction, &routing)?;
         if let Some(mut conversation) = conversation {
             let now = self.clock.timestamp();
             (conversation.updated_at, conversation.last_message_at) = (now.clone(), now);
             transaction.put_conversation(&conversation)?;
         }
-        let supervisor = known.require(SUPERVISOR)?.clone();
-        let agent = match &routing.agent {
-            Some(id) => known.require(id)?.clone(),
-            None => supervisor.clone(),
-        };
-        transaction.commit()?;
         Ok(Begun {
             record,
             agent,
@@ -104,13 +126,7 @@ impl Executor {
     }
 }
 
-fn routed(
-    options: &Options,
-    agents: &[Agent],
-    request: &Request<'_>,
-    agent: Option<&str>,
-) -> Routing {
-    let index = Index::of(agents.iter().map(Profile::from));
+fn routed(options: &Options, index: &Index, request: &Request<'_>, agent: Option<&str>) -> Routing {
     let decision = index.route(&route::Request {
         message: &request.query.message,
         agent,

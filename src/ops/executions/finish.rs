@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
+use super::cancel::given_up;
 use super::record::{Progress, Record};
-use super::{Begun, Executor, NO_MODEL, Piece, Told, UNTRUSTED};
+use super::{Begun, Executor, Ground, NO_MODEL, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
-use crate::ops::answers::{Answer, Question, offline};
-use crate::ops::runs::{Shown, steps};
+use crate::ops::answers::{Answer, Question, absent, offline};
+use crate::ops::runs::Shown;
 use crate::run::{Action, AnsweredBy, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// How an execution ends.
-enum Ending {
+pub(super) enum Ending {
     /// Somebody answered, or it is said that nobody can.
     Answered(Answer),
     /// The router asks back.
@@ -32,23 +33,19 @@ impl Executor {
             ending => ending?,
         };
         let told = tell_from(&begun.record, told, tell);
-        if let Some(error) = self.close(&mut begun, ending)? {
+        let mut transaction = self.agency.write()?;
+        let given_up = self.ground.close(&mut *transaction, &mut begun, ending)?;
+        transaction.commit()?;
+        if let Some(error) = given_up {
             return Err(error);
         }
         tell_from(&begun.record, told, tell);
-        let record = begun.record;
-        Ok(Shown {
-            steps: steps(&record.events),
-            messages: record.messages,
-            tasks: Vec::new(),
-            run: record.run,
-            events: None,
-        })
+        Ok(begun.shown())
     }
 
     fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {
-        if let Some(question) = begun.question.take() {
-            return Ok(Ending::AskedBack(question));
+        if let Some(ending) = self.ground.ending_alone(begun) {
+            return Ok(ending);
         }
         if begun.record.run.agent.is_none() {
             return self.synthesized(begun, None, tell);
@@ -81,7 +78,7 @@ impl Executor {
             history: &begun.history,
             ..Question::new(agent, message)
         };
-        self.answerers.ask(&question, &mut |text| {
+        self.ground.answerers.ask(&question, &mut |text| {
             tell(Told::Piece(Piece {
                 run: &run.id,
                 agent: &agent.id,
@@ -97,11 +94,8 @@ impl Executor {
         failed: Option<&Error>,
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Ending> {
-        if !self.answerers.has_model() {
-            return Ok(match failed {
-                Some(_) => Ending::Failed,
-                None => Ending::Answered(offline("No agent fits the message.")),
-            });
+        if !self.ground.answerers.has_model() {
+            return Ok(Ending::Failed);
         }
         let input = &begun.record.run.input;
         let message = match failed {
@@ -134,6 +128,9 @@ impl Executor {
         };
         record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.agency.write()?;
+        if given_up(&*transaction, &record.run.id)?.is_some() {
+            return Ok(());
+        }
         transaction.put_run(&record.run)?;
         let metadata = json!({
             "sender": agent, "error": word, "code": error.code.name(),
@@ -143,10 +140,39 @@ impl Executor {
         record.event(&mut *transaction, "error", fields)?;
         transaction.commit()
     }
+}
+
+impl Ground {
+    /// Says how an execution ends that nobody has to be asked for: the router asks back, or nobody
+    /// is there who could answer.
+    pub(super) fn ending_alone(&self, begun: &mut Begun) -> Option<Ending> {
+        if !self.ends_alone(begun) {
+            return None;
+        }
+        Some(match (begun.question.take(), &begun.record.run.agent) {
+            (Some(question), _) => Ending::AskedBack(question),
+            (None, None) => Ending::Answered(offline("No agent fits the message.")),
+            (None, Some(_)) => Ending::Answered(absent(&begun.agent)),
+        })
+    }
+
+    /// Says whether nobody has to be asked for the end of an execution.
+    pub(super) fn ends_alone(&self, begun: &Begun) -> bool {
+        let has_worker = begun.record.run.agent.is_some() && begun.agent.is_worker();
+        begun.question.is_some() || !(has_worker || self.answerers.has_model())
+    }
 
     /// Keeps how it ended; returns the error of an end that somebody asked for.
-    fn close(&mut self, begun: &mut Begun, ending: Ending) -> Result<Option<Error>> {
-        let mut transaction = self.agency.write()?;
+    pub(super) fn close(
+        &self,
+        transaction: &mut dyn AgencyTransaction,
+        begun: &mut Begun,
+        ending: Ending,
+    ) -> Result<Option<Error>> {
+        if let Some(run) = given_up(transaction, &begun.record.run.id)? {
+            begun.record.run = run;
+            return Ok(None);
+        }
         let mut given_up = None;
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {
@@ -185,8 +211,8 @@ impl Executor {
         let by = begun.record.run.answered_by.map(AnsweredBy::word);
         let metadata = json!({"sender": sender, "answeredBy": by});
         let record = &mut begun.record;
-        record.say(&mut *transaction, speaker, &text, metadata, true)?;
-        last_steps(record, &mut *transaction, passes.then_some(sender.as_str()))?;
+        record.say(transaction, speaker, &text, metadata, true)?;
+        last_steps(record, transaction, passes.then_some(sender.as_str()))?;
         let now = self.clock.timestamp();
         record.run.output = Some(text);
         record.run.completed_at = Some(now.clone());
@@ -202,8 +228,7 @@ impl Executor {
             transaction.put_conversation(&conversation)?;
         }
         let ended = json!({"status": record.run.status});
-        record.event(&mut *transaction, "execution_end", ended)?;
-        transaction.commit()?;
+        record.event(transaction, "execution_end", ended)?;
         Ok(given_up)
     }
 }

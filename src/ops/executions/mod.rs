@@ -2,7 +2,10 @@
 //! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
 //! process leaves a record that says how far it came.
 
+mod batch;
 mod begin;
+mod cancel;
+mod delegations;
 mod finish;
 mod many;
 mod record;
@@ -15,8 +18,8 @@ use serde::Serialize;
 
 use super::Surroundings;
 use super::answers::{Answerers, Answering};
-use super::runs::Shown;
 use super::runs::alive::{self, Alive};
+use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
@@ -24,6 +27,9 @@ use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
+pub use batch::Order;
+pub use cancel::cancel;
+pub use delegations::{Delegated, delegations};
 pub use many::{Finished, Summary, execute_many};
 use record::Record;
 pub use request::Request;
@@ -68,16 +74,23 @@ const NO_MODEL: &str = "finalizer_llm_failed";
 
 /// Carries out executions, one after the other. Others of the same process work side by side.
 pub struct Executor {
-    clock: Clock,
+    ground: Ground,
     user: String,
+    agency: SqliteAgency,
+}
+
+/// What executions stand on, whoever writes them down.
+#[derive(Clone)]
+struct Ground {
+    clock: Clock,
     workspace: Workspace,
     options: Options,
     answerers: Answering,
-    agency: SqliteAgency,
     alive: Arc<Alive>,
 }
 
 /// An execution that has begun: its agent is chosen, and everything so far is kept.
+#[derive(Clone)]
 pub struct Begun {
     record: Record,
     /// Who answers: the agent that was chosen, else the supervisor.
@@ -99,6 +112,17 @@ impl Begun {
     pub fn events(&self) -> &[Event] {
         &self.record.events
     }
+
+    /// Returns it as it is shown; its events were told already.
+    pub fn shown(&self) -> Shown {
+        Shown {
+            steps: steps(&self.record.events),
+            messages: self.record.messages.clone(),
+            tasks: Vec::new(),
+            run: self.record.run.clone(),
+            events: None,
+        }
+    }
 }
 
 impl Executor {
@@ -107,13 +131,16 @@ impl Executor {
         let workspace = surroundings.workspace()?;
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         alive::settle(&mut agency, &workspace, &surroundings.clock)?;
-        Ok(Executor {
+        let ground = Ground {
             clock: surroundings.clock,
-            user: surroundings.actor.clone(),
             alive: Arc::new(Alive::begin(&workspace)?),
             answerers: options.answerers.open(surroundings, &workspace),
             workspace,
             options,
+        };
+        Ok(Executor {
+            ground,
+            user: surroundings.actor.clone(),
             agency,
         })
     }
@@ -121,13 +148,9 @@ impl Executor {
     /// Makes another one for a thread beside this one.
     pub fn another(&self) -> Result<Executor> {
         Ok(Executor {
-            clock: self.clock,
+            ground: self.ground.clone(),
             user: self.user.clone(),
-            alive: Arc::clone(&self.alive),
-            agency: SqliteAgency::open_or_create(&self.workspace.agency())?,
-            workspace: self.workspace.clone(),
-            options: self.options.clone(),
-            answerers: self.answerers.clone(),
+            agency: SqliteAgency::open_or_create(&self.ground.workspace.agency())?,
         })
     }
 

@@ -8,6 +8,7 @@ use crate::run::{Action, Detail, Event, Message, Run, STEP, Speaker, Step};
 use crate::store::agency::AgencyTransaction;
 
 /// A run that is being written.
+#[derive(Clone)]
 pub(super) struct Record {
     pub(super) run: Run,
     pub(super) messages: Vec<Message>,

@@ -2,7 +2,10 @@
 
 pub mod alive;
 pub mod journal;
+pub mod listing;
 pub mod logs;
+pub mod pages;
+pub mod proof;
 pub mod recording;
 pub mod written;
 
@@ -73,6 +76,14 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     whole(&*transaction, run.ok_or_else(|| no_run(id))?)
+}
+
+/// Finds a run of a user, or of anybody, in a store that is open.
+pub fn one(agency: &mut SqliteAgency, id: &str, user: Option<&str>) -> Result<Option<Shown>> {
+    let transaction = agency.read()?;
+    let run = transaction.run(id)?;
+    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
+    run.map(|run| whole(&*transaction, run)).transpose()
 }
 
 /// Reads what belongs to a run.

@@ -31,6 +31,11 @@ pub fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown>
     Ok(shown)
 }
 
+/// Writes the page of a run of a user, or of anybody, and returns it.
+pub fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<String> {
+    Ok(html::page(&record(&show(surroundings, id, user)?)))
+}
+
 /// Writes the JUnit XML of a run.
 pub fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
     put(

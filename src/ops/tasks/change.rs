@@ -1,5 +1,6 @@
 //! Changing the fields of a task.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
@@ -58,7 +59,9 @@ impl Patch {
 }
 
 /// A field that can be emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the fields are those of Task")]
 pub enum ListField {
     Description,

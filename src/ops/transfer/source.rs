@@ -2,7 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_stdin, unreadable};
@@ -11,6 +14,8 @@ use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::formats::{beads, cleo, taskmaster, taskwarrior, todo};
 use crate::transfer::{FILE_MAX, Fault, Format, Item, LINE_MAX, Place, Setting, Sink};
 
+/// How many items are read ahead. Each may be as large as a line.
+const AHEAD: usize = 64;
 /// How much of a file is looked at before all of it is read.
 const START: u64 = LINE_MAX as u64;
 /// Largest file of one task, in bytes.
@@ -167,8 +172,22 @@ impl Source {
         })
     }
 
-    /// Reads everything once.
+    /// Reads everything once. A thread of its own reads ahead, so that what comes after is understood
+    /// while what came before is written.
     pub(super) fn read(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {
+        let (sender, receiver) = mpsc::sync_channel(AHEAD);
+        thread::scope(|scope| {
+            let reading = scope.spawn(move || {
+                let gone = || Error::new(Code::Internal, "nobody takes what is read any more");
+                self.read_here(now, &mut |item| sender.send(item).map_err(|_| gone()))
+            });
+            // An error of who takes it ends the reading: the channel is gone with the loop.
+            receiver.into_iter().try_for_each(sink)?;
+            reading.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    fn read_here(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {
         match &self.content {
             Content::Lines(path) => {
                 let file = File::open(path).map_err(|cause| unreadable(path, cause))?;

@@ -61,6 +61,19 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
     Ok(verdict)
 }
 
+/// Checks what the agent of a task left behind, and records nothing.
+pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+    let required = required_sections(context)?;
+    let workspace = context.workspace.clone();
+    context.read(|transaction| {
+        require(transaction, task)?;
+        match transaction.latest_spawn(task)? {
+            Some(record) => check_output(&workspace, &record, &required),
+            None => check_unspawned(&workspace, transaction, task, &required),
+        }
+    })
+}
+
 /// Returns the sections that the base protocol in force asks for.
 pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>> {
     let places = context.surroundings.places(Some(&context.workspace));

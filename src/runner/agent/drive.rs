@@ -3,6 +3,9 @@
 //! all that it started. One thread serves it and sleeps while nothing happens, so that many run at
 //! once in one process for little.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +19,7 @@ use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::runner::process::{self, GRACE, LINGER};
+use crate::runner::program;
 use crate::runner::signals::Guard;
 use crate::runner::strays::Strays;
 
@@ -44,8 +48,7 @@ pub fn drive(
 ) -> Result<Ended> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
-    let mut command = command(&invocation, &job.folder)?;
-    surround(&mut command, &invocation, job);
+    let mut command = command(&invocation, job)?;
     let strays = Strays::expect(&mut command);
     let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
     let begun = Instant::now();
@@ -74,10 +77,11 @@ pub fn drive(
     attempt.judge(ending, exit_code)
 }
 
-fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
-    let Some((program, arguments)) = invocation.words.split_first() else {
+fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
+    let Some((name, arguments)) = invocation.words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
+    let folder: &Path = &job.folder;
     // The system does not tell a program that is missing from a folder that is.
     if !folder.is_dir() {
         let message = format!(
@@ -87,8 +91,12 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
         let fix = format!("ls -ld {}", quote(&folder.to_string_lossy()));
         return Err(Error::new(Code::FileUnreadable, message).fix(fix));
     }
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
+    let environment = surroundings(invocation, job);
+    let path = environment.get(OsStr::new("PATH"));
+    let program = path.and_then(|path| program::find(name.as_ref(), path));
+    let mut command = Command::new(program.unwrap_or_else(|| name.into()));
+    command.arg0(name).args(arguments).current_dir(folder);
+    command.env_clear().envs(environment);
     let input = match invocation.reads_prompt {
         true => Stdio::piped(),
         false => Stdio::null(),
@@ -97,14 +105,15 @@ fn command(invocation: &Invocation, folder: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// Gives a program its environment. What the job says comes last and counts.
-fn surround(command: &mut Command, invocation: &Invocation, job: &Job) {
+/// The environment of a program. What the job says comes last and counts.
+fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
-    command
-        .env_clear()
-        .envs(environment::passed(std::env::vars_os(), names))
-        .envs(given.map(|(name, value)| (name, value)));
+    let mut all: BTreeMap<_, _> = environment::passed(std::env::vars_os(), names)
+        .into_iter()
+        .collect();
+    all.extend(given.map(|(name, value)| (name.into(), value.into())));
+    all
 }
 
 /// One attempt under way.

@@ -12,6 +12,9 @@ pub trait Agents {
     /// Counts the agents that were registered while cleo ran.
     fn runtime_agents(&self) -> Result<usize>;
 
+    /// Returns a number that grows with each change of an agent; 0 when there was none.
+    fn agents_revision(&self) -> Result<u64>;
+
     /// Writes an agent, new or changed, whole. A changed one keeps its place.
     fn put_agent(&mut self, agent: &Agent) -> Result<()>;
 

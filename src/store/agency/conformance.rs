@@ -3,8 +3,8 @@
 use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
-    AnsweredBy, Conversation, ConversationStatus, Detail, Message, RoutedBy, Run, RunKind,
-    RunStatus, Speaker, Usage,
+    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run,
+    RunKind, RunStatus, Speaker, Usage,
 };
 
 mod chat;
@@ -16,6 +16,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     agents_come_in_the_order_of_their_first_writing,
     what_is_not_committed_is_not_there,
     runtime_agents_are_counted,
+    each_change_of_an_agent_is_a_revision,
     chat::nothing_of_the_chat_is_there_at_first,
     chat::what_is_written_is_read_under_its_client_only,
     chat::components_come_in_their_order,
@@ -28,6 +29,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     runs_come_newest_first_and_filters_count,
     tallies_follow_every_change_of_a_run,
     events_grow_and_are_read_from_any_cursor,
+    delegations_come_newest_first,
     the_last_messages_come_in_the_order_in_which_they_were_said,
     conversations_come_by_what_was_said_last,
 ];
@@ -102,6 +104,27 @@ fn what_is_not_committed_is_not_there(agency: &mut dyn Agency) {
     assert!(transaction.agent("full").unwrap().is_some());
     drop(transaction);
     assert_eq!(ids(agency), [] as [String; 0]);
+}
+
+fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Agency) {
+    let revision = |agency: &mut dyn Agency| agency.read().unwrap().agents_revision().unwrap();
+    assert_eq!(revision(agency), 0);
+    put(agency, &[&full()]);
+    let first = revision(agency);
+    put(agency, &[&full()]);
+    let second = revision(agency);
+    assert!(0 < first && first < second);
+    let mut transaction = agency.write().unwrap();
+    transaction.remove_agent("nobody").unwrap();
+    transaction
+        .use_agent("full", "2026-01-26T09:00:00.000Z")
+        .unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(revision(agency), second);
+    let mut transaction = agency.write().unwrap();
+    transaction.remove_agent("full").unwrap();
+    transaction.commit().unwrap();
+    assert!(revision(agency) > second);
 }
 
 fn runtime_agents_are_counted(agency: &mut dyn Agency) {
@@ -239,7 +262,9 @@ fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
         limit: 1,
         ..all.clone()
     };
-    assert_eq!(found(one), ("3".into(), 3));
+    assert_eq!(found(one.clone()), ("3".into(), 3));
+    let second = RunFilter { offset: 1, ..one };
+    assert_eq!(found(second), ("2".into(), 3));
     let agent = RunFilter {
         agent: Some("a".into()),
         ..all.clone()
@@ -314,6 +339,36 @@ fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Agency) {
     assert_eq!(transaction.last_event().unwrap(), 3);
 }
 
+fn delegations_come_newest_first(agency: &mut dyn Agency) {
+    let mut transaction = agency.write().unwrap();
+    let other = Run {
+        user: "v".into(),
+        ..run("y", None, RunStatus::Running)
+    };
+    transaction
+        .put_run(&run("x", None, RunStatus::Running))
+        .unwrap();
+    transaction.put_run(&other).unwrap();
+    for (kind, run) in [
+        ("k", "x"),
+        (DELEGATION, "x"),
+        (DELEGATION, "y"),
+        (DELEGATION, "x"),
+    ] {
+        transaction
+            .add_event(run, "t", kind, &Detail::new())
+            .unwrap();
+    }
+    let cursors = |user, before, limit| -> Vec<u64> {
+        let events = transaction.delegations(user, before, limit).unwrap();
+        events.iter().map(|event| event.cursor).collect()
+    };
+    assert_eq!(cursors(None, None, 9), [4, 3, 2]);
+    assert_eq!(cursors(None, Some(4), 1), [3]);
+    assert_eq!(cursors(Some("u"), None, 9), [4, 2]);
+    assert_eq!(cursors(Some("w"), None, 9), [0; 0]);
+}
+
 fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Message {
     Message {
         id: format!("m{number}"),
@@ -343,6 +398,19 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
     assert_eq!(transaction.message_count("c").unwrap(), 3);
     assert_eq!(transaction.message_count("none").unwrap(), 0);
     assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
+    let before = |id, limit| transaction.messages_before("c", id, limit).unwrap();
+    assert_eq!(before("m4", 9), said[0..2]);
+    assert_eq!(before("m4", 1), said[1..2]);
+    assert_eq!(before("m3", 1), said[1..2]);
+    assert_eq!((before("m1", 9), before("none", 9)), (vec![], vec![]));
+    let after = |cursor, limit| -> Vec<u64> {
+        let said = transaction.said_after(cursor, limit).unwrap();
+        said.into_iter().map(|(cursor, _)| cursor).collect()
+    };
+    assert_eq!((after(0, 9), after(0, 1)), (vec![1, 2, 4], vec![1]));
+    assert_eq!((after(2, 9), after(4, 9)), (vec![4], vec![]));
+    assert_eq!(transaction.said_after(3, 1).unwrap()[0].1, said[3]);
+    assert_eq!(transaction.last_said().unwrap(), 4);
 }
 
 fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {

@@ -18,6 +18,22 @@ pub trait Conversations {
     /// Reads the last `limit` messages of a conversation, in the order in which they were said.
     fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
 
+    /// Reads the last `limit` messages of a conversation before one of them, in the order in which they
+    /// were said; none when that one is not there.
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>>;
+
+    /// Reads what was said in conversations after a cursor, oldest first, at most `limit`, with the
+    /// cursor of each.
+    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
+
+    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
+    fn last_said(&self) -> Result<u64>;
+
     /// Counts the messages of a conversation.
     fn message_count(&self, conversation: &str) -> Result<u64>;
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::run::{Conversation, Detail, Event, Message, Run};
+use crate::run::{Conversation, DELEGATION, Detail, Event, Message, Run};
 
 /// A store of agents in memory.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,7 @@ pub struct MemoryAgency {
 #[derive(Clone, Debug, Default)]
 struct State {
     agents: Vec<Agent>,
+    agents_revision: u64,
     chat: chat::ChatState,
     runs: Vec<Run>,
     events: Vec<Event>,
@@ -73,7 +74,12 @@ impl Agents for MemoryTransaction<'_> {
         Ok(runtime.count())
     }
 
+    fn agents_revision(&self) -> Result<u64> {
+        Ok(self.state.agents_revision)
+    }
+
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
+        self.state.agents_revision += 1;
         let agents = &mut self.state.agents;
         match agents.iter_mut().find(|there| there.id == agent.id) {
             Some(there) => *there = agent.clone(),
@@ -85,7 +91,9 @@ impl Agents for MemoryTransaction<'_> {
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
         let before = self.state.agents.len();
         self.state.agents.retain(|agent| agent.id != id);
-        Ok(self.state.agents.len() < before)
+        let is_gone = self.state.agents.len() < before;
+        self.state.agents_revision += u64::from(is_gone);
+        Ok(is_gone)
     }
 }
 
@@ -108,7 +116,11 @@ impl Runs for MemoryTransaction<'_> {
         let runs: Vec<Run> = self.state.runs.iter().rev().filter(fits).cloned().collect();
         Ok(RunPage {
             total: runs.len() as u64,
-            runs: runs.into_iter().take(filter.limit as usize).collect(),
+            runs: runs
+                .into_iter()
+                .skip(filter.offset as usize)
+                .take(filter.limit as usize)
+                .collect(),
         })
     }
 
@@ -156,6 +168,25 @@ impl Runs for MemoryTransaction<'_> {
     fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
         let fits = |event: &&Event| event.cursor > since && run.is_none_or(|run| run == event.run);
         let events = self.state.events.iter().filter(fits);
+        Ok(events.take(limit as usize).cloned().collect())
+    }
+
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>> {
+        let is_whose = |id: &str| {
+            let run = self.state.runs.iter().find(|run| run.id == id);
+            user.is_none() || run.is_some_and(|run| Some(run.user.as_str()) == user)
+        };
+        let events = self.state.events.iter().rev();
+        let events = events.filter(|event| {
+            event.kind == DELEGATION
+                && before.is_none_or(|before| event.cursor < before)
+                && is_whose(&event.run)
+        });
         Ok(events.take(limit as usize).cloned().collect())
     }
 
@@ -230,6 +261,31 @@ impl Conversations for MemoryTransaction<'_> {
         let said: Vec<_> = said.cloned().collect();
         let older = said.len().saturating_sub(limit as usize);
         Ok(said.into_iter().skip(older).collect())
+    }
+
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>> {
+        let said = self.state.messages.iter();
+        let there = said.clone().any(|one| one.id == message);
+        let before = said.take_while(|one| one.id != message && there);
+        let own = before.filter(|one| one.conversation.as_deref() == Some(conversation));
+        let own: Vec<_> = own.cloned().collect();
+        let older = own.len().saturating_sub(limit as usize);
+        Ok(own.into_iter().skip(older).collect())
+    }
+
+    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
+        let said = (1..).zip(self.state.messages.iter().cloned());
+        let said = said.filter(|(at, one)| *at > cursor && one.conversation.is_some());
+        Ok(said.take(limit as usize).collect())
+    }
+
+    fn last_said(&self) -> Result<u64> {
+        Ok(self.state.messages.len() as u64)
     }
 
     fn message_count(&self, conversation: &str) -> Result<u64> {

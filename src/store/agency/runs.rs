@@ -27,6 +27,15 @@ pub trait Runs {
     /// Reads the events after a cursor, of one run or of all, at most `limit`.
     fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
 
+    /// Reads the events that tell where messages went, in the runs of a user or of all, newest first;
+    /// before a cursor, at most `limit`.
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>>;
+
     /// Returns the cursor of the last event; 0 when there is none.
     fn last_event(&self) -> Result<u64>;
 
@@ -50,6 +59,8 @@ pub struct RunFilter {
     pub kind: Option<RunKind>,
     /// At most so many.
     pub limit: u32,
+    /// Without the first so many.
+    pub offset: u32,
 }
 
 impl RunFilter {

@@ -21,6 +21,7 @@ pub(super) fn passes(filter: &Filter, task: &Task) -> bool {
             .is_none_or(|parent| task.parent == Some(parent))
         && (filter.phase.is_none() || filter.phase == task.phase)
         && (filter.agent.is_none() || filter.agent == task.assigned_agent)
+        && (!filter.assigned || task.assigned_agent.is_some())
         && (filter.feature.is_none() || filter.feature == task.feature)
         && (filter.due_before.as_ref())
             .is_none_or(|moment| task.due.as_ref().is_some_and(|due| due < moment))

@@ -33,6 +33,10 @@ CREATE TABLE agents (
     last_used_at TEXT
 ) STRICT;
 
+-- Grows with each change of an agent, so that who keeps agents in memory knows when to look again.
+CREATE TABLE agents_revision (revision INTEGER NOT NULL) STRICT;
+INSERT INTO agents_revision VALUES (0);
+
 CREATE INDEX agents_runtime ON agents (position) WHERE is_runtime = 1;
 
 -- When each agent last answered. Apart from `agents`, in which built-in ones and files have no row.
@@ -120,6 +124,7 @@ CREATE TABLE events (
 ) STRICT;
 
 CREATE INDEX events_by_run ON events (run, cursor);
+CREATE INDEX events_delegations ON events (cursor) WHERE kind = 'agent-delegation';
 
 CREATE TABLE conversations (
     position INTEGER PRIMARY KEY,

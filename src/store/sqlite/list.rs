@@ -51,6 +51,10 @@ impl Conditions {
                 conditions.add(condition, Value::from(moment.clone()));
             }
         }
+        if filter.assigned {
+            let assigned = "t.assigned_agent IS NOT NULL";
+            conditions.parts.push(assigned.to_string());
+        }
         if filter.claimed {
             let held = "t.number IN (SELECT task FROM claims WHERE holder IS NOT NULL)";
             conditions.parts.push(held.to_string());
@@ -77,6 +81,7 @@ impl Conditions {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
             || filter.agent.is_some()
+            || filter.assigned
             || filter.due_before.is_some()
             || filter.due_after.is_some()
             || filter.statuses.len() > 1

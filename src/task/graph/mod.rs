@@ -121,13 +121,19 @@ impl TaskGraph {
 
     /// Counts the tasks that can start now.
     pub fn count_ready(&self) -> usize {
+        self.ready().count()
+    }
+
+    /// Returns the tasks that can start now, by id.
+    pub fn ready(&self) -> impl Iterator<Item = TaskId> {
         let waiting = self.waiting();
         let is_ready = |place: usize, node: &Node| {
             node.status == Status::Pending && waiting.is_work[place] && waiting.waits[place] == 0
         };
-        self.open()
-            .filter(|(place, node)| is_ready(*place, node))
-            .count()
+        let ready = self
+            .open()
+            .filter(move |(place, node)| is_ready(*place, node));
+        ready.map(|(_, node)| node.id)
     }
 
     /// Finds a node, not outside.
@@ -141,7 +147,7 @@ impl TaskGraph {
     }
 
     /// Finds a node, also outside.
-    fn node(&self, id: TaskId) -> Option<&Node> {
+    pub fn node(&self, id: TaskId) -> Option<&Node> {
         self.find(id).or_else(|| self.outside.get(&id))
     }
 

@@ -45,6 +45,12 @@ impl Agents for SqliteAgencyTransaction<'_> {
         Ok(count.unwrap_or(0) as usize)
     }
 
+    fn agents_revision(&self) -> Result<u64> {
+        let sql = "SELECT revision FROM agents_revision";
+        let revision = self.first(sql, (), |row| row.get::<_, i64>(0))?;
+        Ok(revision.map_or(0, i64::unsigned_abs))
+    }
+
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
         let list = |words: &[String]| serde_json::json!(words).to_string();
         self.execute(
@@ -64,12 +70,23 @@ impl Agents for SqliteAgencyTransaction<'_> {
                 ":last_used_at": agent.last_used_at,
             },
         )?;
-        Ok(())
+        self.revise()
     }
 
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
         let removed = self.execute("DELETE FROM agents WHERE id = ?1", [id])?;
+        if removed > 0 {
+            self.revise()?;
+        }
         Ok(removed > 0)
+    }
+}
+
+impl SqliteAgencyTransaction<'_> {
+    /// Notes that an agent was changed.
+    fn revise(&self) -> Result<()> {
+        let sql = "UPDATE agents_revision SET revision = revision + 1";
+        self.execute(sql, ()).map(|_| ())
     }
 }
 

@@ -83,6 +83,40 @@ impl Conversations for SqliteAgencyTransaction<'_> {
         Ok(said)
     }
 
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>> {
+        let sql = format!(
+            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1
+                AND position < (SELECT position FROM messages WHERE id = ?2)
+             ORDER BY position DESC LIMIT ?3"
+        );
+        let mut said = self.all(&sql, (conversation, message, limit), read_message)?;
+        said.reverse();
+        Ok(said)
+    }
+
+    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
+        let sql = format!(
+            "SELECT {MESSAGE}, position FROM messages
+             WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
+        );
+        let cursor = i64::try_from(cursor).unwrap_or(i64::MAX);
+        self.all(&sql, (cursor, limit), |row| {
+            Ok((row.get::<_, i64>(7)?.unsigned_abs(), read_message(row)?))
+        })
+    }
+
+    fn last_said(&self) -> Result<u64> {
+        let last = self.first("SELECT max(position) FROM messages", (), |row| {
+            row.get::<_, Option<i64>>(0)
+        })?;
+        Ok(last.flatten().map_or(0, i64::unsigned_abs))
+    }
+
     fn message_count(&self, conversation: &str) -> Result<u64> {
         let sql = "SELECT count(*) FROM messages WHERE conversation = ?1";
         let count = self.first(sql, [conversation], |row| row.get::<_, i64>(0))?;

@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params, params_from_iter};
 
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
-use crate::run::{Detail, Event, Run};
+use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::store::agency::{RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::tasks::{from_json, word};
 
@@ -57,9 +57,10 @@ impl Runs for SqliteAgencyTransaction<'_> {
 
     fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = conditions(filter);
-        values.push(Value::from(filter.limit));
-        let sql =
-            format!("SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ?");
+        values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ? OFFSET ?"
+        );
         let runs = self.all(&sql, params_from_iter(values), read)?;
         let tallies = self.tallies()?;
         let fitting = tallies.iter().filter(|tally| filter.takes(tally));
@@ -117,15 +118,25 @@ impl Runs for SqliteAgencyTransaction<'_> {
             "SELECT cursor, run, at, kind, detail FROM events WHERE {one} AND cursor > ?1
              ORDER BY cursor LIMIT ?2"
         );
-        self.all(&sql, (signed(since), limit, run), |row| {
-            Ok(Event {
-                cursor: unsigned(row, 0)?,
-                run: row.get(1)?,
-                at: row.get(2)?,
-                kind: row.get(3)?,
-                detail: from_json(row, 4)?,
-            })
-        })
+        self.all(&sql, (signed(since), limit, run), read_event)
+    }
+
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>> {
+        let whose = match user {
+            Some(_) => "(SELECT user_id FROM runs WHERE id = run) = ?3",
+            None => "?3 IS NULL",
+        };
+        let sql = format!(
+            "SELECT cursor, run, at, kind, detail FROM events
+             WHERE kind = '{DELEGATION}' AND cursor < ?1 AND {whose} ORDER BY cursor DESC LIMIT ?2"
+        );
+        let before = before.map_or(i64::MAX, signed);
+        self.all(&sql, (before, limit, user), read_event)
     }
 
     fn last_event(&self) -> Result<u64> {
@@ -169,6 +180,16 @@ fn signed(number: u64) -> i64 {
 
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::unsigned_abs)
+}
+
+fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        cursor: unsigned(row, 0)?,
+        run: row.get(1)?,
+        at: row.get(2)?,
+        kind: row.get(3)?,
+        detail: from_json(row, 4)?,
+    })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Run> {

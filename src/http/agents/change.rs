@@ -1,0 +1,207 @@
+//! Making, changing and removing agents.
+
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::row::{Row, draft};
+use super::terms;
+use crate::error::{Code, Error, Result};
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::ops::agents::{self, Sweep, Terms};
+
+/// Whether it is only tried.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Dry {
+    /// Say what would be, and keep nothing.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// An agent that was made or changed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Kept {
+    success: bool,
+    agent: Row,
+    warnings: Vec<String>,
+}
+
+pub(super) fn create(call: &Call) -> Result<Answer> {
+    let Dry { dry_run } = call.query()?;
+    let fields: Map<String, Value> = call.body()?;
+    let surroundings = call.surroundings("agents.register");
+    let terms = terms(call, !dry_run);
+    let draft = draft(fields)?;
+    let is_runtime = draft.id.as_deref().and_then(crate::agent::runtime_moment);
+    if is_runtime.is_some() {
+        let message = "agents of the moment are registered with POST /api/agents/register";
+        return Err(Error::new(Code::AgentInvalid, message));
+    }
+    let shown = agents::register(&surroundings, draft, false, &terms)?.shown;
+    let status = match dry_run {
+        true => StatusCode::OK,
+        false => StatusCode::CREATED,
+    };
+    kept(status, shown)
+}
+
+fn kept(status: StatusCode, mut shown: agents::Shown) -> Result<Answer> {
+    let warnings = std::mem::take(&mut shown.warnings);
+    let kept = Kept {
+        success: true,
+        agent: shown.into(),
+        warnings,
+    };
+    Answer::json(status, &kept)
+}
+
+pub(super) fn update(call: &Call) -> Result<Answer> {
+    let Dry { dry_run } = call.query()?;
+    let fields: Map<String, Value> = call.body()?;
+    let seen = fields.get("updated_at").or(fields.get("updatedAt"));
+    let terms = Terms {
+        seen: seen.map(|seen| seen.as_str().unwrap_or_default().to_string()),
+        ..terms(call, !dry_run)
+    };
+    let surroundings = call.surroundings("agents.update");
+    match agents::update(&surroundings, call.part("id"), draft(fields)?, &terms) {
+        Err(error) if error.code == Code::StatusRefused => changed(call, &error),
+        done => kept(StatusCode::OK, done?),
+    }
+}
+
+/// That an agent was changed meanwhile, and how it is now.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Changed {
+    success: bool,
+    error: String,
+    code: &'static str,
+    agent: Row,
+}
+
+fn changed(call: &Call, error: &Error) -> Result<Answer> {
+    let shown = agents::show(&call.surroundings("agents.show"), call.part("id"))?;
+    let changed = Changed {
+        success: false,
+        error: error.shown().into_owned(),
+        code: error.code.name(),
+        agent: shown.into(),
+    };
+    Answer::json(StatusCode::CONFLICT, &changed)
+}
+
+/// An agent that was registered for the moment.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Registered {
+    success: bool,
+    agent_id: String,
+    /// Whether it was there and is changed.
+    recreated: bool,
+}
+
+pub(super) fn register(call: &Call) -> Result<Answer> {
+    let invalid = |error: Error| match error.code {
+        Code::InputInvalid => Error::new(
+            Code::InputInvalid,
+            match error.message.contains("invalid type") {
+                true => "Invalid agent payload",
+                false => "Invalid JSON",
+            },
+        ),
+        _ => error,
+    };
+    let fields: Map<String, Value> = call.body().map_err(invalid)?;
+    let surroundings = call.surroundings("agents.register");
+    let done = agents::register(&surroundings, draft(fields)?, true, &terms(call, true))?;
+    Answer::ok(&Registered {
+        success: true,
+        agent_id: done.shown.agent.id,
+        recreated: !done.created,
+    })
+}
+
+/// Which agents of the moment go.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Sweeping {
+    /// Only those whose id says that they are older than 30 minutes.
+    older_than: bool,
+}
+
+/// Agents of the moment that were removed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cleaned {
+    success: bool,
+    message: String,
+    cleaned_up: Vec<String>,
+    remaining: Vec<String>,
+    count: Count,
+}
+
+/// How many agents there were.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Count {
+    before: usize,
+    after: usize,
+    removed: usize,
+}
+
+pub(super) fn cleanup(call: &Call) -> Result<Answer> {
+    let Sweeping { older_than } = match call.body.is_empty() {
+        true => Sweeping::default(),
+        false => call.body()?,
+    };
+    let surroundings = call.surroundings("agents.cleanup");
+    let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
+    let sweep = match older_than {
+        true => Sweep::Explicit(millis),
+        false => Sweep::All,
+    };
+    let cleaned = agents::cleanup(&surroundings, sweep)?;
+    Answer::ok(&Cleaned {
+        success: true,
+        message: format!("Cleaned up {} runtime agents", cleaned.removed),
+        cleaned_up: cleaned.cleaned_up,
+        remaining: cleaned.remaining,
+        count: Count {
+            before: cleaned.before,
+            after: cleaned.after,
+            removed: cleaned.removed,
+        },
+    })
+}
+
+/// An agent that was removed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Removed {
+    success: bool,
+    agent: Row,
+    /// True when a built-in agent is as it was built again.
+    restored: bool,
+    /// How many of its executions stay in the history.
+    executions: u64,
+}
+
+pub(super) fn remove(call: &Call) -> Result<Answer> {
+    let surroundings = call.surroundings("agents.remove");
+    let id = call.part("id");
+    let removed = agents::remove(&surroundings, id, &terms(call, true))?;
+    Answer::ok(&Removed {
+        success: true,
+        executions: agents::executions(&surroundings, id, call.only())?,
+        restored: removed.restored,
+        agent: removed.agent.into(),
+    })
+}

@@ -1,0 +1,93 @@
+//! Agents: whom messages can reach.
+
+mod change;
+mod graph;
+mod listed;
+pub(super) mod row;
+
+use super::call::Call;
+use super::fault::Shape;
+use super::route::Route;
+use crate::config::Settings;
+use crate::error::Result;
+use crate::ops::agents::{self, Known, Registrant, Terms};
+use crate::ops::answers::allows_private;
+use crate::ops::tokens::Scope;
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = vec![
+        Route::get("/api/agents/sync", listed::sync)
+            .about("Lists all agents in the order that decides ties")
+            .answers::<listed::Synced>(200),
+        Route::get("/api/agents/list", listed::list)
+            .about("Lists agents with everything that is known of them")
+            .query::<listed::Wanted>()
+            .answers::<listed::Listed>(200),
+        Route::get("/api/agents/registry", listed::registry)
+            .about("Lists the workers: agents behind an address or in a program")
+            .answers::<Vec<listed::Entry>>(200),
+        Route::get("/agents", listed::registry_or_page)
+            .about("Lists the workers for programs that accept JSON; else the page of agents")
+            .answers::<Vec<listed::Entry>>(200)
+            .sends(200, "text/html")
+            .open(),
+        Route::get("/api/agents/delegations", listed::delegations)
+            .about("Lists where messages went and why, newest first")
+            .query::<listed::Before>()
+            .answers::<listed::Delegations>(200),
+        Route::get("/api/agents/metrics", graph::metrics)
+            .about("Counts executions: all, and those of each agent")
+            .answers::<graph::Measured>(200),
+        Route::get("/api/agents/graph", graph::graph)
+            .about("Draws the way of a message: supervisor, router, agents, finalize")
+            .answers::<graph::Drawn>(200),
+        Route::post("/api/agents/create", change::create)
+            .about("Registers an agent to stay")
+            .query::<change::Dry>()
+            .takes::<row::Fields>()
+            .answers::<change::Kept>(201)
+            .answers::<change::Kept>(200),
+        Route::post("/api/agents/register", change::register)
+            .about("Registers an agent for the moment, or changes it")
+            .takes::<row::Fields>()
+            .answers::<change::Registered>(200),
+        Route::post("/api/agents/cleanup", change::cleanup)
+            .about("Removes the agents of the moment")
+            .takes::<change::Sweeping>()
+            .answers::<change::Cleaned>(200)
+            .scope(Scope::Admin),
+        Route::get("/api/agents/{id}", listed::show)
+            .about("Shows an agent")
+            .answers::<listed::Shown>(200),
+        Route::put("/api/agents/{id}", change::update)
+            .about("Changes an agent")
+            .query::<change::Dry>()
+            .takes::<row::Fields>()
+            .answers::<change::Kept>(200)
+            .answers::<change::Changed>(409),
+        Route::delete("/api/agents/{id}", change::remove)
+            .about("Removes an agent; a built-in one becomes as it was built")
+            .answers::<change::Removed>(200),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("agents").errors(Shape::Success))
+        .collect()
+}
+
+/// Returns the agents that a caller sees.
+fn seen(call: &Call) -> Result<Known> {
+    let known = agents::known(&call.surroundings("agents.list"))?;
+    Ok(known.seen_by(call.only()))
+}
+
+/// Says on what terms a caller changes agents.
+fn terms(call: &Call, keeps: bool) -> Terms {
+    let settings: &Settings = &call.server.settings;
+    Terms {
+        by: Registrant::Http,
+        user: call.only().map(String::from),
+        seen: None,
+        allow_private: allows_private(settings),
+        keeps,
+    }
+}

@@ -1,0 +1,86 @@
+//! What is answered.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::{Response, StatusCode};
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::error::{Code, Error, Result};
+use crate::reply::Failure;
+
+/// JSON, as it is called in headers.
+pub(super) const JSON: &str = "application/json";
+
+/// An answer on its way.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Body,
+}
+
+impl Answer {
+    /// Answers with a value, as JSON.
+    pub(super) fn ok<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
+        Answer::json(StatusCode::OK, value)
+    }
+
+    /// Answers with something that was made, as JSON.
+    pub(super) fn created<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
+        Answer::json(StatusCode::CREATED, value)
+    }
+
+    /// Answers that a check failed: with what it found, and the error beside that.
+    pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
+        let whole = json!({"result": value, "error": Failure::of(error)});
+        Answer::json(super::fault::status(error.code), &whole)
+    }
+
+    /// Answers with a value as JSON, under a status.
+    pub(super) fn json<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Result<Answer> {
+        let body = serde_json::to_vec(value).map_err(|cause| {
+            Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
+        })?;
+        Ok(Answer::bytes(JSON, body).under(status))
+    }
+
+    /// Answers with bytes of some type.
+    pub(super) fn bytes(mime: &'static str, bytes: impl Into<Bytes>) -> Answer {
+        Answer::stream(mime, Body::from(bytes.into()))
+    }
+
+    /// Answers with something that comes by and by.
+    pub(super) fn stream(mime: &'static str, body: Body) -> Answer {
+        Answer {
+            status: StatusCode::OK,
+            headers: vec![(CONTENT_TYPE, HeaderValue::from_static(mime))],
+            body,
+        }
+    }
+
+    /// Changes the status.
+    pub(super) fn under(mut self, status: StatusCode) -> Answer {
+        self.status = status;
+        self
+    }
+
+    /// Adds a header. A value that could not be one is left out.
+    pub(super) fn header(mut self, name: HeaderName, value: &str) -> Answer {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// Makes the response of it.
+    pub(super) fn response(self) -> Response<Body> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        for (name, value) in self.headers {
+            response.headers_mut().append(name, value);
+        }
+        response
+    }
+}

@@ -1,0 +1,126 @@
+//! The chat about designs and components.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use super::route::Route;
+use crate::chat::{Called, ChatAgent, Pending, Turn};
+use crate::config::CHAT_PENDING_TTL;
+use crate::error::{Code, Error, Result};
+use crate::id;
+use crate::llm::Model;
+use crate::ops::chat::{self, Advice, DEFAULT, Said};
+use crate::ops::conversations;
+
+/// How the id of a conversation begins that was begun as one.
+const BEGUN: &str = "conv_";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/chat", say)
+            .about("Says something to the chat; nothing is written before a yes")
+            .tag("chat")
+            .takes::<Message>()
+            .answers::<Replied>(200)
+            .errors(Shape::Chat),
+    ]
+}
+
+/// What is said.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Message {
+    /// The message.
+    message: Option<String>,
+    /// The conversation that it belongs to; the caller's own unless told.
+    #[serde(alias = "conversationId")]
+    conversation_id: Option<String>,
+}
+
+/// The reply, in the form of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Replied {
+    response: Response,
+}
+
+/// That it went well, and what was replied.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Response {
+    status: &'static str,
+    data: Data,
+}
+
+/// What was replied.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Data {
+    agent: ChatAgent,
+    reply: String,
+    conversation_id: String,
+    tool_calls: Vec<Called>,
+    pending: Option<Pending>,
+    reason: String,
+}
+
+fn say(call: &Call) -> Result<Answer> {
+    let message: Message = call.body()?;
+    let text = message.message.unwrap_or_default();
+    if text.trim().is_empty() {
+        return Err(Error::new(Code::InputInvalid, "Message is required."));
+    }
+    let id = message
+        .conversation_id
+        .unwrap_or_else(|| DEFAULT.to_string());
+    let conversation = own(call, &id)?;
+    let settings = &call.server.settings;
+    let mut said = Said {
+        message: &text,
+        conversation: &conversation,
+        pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),
+        advice: None,
+    };
+    chat::check(&said)?;
+    let surroundings = call.surroundings("chat");
+    let advice = match Model::from(settings)? {
+        Some(model) => chat::advice(&surroundings, &conversation, &text, &model)?,
+        None => Advice::default(),
+    };
+    said.advice = advice.agent;
+    let turn = chat::turn(&surroundings, &said)?;
+    Answer::ok(&Replied {
+        response: Response {
+            status: "success",
+            data: data(turn, id),
+        },
+    })
+}
+
+fn data(turn: Turn, conversation_id: String) -> Data {
+    Data {
+        agent: turn.agent,
+        reply: turn.reply,
+        conversation_id,
+        tool_calls: turn.tool_calls,
+        pending: turn.pending,
+        reason: turn.reason,
+    }
+}
+
+/// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,
+/// and other names are each caller's own.
+fn own(call: &Call, id: &str) -> Result<String> {
+    if call.caller.is_local {
+        return Ok(id.to_string());
+    }
+    if id.starts_with(BEGUN) {
+        let mut agency = call.agency()?;
+        conversations::page(&mut agency, id, Some(call.user()), None, 1)?;
+        return Ok(id.to_string());
+    }
+    let digest = id::digest(call.user());
+    Ok(format!("{}:{id}", &digest[7..23]))
+}

@@ -1,0 +1,249 @@
+//! Conversations, in the form of the specification's tables.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use super::route::Route;
+use crate::chat::Pending;
+use crate::error::{Code, Error, Result};
+use crate::ops::conversations::{self, CHAT, Change};
+use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
+use crate::store::agency::ConversationFilter;
+
+/// How many conversations or messages are listed unless told, and at most.
+const LIMIT: (u32, u32) = (50, 500);
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = vec![
+        Route::post("/api/conversations/create", create)
+            .about("Begins a conversation with an agent, with the supervisor, or with the chat")
+            .takes::<Beginning>()
+            .answers::<Kept>(201),
+        Route::get("/api/conversations", list)
+            .about("Lists conversations, the one in which something was said last first")
+            .query::<Wanted>()
+            .answers::<Listed>(200),
+        Route::get("/api/conversations/{id}", show)
+            .about("Shows a conversation with what was said last, oldest first")
+            .query::<Part>()
+            .answers::<Shown>(200),
+        Route::put("/api/conversations/{id}", update)
+            .about("Gives a conversation another title, or ends it")
+            .takes::<Changed>()
+            .answers::<Kept>(200),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("conversations").errors(Shape::Success))
+        .collect()
+}
+
+/// A conversation, as a row of the table.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    user_id: String,
+    agent_id: String,
+    title: Option<String>,
+    /// `chat`: with the agents for designs and components; else `agent`.
+    kind: &'static str,
+    status: ConversationStatus,
+    created_at: String,
+    updated_at: String,
+    last_message_at: String,
+}
+
+impl From<Conversation> for Row {
+    fn from(one: Conversation) -> Row {
+        Row {
+            kind: if one.agent == CHAT { "chat" } else { "agent" },
+            id: one.id,
+            user_id: one.user,
+            agent_id: one.agent,
+            title: one.title,
+            status: one.status,
+            created_at: one.created_at,
+            updated_at: one.updated_at,
+            last_message_at: one.last_message_at,
+        }
+    }
+}
+
+/// A conversation that is to begin.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Beginning {
+    /// With whom: an agent, `cleo-supervisor` for the one that fits each message, or `chat`.
+    #[serde(alias = "agentId")]
+    agent_id: Option<String>,
+    /// What it is about, at most 200 characters.
+    title: Option<String>,
+}
+
+/// A conversation after a change.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Kept {
+    success: bool,
+    conversation: Row,
+}
+
+fn create(call: &Call) -> Result<Answer> {
+    let beginning: Beginning = call.body()?;
+    let agent = beginning.agent_id.ok_or_else(|| {
+        Error::new(
+            Code::InputInvalid,
+            "agent_id is required: with whom the conversation is",
+        )
+    })?;
+    let surroundings = call.surroundings("conversations.create");
+    let title = beginning.title.as_deref();
+    let kept = conversations::begin(&surroundings, &agent, title, call.only())?;
+    Answer::created(&Kept {
+        success: true,
+        conversation: kept.conversation.into(),
+    })
+}
+
+/// Which conversations to list.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// At most so many; 50 unless told, at most 500.
+    limit: Option<u32>,
+    /// With this agent.
+    agent: Option<String>,
+    /// With this status.
+    status: Option<ConversationStatus>,
+}
+
+/// Conversations.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Listed {
+    success: bool,
+    conversations: Vec<InList>,
+    total: u64,
+}
+
+/// A conversation in a list.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct InList {
+    #[serde(flatten)]
+    conversation: Row,
+    /// Whether it waits for a yes, a choice, or what a request lacks.
+    waiting: bool,
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let wanted: Wanted = call.query()?;
+    let filter = ConversationFilter {
+        user: call.only().map(String::from),
+        agent: wanted.agent,
+        status: wanted.status,
+        limit: wanted.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+    };
+    let listed = conversations::list(&call.surroundings("conversations.list"), &filter)?;
+    let mut agency = call.agency()?;
+    let mut rows = Vec::with_capacity(listed.conversations.len());
+    for conversation in listed.conversations {
+        rows.push(InList {
+            waiting: conversations::pending(&mut agency, &conversation)?.is_some(),
+            conversation: conversation.into(),
+        });
+    }
+    Answer::ok(&Listed {
+        success: true,
+        conversations: rows,
+        total: listed.total,
+    })
+}
+
+/// Which messages to show.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    /// At most so many; 50 unless told, at most 500.
+    limit: Option<u32>,
+    /// Those before this message.
+    before: Option<String>,
+}
+
+/// A conversation with what was said last.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Shown {
+    success: bool,
+    conversation: Row,
+    messages: Vec<Said>,
+    total: u64,
+    /// What the chat waits for.
+    pending: Option<Pending>,
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    let part: Part = call.query()?;
+    let limit = part.limit.unwrap_or(LIMIT.0).clamp(1, LIMIT.1);
+    let mut agency = call.agency()?;
+    let before = part.before.as_deref();
+    let shown = conversations::page(&mut agency, call.part("id"), call.only(), before, limit)?;
+    Answer::ok(&Shown {
+        success: true,
+        pending: conversations::pending(&mut agency, &shown.conversation)?,
+        conversation: shown.conversation.into(),
+        messages: shown.messages.iter().map(said).collect(),
+        total: shown.total,
+    })
+}
+
+/// What is to be changed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Changed {
+    /// What it is about, at most 200 characters.
+    title: Option<String>,
+    /// `archived` ends it.
+    status: Option<ConversationStatus>,
+}
+
+fn update(call: &Call) -> Result<Answer> {
+    let Changed { title, status } = call.body()?;
+    let surroundings = call.surroundings("conversations.update");
+    let change = Change { title, status };
+    let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;
+    Answer::ok(&Kept {
+        success: true,
+        conversation: kept.conversation.into(),
+    })
+}
+
+/// Something that was said.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(super) struct Said {
+    id: String,
+    #[serde(rename = "type")]
+    kind: Speaker,
+    content: String,
+    metadata: Detail,
+    /// The execution in which it was said.
+    execution_id: Option<String>,
+    created_at: String,
+}
+
+/// Takes a message as the specification has it.
+pub(super) fn said(message: &Message) -> Said {
+    Said {
+        id: message.id.clone(),
+        kind: message.speaker,
+        content: message.content.clone(),
+        metadata: message.metadata.clone(),
+        execution_id: message.run.clone(),
+        created_at: message.created_at.clone(),
+    }
+}

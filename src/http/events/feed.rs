@@ -1,0 +1,286 @@
+//! Who listens, and the thread that tells them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::json;
+use tokio::sync::mpsc::{Sender, channel};
+
+use super::Since;
+use super::frame::{Frame, Kind, Kinds, Place};
+use super::source::Source;
+use super::stream::Stream;
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::ops::executions::Piece;
+use crate::workspace::Workspace;
+
+/// How often the databases are looked at. Who writes in this process has it looked at once.
+const LOOK: Duration = Duration::from_millis(25);
+/// How many events are told again to who comes anew, or comes back.
+const RECENT: u64 = 500;
+/// How far the stream may be behind before what lies between is passed over.
+const BEHIND: u64 = 20_000;
+/// How long the thread rests after it has told something, so that much is told at once.
+const REST: Duration = Duration::from_millis(10);
+/// How often something may wait for a slow listener.
+const QUEUE: usize = 256;
+/// Most who listen.
+const LISTENERS: usize = 2_000;
+
+/// Tells what happens to all who listen.
+pub(in crate::http) struct Feed {
+    state: Mutex<State>,
+    wakes: Condvar,
+    workspace: Workspace,
+}
+
+struct State {
+    place: Place,
+    listeners: Vec<Listener>,
+    is_awake: bool,
+    is_closed: bool,
+}
+
+struct Listener {
+    sender: Sender<Bytes>,
+    only: Option<String>,
+    kinds: Kinds,
+}
+
+impl Feed {
+    /// Begins to look.
+    pub(in crate::http) fn begin(workspace: &Workspace) -> Result<Arc<Feed>> {
+        let mut source = Source::open(workspace)?;
+        let feed = Arc::new(Feed {
+            state: Mutex::new(State {
+                place: source.end()?,
+                listeners: Vec::new(),
+                is_awake: false,
+                is_closed: false,
+            }),
+            wakes: Condvar::new(),
+            workspace: workspace.clone(),
+        });
+        let told = Arc::downgrade(&feed);
+        let thread = thread::Builder::new().name("cleo-feed".to_string());
+        let tell = move || {
+            while let Some(feed) = told.upgrade() {
+                if !feed.turn(&mut source) {
+                    break;
+                }
+            }
+        };
+        thread.spawn(tell).map_err(|cause| {
+            Error::new(Code::Internal, "a thread cannot be started").because(cause)
+        })?;
+        Ok(feed)
+    }
+
+    /// Has the databases looked at now: something was written.
+    pub(in crate::http) fn wake(&self) {
+        self.state().is_awake = true;
+        self.wakes.notify_one();
+    }
+
+    /// Ends all streams, and takes no more listeners.
+    pub(in crate::http) fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.listeners.clear();
+        self.wakes.notify_one();
+    }
+
+    /// Tells a piece of an answer, which is nowhere kept.
+    pub(in crate::http) fn piece(&self, user: &str, piece: &Piece<'_>) {
+        let at = Clock::System.timestamp();
+        let data = json!({
+            "runId": piece.run, "agent": piece.agent, "piece": piece.piece, "at": at,
+        });
+        let frame = Frame::new(Kind::Piece, "piece", None, &data).of(Some(user.into()));
+        self.state().tell(&[frame]);
+    }
+
+    /// Begins to tell somebody, without a gap between what was missed and what comes.
+    pub(super) fn subscribe(
+        &self,
+        only: Option<String>,
+        kinds: Kinds,
+        since: Since,
+    ) -> Result<Stream> {
+        let (sender, comes) = channel(QUEUE);
+        let end = {
+            let mut state = self.state();
+            if state.is_closed || state.listeners.len() >= LISTENERS {
+                return Err(crate::http::respond::busy());
+            }
+            state.listeners.push(Listener {
+                sender,
+                only: only.clone(),
+                kinds: kinds.clone(),
+            });
+            state.place
+        };
+        let missed = self.missed(since, end, only.as_deref(), &kinds)?;
+        Ok(Stream::new(missed, comes))
+    }
+
+    /// Reads what somebody missed up to a place.
+    fn missed(
+        &self,
+        since: Since,
+        end: Place,
+        only: Option<&str>,
+        kinds: &Kinds,
+    ) -> Result<VecDeque<Bytes>> {
+        let from = match since {
+            Since::Now => end,
+            Since::Recent => Place {
+                runs: end.runs.saturating_sub(RECENT),
+                tasks: end.tasks.saturating_sub(RECENT),
+                said: end.said.saturating_sub(RECENT),
+                agents: end.agents,
+            },
+            Since::Place(place) => place,
+        };
+        let gap = since != Since::Recent && from.is_before(&end, RECENT);
+        let mut place = match gap {
+            true => Place {
+                runs: from.runs.max(end.runs.saturating_sub(RECENT)),
+                tasks: from.tasks.max(end.tasks.saturating_sub(RECENT)),
+                said: from.said.max(end.said.saturating_sub(RECENT)),
+                agents: end.agents,
+            },
+            false => from,
+        };
+        // A place that the databases have not reached is one of others: a copy, or an older state.
+        let is_foreign = place.runs > end.runs || place.tasks > end.tasks || place.said > end.said;
+        if is_foreign {
+            place = end;
+        }
+        let mut missed = VecDeque::new();
+        let hello = json!({"id": place.to_string(), "replayed": place != end});
+        missed.push_back(Frame::new(Kind::Stream, "hello", Some(&place), &hello).bytes);
+        if gap || is_foreign {
+            let reset = json!({"reason": "gap"});
+            missed.push_back(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
+        }
+        if place == end {
+            return Ok(missed);
+        }
+        let mut source = Source::open(&self.workspace)?;
+        let mut frames = source.after(&mut place, Some(end))?;
+        if since == Since::Recent && frames.len() > RECENT as usize {
+            frames.drain(..frames.len() - RECENT as usize);
+        }
+        place.agents = place.agents.min(end.agents);
+        if place.agents != end.agents {
+            frames.extend(source.agents(&mut place, &Clock::System)?);
+        }
+        let heard = frames.into_iter().filter(|frame| frame.is_for(kinds, only));
+        missed.extend(heard.map(|frame| frame.bytes));
+        Ok(missed)
+    }
+
+    /// Waits until something has happened and tells it; false when nobody is to be told any more.
+    fn turn(&self, source: &mut Source) -> bool {
+        let state = self.state();
+        let wait = self
+            .wakes
+            .wait_timeout_while(state, LOOK, |state| !state.is_awake && !state.is_closed);
+        let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
+        if state.is_closed {
+            return false;
+        }
+        state.is_awake = false;
+        let (mut place, is_heard) = (state.place, !state.listeners.is_empty());
+        drop(state);
+        // What cannot be read now is looked at again.
+        let frames = new(source, &mut place, is_heard).unwrap_or_else(|_| {
+            source.forget();
+            Vec::new()
+        });
+        let mut state = self.state();
+        if is_heard || state.listeners.is_empty() {
+            state.place = place;
+            if !frames.is_empty() {
+                state.tell(&frames);
+                drop(state);
+                thread::sleep(REST);
+            }
+        } else {
+            // Somebody came meanwhile, and is to hear what was passed over.
+            source.forget();
+            state.is_awake = true;
+        }
+        true
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads what is new after a place, and moves it on.
+fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Frame>> {
+    if !source.has_changed()? {
+        return Ok(Vec::new());
+    }
+    let end = source.end()?;
+    if !is_heard {
+        *place = end;
+        return Ok(Vec::new());
+    }
+    let mut frames = Vec::new();
+    if place.is_before(&end, BEHIND) {
+        *place = Place {
+            agents: place.agents,
+            ..end
+        };
+        let reset = json!({"reason": "gap"});
+        frames.push(Frame::new(Kind::Stream, "reset", Some(place), &reset));
+    }
+    frames.extend(source.after(place, Some(end))?);
+    frames.extend(source.agents(place, &Clock::System)?);
+    if place.is_before(&end, 0) {
+        // There is more than is read at once.
+        source.forget();
+    }
+    Ok(frames)
+}
+
+impl State {
+    /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
+    /// let go, and comes back where it was.
+    fn tell(&mut self, frames: &[Frame]) {
+        let mut told: Vec<(Option<String>, Kinds, Bytes)> = Vec::new();
+        self.listeners.retain(|listener| {
+            let (only, kinds) = (&listener.only, &listener.kinds);
+            let same = told
+                .iter()
+                .find(|(user, some, _)| user == only && some == kinds);
+            let bytes = match same {
+                Some((.., bytes)) => bytes.clone(),
+                None => {
+                    let bytes = heard(frames, kinds, only.as_deref());
+                    told.push((only.clone(), kinds.clone(), bytes.clone()));
+                    bytes
+                }
+            };
+            match bytes.is_empty() {
+                true => !listener.sender.is_closed(),
+                false => listener.sender.try_send(bytes).is_ok(),
+            }
+        });
+    }
+}
+
+/// Puts together what somebody hears.
+fn heard(frames: &[Frame], kinds: &Kinds, only: Option<&str>) -> Bytes {
+    let heard = frames.iter().filter(|frame| frame.is_for(kinds, only));
+    let parts: Vec<&[u8]> = heard.map(|frame| frame.bytes.as_ref()).collect();
+    parts.concat().into()
+}

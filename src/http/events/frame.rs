@@ -1,0 +1,221 @@
+//! An event as it goes over the wire: written once, shared by all who listen.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::error::{Code, Error, Result};
+
+/// A kind of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Run,
+    Task,
+    Agents,
+    Conversation,
+    Piece,
+    /// What concerns the stream itself: everybody hears it.
+    Stream,
+}
+
+/// Their names.
+const KINDS: [(&str, Kind); 5] = [
+    ("run", Kind::Run),
+    ("task", Kind::Task),
+    ("agents", Kind::Agents),
+    ("conversation", Kind::Conversation),
+    ("piece", Kind::Piece),
+];
+
+/// Some kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kinds(Vec<Kind>);
+
+impl Default for Kinds {
+    fn default() -> Kinds {
+        Kinds(KINDS.iter().map(|(_, kind)| *kind).collect())
+    }
+}
+
+impl Kinds {
+    /// Reads names with commas between them.
+    pub(super) fn read(names: &str) -> Result<Kinds> {
+        let kinds = names.split(',').map(|name| {
+            let found = KINDS.iter().find(|(there, _)| *there == name.trim());
+            found.map(|(_, kind)| *kind).ok_or_else(|| {
+                let all: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
+                let message = format!("`{name}` is no kind of events; use {}", all.join(", "));
+                Error::new(Code::InputInvalid, message)
+            })
+        });
+        kinds.collect::<Result<_>>().map(Kinds)
+    }
+
+    /// Says whether a kind is among them.
+    pub(super) fn have(&self, kind: Kind) -> bool {
+        kind == Kind::Stream || self.0.contains(&kind)
+    }
+}
+
+/// A place in the stream: how far it has come in each of its sources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Cursor of the events of runs.
+    pub(super) runs: u64,
+    /// Cursor of the changes of tasks.
+    pub(super) tasks: u64,
+    /// Revision of the agents.
+    pub(super) agents: u64,
+    /// Cursor of what was said in conversations.
+    pub(super) said: u64,
+}
+
+impl Place {
+    /// Says whether it lies more than some events before another in any of the sources.
+    pub(super) fn is_before(&self, other: &Place, events: u64) -> bool {
+        let before = |one: u64, other: u64| other.saturating_sub(one) > events;
+        before(self.runs, other.runs)
+            || before(self.tasks, other.tasks)
+            || before(self.said, other.said)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place {
+            runs,
+            tasks,
+            agents,
+            said,
+        } = self;
+        write!(formatter, "{runs}.{tasks}.{agents}.{said}")
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Place, String> {
+        let wrong = || "that is no id of an event: ids look like 120.45.7.3".to_string();
+        if text.len() > 84 {
+            return Err(wrong());
+        }
+        let numbers: Vec<u64> = text
+            .split('.')
+            .map(|number| number.parse().map_err(|_| wrong()))
+            .collect::<std::result::Result<_, _>>()?;
+        match numbers[..] {
+            [runs, tasks, agents, said] => Ok(Place {
+                runs,
+                tasks,
+                agents,
+                said,
+            }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// An event on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    /// Whose it is; none: everybody's.
+    pub(super) user: Option<Arc<str>>,
+    pub(super) bytes: Bytes,
+}
+
+impl Frame {
+    /// Writes an event. One without a place cannot be gone on from.
+    pub(super) fn new(
+        kind: Kind,
+        name: &str,
+        place: Option<&Place>,
+        data: &impl Serialize,
+    ) -> Frame {
+        // JSON holds no ends of lines, so that nothing in it can look like another event.
+        let data = serde_json::to_string(data).unwrap_or_default();
+        let text = match place {
+            Some(place) => format!("id: {place}\nevent: {name}\ndata: {data}\n\n"),
+            None => format!("event: {name}\ndata: {data}\n\n"),
+        };
+        Frame {
+            kind,
+            user: None,
+            bytes: text.into(),
+        }
+    }
+
+    /// Says whose it is.
+    pub(super) fn of(mut self, user: Option<Arc<str>>) -> Frame {
+        self.user = user;
+        self
+    }
+
+    /// Says whether somebody hears it who hears some kinds, and only what is a user's.
+    pub(super) fn is_for(&self, kinds: &Kinds, only: Option<&str>) -> bool {
+        let is_theirs = match (&self.user, only) {
+            (Some(user), Some(only)) => **user == *only,
+            _ => true,
+        };
+        is_theirs && kinds.have(self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_is_written() {
+        let place = Place {
+            runs: 120,
+            tasks: 45,
+            agents: 7,
+            said: u64::MAX,
+        };
+        assert_eq!(place.to_string().parse(), Ok(place));
+        for wrong in [
+            "",
+            "1",
+            "1.2.3",
+            "1.2.3.4.5",
+            "1.2.3.-4",
+            "a.b.c.d",
+            "1.2.3.99999999999999999999",
+        ] {
+            assert!(wrong.parse::<Place>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_cannot_look_like_another_event() {
+        let data = json!({"text": "a\n\nid: 9\r\nevent: x"});
+        let frame = Frame::new(Kind::Run, "run", Some(&Place::default()), &data);
+        let text = String::from_utf8(frame.bytes.to_vec()).unwrap();
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.starts_with("id: 0.0.0.0\nevent: run\ndata: {"));
+    }
+
+    #[test]
+    fn nobody_hears_of_others_or_what_was_not_asked_for() {
+        let frame =
+            |user: Option<&str>| Frame::new(Kind::Run, "run", None, &()).of(user.map(Arc::from));
+        let (all, tasks) = (Kinds::default(), Kinds::read("task").unwrap());
+        for (user, kinds, only, hears) in [
+            (Some("ann"), &all, Some("ann"), true),
+            (Some("ann"), &all, Some("bob"), false),
+            (Some("ann"), &all, None, true),
+            (None, &all, Some("bob"), true),
+            (Some("ann"), &tasks, Some("ann"), false),
+        ] {
+            assert_eq!(frame(user).is_for(kinds, only), hears, "{user:?} {only:?}");
+        }
+        assert!(Kinds::read("run,nope").is_err());
+    }
+}

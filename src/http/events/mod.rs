@@ -1,0 +1,84 @@
+//! What happens, told while it happens, whoever does it: this server, another one, a command.
+//!
+//! One thread looks whether the databases have changed, reads what is new, writes each event once as
+//! bytes, and hands these to all who listen. Places in the stream are cursors of the databases, so
+//! that whoever comes back, also to another server, goes on where it was.
+
+pub(super) mod feed;
+mod frame;
+mod source;
+mod stream;
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, HeaderName};
+use serde::Deserialize;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::route::{Promise, Route};
+use crate::error::{Code, Error, Result};
+use frame::{Kinds, Place};
+
+/// From where on events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// The last ones that there are, and from now on.
+    Recent,
+    /// From now on.
+    Now,
+    /// After a place.
+    Place(Place),
+}
+
+/// What somebody wants to hear.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    /// Kinds of events with commas between them: run, task, agents, conversation, piece. All unless told.
+    kinds: Option<String>,
+    /// The id of an event: those after it; `now`: from now on. The header Last-Event-ID stands before it.
+    since: Option<String>,
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/events", |_| Err(super::respond::busy()))
+            .about("Tells what happens while it happens, as server-sent events")
+            .tag("events")
+            .query::<Wanted>()
+            .sends(200, "text/event-stream")
+            .waiting(listen),
+    ]
+}
+
+fn listen(call: Call) -> Promise {
+    Box::pin(async move {
+        let (kinds, since) = wanted(&call)?;
+        let (feed, only) = (call.server.feed.clone(), call.only().map(String::from));
+        // What was missed is read from the disk, so not here, where all wait.
+        let subscribed =
+            tokio::task::spawn_blocking(move || feed.subscribe(only, kinds, since)).await;
+        let stream = subscribed.map_err(|cause| {
+            Error::new(Code::Internal, "the events cannot be read").because(cause)
+        })??;
+        Ok(Answer::stream("text/event-stream", Body::new(stream))
+            .header(CACHE_CONTROL, "no-store")
+            .header(HeaderName::from_static("x-accel-buffering"), "no"))
+    })
+}
+
+fn wanted(call: &Call) -> Result<(Kinds, Since)> {
+    let wanted: Wanted = call.query()?;
+    let kinds = wanted.kinds.as_deref().map(Kinds::read).transpose()?;
+    let since = call.header("last-event-id").or(wanted.since.as_deref());
+    let since = match since.map(str::trim) {
+        None | Some("") => Since::Recent,
+        Some("now") => Since::Now,
+        Some(id) => Since::Place(
+            id.parse()
+                .map_err(|what: String| Error::new(Code::InputInvalid, what))?,
+        ),
+    };
+    Ok((kinds.unwrap_or_default(), since))
+}

@@ -1,0 +1,360 @@
+//! Executions: a message, the agent that it goes to, and what comes of it.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use super::route::{Promise, Route};
+use crate::error::{Code, Error, Result};
+use crate::ops::executions::{self, Order, Request};
+use crate::ops::runs::{self, Shown};
+use crate::route::Query;
+use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
+use crate::store::agency::RunFilter;
+
+/// How long somebody waits at most who waits for the end of an execution.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+/// How many executions are listed unless told, and at most.
+const LIMIT: (u32, u32) = (50, 500);
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/agents/execute", |_| Err(super::respond::busy()))
+            .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
+            .tag("executions")
+            .query::<Wait>()
+            .takes::<Input>()
+            .answers::<Executed>(200)
+            .errors(Shape::Bare)
+            .waiting(execute),
+        Route::get("/api/agents/execute", list)
+            .about("Lists executions, newest first")
+            .tag("executions")
+            .query::<Listing>()
+            .answers::<Executions>(200)
+            .errors(Shape::Success),
+        Route::get("/api/agents/execution/{id}", show)
+            .about("Shows an execution with its steps and messages")
+            .tag("executions")
+            .answers::<Executed>(200)
+            .errors(Shape::Plain),
+        Route::post("/api/agents/execution/{id}/cancel", cancel)
+            .about("Gives up an execution that is not over; what a model still says of it is dropped")
+            .tag("executions")
+            .answers::<Executed>(200)
+            .errors(Shape::Success),
+    ]
+}
+
+/// Whether to wait.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    /// Answer when it is over, or after two minutes as it stands then.
+    #[serde(default)]
+    wait: bool,
+}
+
+/// What is to be executed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Input {
+    /// The message.
+    #[serde(alias = "message")]
+    input: Option<String>,
+    /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
+    #[serde(alias = "agent_id")]
+    agent_id: Option<String>,
+    /// The conversation that it belongs to.
+    #[serde(alias = "conversation_id")]
+    conversation_id: Option<String>,
+    /// `requested_agent_id` counts where no agent is asked for.
+    metadata: Option<Value>,
+    /// As `metadata`.
+    context: Option<Value>,
+}
+
+impl Input {
+    fn order(self, call: &Call) -> Result<Order> {
+        let text = self.input.unwrap_or_default();
+        if text.trim().is_empty() {
+            return Err(Error::new(Code::InputInvalid, "Input is required"));
+        }
+        let wish = |place: &Option<Value>| {
+            let wish = place.as_ref()?.get("requested_agent_id")?.as_str()?;
+            Some(wish.to_string())
+        };
+        let agent = self.agent_id.filter(|id| !id.trim().is_empty());
+        let agent = agent.or_else(|| wish(&self.metadata).or_else(|| wish(&self.context)));
+        Ok(Order {
+            user: call.user().to_string(),
+            only: call.only().map(String::from),
+            request: Request {
+                query: Query::new(text, agent)?,
+                conversation: self.conversation_id,
+            },
+        })
+    }
+}
+
+fn execute(call: Call) -> Promise {
+    Box::pin(async move {
+        let Wait { wait } = call.query()?;
+        let order = call.body::<Input>()?.order(&call)?;
+        let outcome = call.header("idempotency-key").map(|key| {
+            let keys = &call.server.keys;
+            keys.outcome(call.user(), key, Instant::now())
+        });
+        let outcome = outcome.transpose()?;
+        let mut first = match &outcome {
+            Some(outcome) => Some(outcome.lock().await),
+            None => None,
+        };
+        if let Some(id) = first.as_ref().and_then(|first| first.as_ref()) {
+            return found(&call, id);
+        }
+        let told = call.server.scribe()?.execute(order, wait)?;
+        let told = match wait {
+            true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
+                Error::new(
+                    Code::RunTimeout,
+                    "the execution is not over yet; look at it again",
+                )
+            })?,
+            false => told.await,
+        };
+        let shown = told.map_err(|_| super::respond::busy())??;
+        if let Some(first) = &mut first {
+            **first = Some(shown.run.id.clone());
+        }
+        Answer::ok(&Executed::of(shown))
+    })
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    found(call, call.part("id"))
+}
+
+fn found(call: &Call, id: &str) -> Result<Answer> {
+    let nothing = || Error::new(Code::RunNotFound, "Execution not found");
+    let mut agency = call.agency()?;
+    let shown = runs::one(&mut agency, id, call.only())?;
+    let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
+    Answer::ok(&Executed::of(shown.ok_or_else(nothing)?))
+}
+
+fn cancel(call: &Call) -> Result<Answer> {
+    let (id, clock) = (call.part("id"), call.server.surroundings.clock);
+    executions::cancel(&mut *call.agency()?, &clock, id, call.only(), call.user())?;
+    call.server.feed.wake();
+    found(call, id)
+}
+
+/// Which executions to list.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    /// At most so many; 50 unless told, at most 500.
+    limit: Option<u32>,
+    /// With this status.
+    status: Option<RunStatus>,
+    /// By this agent.
+    agent: Option<String>,
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let listing: Listing = call.query()?;
+    let filter = RunFilter {
+        user: call.only().map(String::from),
+        agent: listing.agent,
+        status: listing.status,
+        kind: Some(RunKind::Execution),
+        limit: listing.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+        offset: 0,
+    };
+    let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
+    Answer::ok(&Executions {
+        success: true,
+        executions: listed.runs.into_iter().map(Execution::of).collect(),
+        total: listed.total,
+    })
+}
+
+/// An execution, in the form of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+struct Executed {
+    success: bool,
+    execution: Execution,
+}
+
+/// Executions.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+struct Executions {
+    success: bool,
+    /// Newest first, without steps and messages.
+    executions: Vec<Execution>,
+    /// How many there are without the limit.
+    total: u64,
+}
+
+/// An execution: the record of the specification, and what cleo knows besides.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Execution {
+    id: String,
+    /// The agent that was asked for; the supervisor when none was.
+    agent_id: String,
+    status: RunStatus,
+    start_time: String,
+    end_time: Option<String>,
+    input: String,
+    output: Option<String>,
+    /// Where the message went; none when no agent fits.
+    delegated_to: Option<String>,
+    routing: Routing,
+    /// What the answer comes from; `offline` is none.
+    answered_by: Option<AnsweredBy>,
+    model: Option<String>,
+    conversation_id: Option<String>,
+    user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Vec<Said>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_step: Option<String>,
+    error: Option<String>,
+    metrics: Metrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Vec<Step>>,
+}
+
+/// Why the message went where it went.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+struct Routing {
+    by: RoutedBy,
+    score: u32,
+    reason: String,
+}
+
+/// What an execution took; none where nobody counted.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metrics {
+    total_tokens: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    /// In milliseconds.
+    execution_time: Option<u64>,
+    tool_calls_count: u32,
+    handoffs_count: u32,
+    error_count: u32,
+    /// In US dollars.
+    cost: Option<f64>,
+}
+
+/// A message, in the form of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    id: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    content: String,
+    timestamp: String,
+    metadata: Detail,
+    tool_calls: Vec<Value>,
+}
+
+/// Who says something, in the words of the specification.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Human,
+    Ai,
+    System,
+}
+
+impl Executed {
+    fn of(shown: Shown) -> Executed {
+        let mut execution = Execution::of(shown.run);
+        let said = |message| Said::of(message, &execution.id);
+        execution.messages = Some(shown.messages.into_iter().map(said).collect());
+        execution.current_step = shown.steps.last().map(|step| step.id.clone());
+        execution.steps = Some(shown.steps);
+        Executed {
+            success: true,
+            execution,
+        }
+    }
+}
+
+impl Execution {
+    fn of(run: Run) -> Execution {
+        let usage = run.usage;
+        Execution {
+            metrics: Metrics {
+                total_tokens: usage.and_then(|usage| usage.total_tokens),
+                input_tokens: usage.and_then(|usage| usage.input_tokens),
+                output_tokens: usage.and_then(|usage| usage.output_tokens),
+                execution_time: run.execution_time_ms,
+                tool_calls_count: 0,
+                handoffs_count: u32::from(run.agent.is_some()),
+                error_count: u32::from(run.error.is_some()),
+                cost: run.cost,
+            },
+            routing: Routing {
+                by: run.routed_by,
+                score: run.routing_score,
+                reason: run.routing_reason,
+            },
+            id: run.id,
+            agent_id: run.requested_agent.unwrap_or(run.supervisor),
+            status: run.status,
+            start_time: run.started_at,
+            end_time: run.completed_at,
+            input: run.input,
+            output: run.output,
+            delegated_to: run.agent,
+            answered_by: run.answered_by,
+            model: run.model,
+            conversation_id: run.conversation,
+            user: run.user,
+            messages: None,
+            current_step: None,
+            error: run.error,
+            steps: None,
+        }
+    }
+}
+
+impl Said {
+    fn of(message: Message, execution: &str) -> Said {
+        let mut metadata = message.metadata;
+        metadata.insert("execution_id".to_string(), execution.into());
+        Said {
+            id: message.id,
+            kind: match message.speaker {
+                Speaker::User => Kind::Human,
+                Speaker::Agent => Kind::Ai,
+                Speaker::System => Kind::System,
+            },
+            content: message.content,
+            timestamp: message.created_at,
+            metadata,
+            tool_calls: Vec::new(),
+        }
+    }
+}

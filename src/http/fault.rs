@@ -1,0 +1,145 @@
+//! How errors are answered: the one place that knows which status a code has, and the forms that the
+//! specifications spell.
+
+use axum::http::StatusCode;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, JSON};
+use crate::error::{Code, Error};
+use crate::reply::Failure;
+
+/// In which form errors are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `{"error":{"code","message","fix",…}}`, as in the envelope of the command line.
+    #[default]
+    Ours,
+    /// `{"success":false,"error":"…","code":"E_…"}`, of agents, conversations and tasks.
+    Success,
+    /// `{"success":false,"error":"…"}`, of executions.
+    Plain,
+    /// `{"error":"…"}`, of what is to be executed.
+    Bare,
+    /// `{"response":{"status":"error","message":"…"}}`, of the chat.
+    Chat,
+    /// `{"detail":"…"}`, of queries.
+    Detail,
+}
+
+/// Returns the status of a code.
+pub(super) fn status(code: Code) -> StatusCode {
+    let (name, exit) = (code.name(), code.exit_code());
+    match code {
+        Code::Unauthorized => StatusCode::UNAUTHORIZED,
+        Code::Forbidden | Code::AgentUntrusted => StatusCode::FORBIDDEN,
+        Code::MethodRefused => StatusCode::METHOD_NOT_ALLOWED,
+        Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::ServerBusy | Code::LockTimeout | Code::DiskFull => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Interrupted | Code::Terminated => StatusCode::SERVICE_UNAVAILABLE,
+        Code::ModelTimeout | Code::RunTimeout => StatusCode::GATEWAY_TIMEOUT,
+        Code::WorkspaceNotFound => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::NothingReady | Code::SessionRequired => StatusCode::CONFLICT,
+        _ if name.ends_with("_NOT_FOUND") => StatusCode::NOT_FOUND,
+        _ if is_conflict(code) => StatusCode::CONFLICT,
+        _ if is_verdict(code) => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::PathOutside | Code::GateUnknown | Code::AgentUnknown | Code::TooDeep => {
+            StatusCode::BAD_REQUEST
+        }
+        _ if matches!(exit, 2 | 6) => StatusCode::BAD_REQUEST,
+        _ if exit == 80 => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Says whether a code means that things stand otherwise than the request takes for granted.
+fn is_conflict(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Exists
+            | Code::StatusRefused
+            | Code::NotReady
+            | Code::Claimed
+            | Code::ClaimLost
+            | Code::Cycle
+            | Code::HasChildren
+            | Code::UndoConflict
+            | Code::NothingToUndo
+            | Code::FileChanged
+            | Code::SessionExists
+            | Code::SessionBlocked
+            | Code::ScopeConflict
+            | Code::ScopeInvalid
+            | Code::NotInScope
+            | Code::RunNested
+            | Code::RunCancelled
+            | Code::SkillInactive
+            | Code::Clock
+    )
+}
+
+/// Says whether a code is that of a check that failed.
+fn is_verdict(code: Code) -> bool {
+    matches!(
+        code,
+        Code::NotVerified
+            | Code::NotCompliant
+            | Code::GateFailed
+            | Code::GateOpen
+            | Code::GateOrder
+            | Code::GateRounds
+            | Code::EvidenceStale
+            | Code::CriterionFailed
+            | Code::CriterionOpen
+            | Code::TokensUnresolved
+            | Code::ProtocolMissing
+            | Code::ReturnMessage
+            | Code::EntryMissing
+            | Code::OutputMissing
+            | Code::ContextCritical
+            | Code::StepsFailed
+    )
+}
+
+/// Answers with an error.
+pub(super) fn answer(error: &Error, shape: Shape) -> Answer {
+    let status = status(error.code);
+    let body = body(error, shape).to_string();
+    let answer = Answer::bytes(JSON, body).under(status);
+    match error.code {
+        Code::RateLimited | Code::ServerBusy | Code::LockTimeout => answer.header(RETRY_AFTER, "1"),
+        Code::Unauthorized => answer.header(WWW_AUTHENTICATE, "Bearer realm=\"cleo\""),
+        _ => answer,
+    }
+}
+
+fn body(error: &Error, shape: Shape) -> Value {
+    let message = error.shown();
+    match shape {
+        Shape::Ours => json!({"error": Failure::of(error)}),
+        Shape::Plain => json!({"success": false, "error": message}),
+        Shape::Bare => json!({"error": message}),
+        Shape::Chat => json!({"response": {"status": "error", "message": message}}),
+        Shape::Detail => json!({"detail": message}),
+        Shape::Success => {
+            let mut body = json!({"success": false, "error": message, "code": error.code.name()});
+            if let Some(fix) = &error.fix {
+                body["fix"] = json!(fix);
+            }
+            body
+        }
+    }
+}
+
+/// Hides from somebody far away what a failure of the server itself says of this machine.
+pub(super) fn hidden(error: Error) -> Error {
+    match status(error.code) {
+        StatusCode::INTERNAL_SERVER_ERROR => Error::new(
+            error.code,
+            "the server failed of this; its own messages say how",
+        ),
+        _ => error,
+    }
+}

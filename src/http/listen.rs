@@ -1,0 +1,176 @@
+//! Connections: taking them, bounding what they may take of the server, and letting them end.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::respond;
+use super::server::Server;
+use crate::error::{Code, Error, Result};
+use crate::runner::signals;
+
+/// Most bytes of the head of a request.
+const HEAD_MAX: usize = 64 << 10;
+/// Most threads that wait for disks.
+const THREADS: usize = 64;
+/// How long the server rests when the system gives it no connection.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long is waited for an execution to note that it was ended.
+const LAST: Duration = Duration::from_secs(5);
+
+/// An address on which connections come in, before anybody is answered.
+pub struct Listening {
+    runtime: Runtime,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// Has the system allow as many open files as it ever does: each connection is one.
+fn raise_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Without it there are fewer connections at a time.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+/// Begins to listen under an address; port 0 is any that is free.
+pub fn listen(address: SocketAddr) -> Result<Listening> {
+    raise_limit();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
+        .max_blocking_threads(THREADS)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|cause| {
+        Error::new(Code::Internal, "the server's threads cannot be started").because(cause)
+    })?;
+    let listener = runtime.block_on(TcpListener::bind(address));
+    let listener = listener.map_err(|cause| taken(address, cause))?;
+    let address = listener
+        .local_addr()
+        .map_err(|cause| taken(address, cause))?;
+    Ok(Listening {
+        runtime,
+        listener,
+        address,
+    })
+}
+
+fn taken(address: SocketAddr, cause: std::io::Error) -> Error {
+    let message = format!("the server cannot listen on {address}: {cause}");
+    Error::new(Code::InputInvalid, message)
+        .fix("cleo serve --port 0")
+        .because(cause)
+}
+
+impl Listening {
+    /// Returns the address, with the port that was chosen.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until SIGINT, SIGTERM or SIGHUP comes. What is under way then is waited for, within
+    /// the time that the server gives; a second signal ends it at once.
+    pub fn serve(self, server: &Arc<Server>) -> Result<()> {
+        // A signal ends the server and not what it carries out.
+        signals::leave_to_caller();
+        let served = self.runtime.block_on(accept(&self.listener, server));
+        drop(self.listener);
+        served?;
+        let grace = server.options.grace;
+        if !server.settle(grace) {
+            (server.say)("what is still under way is ended");
+            signals::end(Code::Terminated);
+            server.settle(LAST);
+        }
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        Ok(())
+    }
+}
+
+async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
+    let unheard = |cause| Error::new(Code::Internal, "signals cannot be handled").because(cause);
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let heeds_hangup = signals::heeds_hangup();
+    let mut hangup = signal(SignalKind::hangup()).map_err(unheard)?;
+    let router = respond::router(server);
+    let connections = Arc::new(Semaphore::new(server.options.max_connections));
+    let graceful = GracefulShutdown::new();
+    loop {
+        let (stream, peer, permit) = tokio::select! {
+            next = next(listener, &connections) => next,
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+            // `nohup` has it ignored, so that a server outlives its terminal.
+            _ = hangup.recv(), if heeds_hangup => break,
+        };
+        let connection = graceful.watch(connection(stream, peer, server, &router));
+        tokio::spawn(async move {
+            // Whoever is gone, or talks nonsense, is let go without a word.
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+    server.stop();
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(server.options.grace) => {}
+        _ = interrupt.recv() => signals::end(Code::Interrupted),
+        _ = terminate.recv() => signals::end(Code::Terminated),
+    }
+    Ok(())
+}
+
+/// Takes the next connection, when there may be one more.
+async fn next(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> (TcpStream, IpAddr, Option<OwnedSemaphorePermit>) {
+    // The semaphore is never closed.
+    let permit = Arc::clone(connections).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => return (stream, peer.ip(), permit),
+            // Too many files are open, or whoever came is gone: neither ends a server.
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+fn connection(
+    stream: TcpStream,
+    peer: IpAddr,
+    server: &Arc<Server>,
+    router: &Router,
+) -> impl GracefulConnection<Error = hyper::Error> + use<> {
+    // What is written at once is sent at once.
+    let _ = stream.set_nodelay(true);
+    let (patience, server, router) = (server.options.patience, Arc::clone(server), router.clone());
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let (server, router) = (Arc::clone(&server), router.clone());
+        async move {
+            let request = request.map(Body::new);
+            Ok::<_, Infallible>(respond::respond(&server, &router, peer, request).await)
+        }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(HEAD_MAX)
+        .serve_connection(TokioIo::new(stream), service)
+}

@@ -1,0 +1,39 @@
+//! cleo over HTTP: a face like the command line, on the same verbs. One file for each resource; a
+//! handler takes apart what was asked, calls one verb, and renders what it returned. [`routes`] lists
+//! what there is, for the router as for the description in `docs/openapi.json`.
+
+mod answer;
+mod call;
+mod caller;
+mod events;
+mod fault;
+mod guard;
+mod keys;
+mod listen;
+mod openapi;
+mod pages;
+mod pool;
+mod respond;
+mod route;
+mod routes;
+mod scribe;
+mod server;
+
+mod agents;
+mod around;
+mod chat;
+mod conversations;
+mod executions;
+mod health;
+mod query;
+mod routing;
+mod runs;
+mod session;
+mod tasks;
+mod work;
+
+pub use listen::{Listening, listen};
+pub use server::{Options, Server};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! Makes the description. It says what every endpoint may answer, also what all of them may: so an
+//! answer that it does not name is a fault, of the endpoint or of the list.
+
+use std::fs;
+use std::path::Path;
+
+use axum::http::Method;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::http::fault::Shape;
+use crate::http::route::Route;
+use crate::http::routes;
+use crate::reply::Failure;
+
+/// Where schemas stand in a description.
+const SCHEMAS: &str = "/components/schemas";
+
+fn description() -> Value {
+    let mut generators = Generators::new();
+    let mut paths: Map<String, Value> = Map::new();
+    for route in routes::all() {
+        let operations = paths.entry(route.path).or_insert_with(|| json!({}));
+        operations[route.method.as_str().to_lowercase()] = operation(route, &mut generators);
+    }
+    generators.writes.subschema_for::<Failure<'static>>();
+    let mut schemas = generators.reads.take_definitions(true);
+    schemas.extend(generators.writes.take_definitions(true));
+    for (name, schema) in shapes() {
+        schemas.insert(name.to_string(), schema);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "cleo",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "What `cleo serve` answers. On this machine no token is needed.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{}, {"token": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "cleo_token"},
+            },
+        },
+    })
+}
+
+/// What makes schemas: of what is read and of what is written, which differ in what may be missing.
+struct Generators {
+    reads: SchemaGenerator,
+    writes: SchemaGenerator,
+}
+
+impl Generators {
+    fn new() -> Generators {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = SCHEMAS.into();
+            settings.meta_schema = None;
+        });
+        Generators {
+            reads: settings.clone().for_deserialize().into_generator(),
+            writes: settings.for_serialize().into_generator(),
+        }
+    }
+}
+
+fn operation(route: &Route, generators: &mut Generators) -> Value {
+    let mut operation = json!({
+        "operationId": id(route),
+        "summary": route.about,
+        "tags": [route.tag],
+        "x-scope": route.scope,
+        "responses": answers(route, &mut generators.writes),
+    });
+    let mut parameters: Vec<Value> = names(route.path)
+        .map(|name| {
+            json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
+        })
+        .collect();
+    if let Some(describe) = route.description.query {
+        parameters.extend(queries(describe(&mut generators.reads).to_value()));
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = Value::Array(parameters);
+    }
+    if let Some(describe) = route.description.body {
+        let schema = describe(&mut generators.reads);
+        operation["requestBody"] = json!({
+            "required": true, "content": {"application/json": {"schema": schema}},
+        });
+    }
+    operation
+}
+
+/// Names an endpoint: `get /api/agents/{id}` is `getApiAgentsId`.
+fn id(route: &Route) -> String {
+    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut id = route.method.as_str().to_lowercase();
+    for word in words.filter(|word| !word.is_empty()) {
+        id.extend(word.chars().next().map(|c| c.to_ascii_uppercase()));
+        id += &word[1..];
+    }
+    id
+}
+
+/// Finds the parts of a path that have names.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// Makes parameters of the fields of a type.
+fn queries(schema: Value) -> Vec<Value> {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let fields = schema["properties"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+    let parameter = |(name, mut schema): (String, Value)| {
+        let is_required = required.iter().any(|there| there == name.as_str());
+        let about = schema["description"].take();
+        plain(&mut schema);
+        json!({
+            "name": name, "in": "query", "required": is_required,
+            "description": about, "schema": schema,
+        })
+    };
+    fields.into_iter().map(parameter).collect()
+}
+
+/// Leaves out that a value may be null: what stands in an address never is.
+fn plain(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else {
+        return;
+    };
+    fields.remove("description");
+    fields.remove("default");
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = &types[..] {
+            let only = only.clone();
+            fields.insert("type".to_string(), only);
+        }
+    }
+    if let Some(Value::Array(any)) = fields.get_mut("anyOf") {
+        any.retain(|one| one["type"] != "null");
+        if let [only] = &any[..] {
+            let only = only.clone();
+            *schema = only;
+        }
+    }
+}
+
+fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut answers = Map::new();
+    for (status, describe, mime) in &route.description.answers {
+        let content = match describe {
+            Some(describe) => json!({"schema": describe(generator)}),
+            None => json!({}),
+        };
+        let entry = answers.entry(status.to_string());
+        let answer = entry.or_insert_with(|| json!({"description": route.about, "content": {}}));
+        answer["content"][*mime] = content;
+    }
+    assert!(
+        !answers.is_empty(),
+        "{} {} says nothing of its answers",
+        route.method,
+        route.path
+    );
+    for status in refusals(route) {
+        let shape = match status {
+            401 | 403 | 405 | 413 | 415 | 429 => Shape::Ours,
+            _ => route.shape,
+        };
+        let mut schemas = vec![json!({"$ref": reference(shape)})];
+        if shape != Shape::Ours && matches!(status, 403 | 503) {
+            schemas.push(json!({"$ref": reference(Shape::Ours)}));
+        }
+        let schema = match &schemas[..] {
+            [only] => only.clone(),
+            _ => json!({"anyOf": schemas}),
+        };
+        answers.entry(status.to_string()).or_insert_with(|| {
+            json!({
+                "description": meaning(status),
+                "content": {"application/json": {"schema": schema}},
+            })
+        });
+    }
+    Value::Object(answers)
+}
+
+/// Lists the statuses under which an endpoint may refuse.
+fn refusals(route: &Route) -> Vec<u16> {
+    let mut statuses = vec![400, 403, 413, 429, 500, 503];
+    if !route.is_open {
+        statuses.push(401);
+    }
+    if route.path.contains('{') || route.method != Method::GET {
+        statuses.push(404);
+    }
+    if route.method != Method::GET {
+        statuses.extend([401, 409, 422, 502, 504]);
+    }
+    if route.description.body.is_some() {
+        statuses.push(415);
+    }
+    statuses.sort_unstable();
+    statuses.dedup();
+    statuses
+}
+
+fn meaning(status: u16) -> &'static str {
+    match status {
+        400 => "What was sent cannot be used",
+        401 => "A token is needed, or the one that was sent does not hold",
+        403 => "The caller may not do this",
+        404 => "It is not there, or not for the caller",
+        409 => "Things stand otherwise than this takes for granted",
+        413 => "The body is too large",
+        415 => "The body is no JSON",
+        422 => "A check failed",
+        429 => "There were too many calls",
+        502 => "A model or worker failed",
+        503 => "The server has enough to do, or is about to end",
+        504 => "It took too long",
+        _ => "The server failed",
+    }
+}
+
+fn reference(shape: Shape) -> String {
+    format!("#{SCHEMAS}/Error{shape:?}")
+}
+
+/// The forms of errors.
+fn shapes() -> Vec<(String, Value)> {
+    let text = json!({"type": "string"});
+    let object = |fields: Value, required: Value| json!({"type": "object", "properties": fields, "required": required});
+    let success = object(
+        json!({"success": {"const": false}, "error": text, "code": text, "fix": text}),
+        json!(["success", "error"]),
+    );
+    let message = object(
+        json!({"status": {"const": "error"}, "message": text}),
+        json!(["status", "message"]),
+    );
+    let failure = json!({"$ref": format!("#{SCHEMAS}/Failure")});
+    [
+        // A check that failed says beside the error what it found.
+        (
+            Shape::Ours,
+            object(json!({"error": failure, "result": {}}), json!(["error"])),
+        ),
+        (Shape::Success, success.clone()),
+        (Shape::Plain, success),
+        (
+            Shape::Bare,
+            object(json!({"error": text}), json!(["error"])),
+        ),
+        (
+            Shape::Chat,
+            object(json!({"response": message}), json!(["response"])),
+        ),
+        (
+            Shape::Detail,
+            object(json!({"detail": text}), json!(["detail"])),
+        ),
+    ]
+    .map(|(shape, schema)| (format!("Error{shape:?}"), schema))
+    .into()
+}
+
+/// Writes a description with a line for each part, so that a difference shows and little room is taken.
+fn laid_out(value: &Value, depth: usize) -> String {
+    let fields = value.as_object();
+    let Some(fields) = fields.filter(|fields| depth < 3 && !fields.is_empty()) else {
+        return value.to_string();
+    };
+    let indent = " ".repeat(depth + 1);
+    let lines = fields
+        .iter()
+        .map(|(name, value)| format!("{indent}{}: {}", json!(name), laid_out(value, depth + 1)));
+    let lines: Vec<String> = lines.collect();
+    format!("{{\n{}\n{}}}", lines.join(",\n"), " ".repeat(depth))
+}
+
+#[test]
+fn the_description_of_the_api_is_that_of_its_endpoints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
+    let text = laid_out(&description(), 0) + "\n";
+    if std::env::var_os("CLEO_GENERATE").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let there = fs::read_to_string(&path).unwrap();
+    assert!(
+        there == text,
+        "docs/openapi.json is not what the code says: run scripts/generate"
+    );
+}
+
+#[test]
+fn no_two_endpoints_have_the_same_name_and_each_says_what_it_does() {
+    let mut ids: Vec<String> = routes::all().iter().map(id).collect();
+    ids.sort();
+    let count = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    for route in routes::all() {
+        assert!(
+            !route.about.is_empty() && !route.about.ends_with('.'),
+            "{}",
+            route.path
+        );
+    }
+}

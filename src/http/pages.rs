@@ -1,0 +1,280 @@
+//! The web application: its files, which are embedded, and its pages, each with a title and a first
+//! content of its own, so that something is to be read before any script runs.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, LOCATION};
+use axum::http::{Method, StatusCode};
+use rust_embed::RustEmbed;
+use sha2::{Digest as _, Sha256};
+
+use super::answer::Answer;
+use super::server::Server;
+use crate::error::{Code, Error, Result};
+
+#[derive(RustEmbed)]
+#[folder = "web/dist"]
+#[allow_missing = true]
+struct Dist;
+
+/// Where each page is, and what it is called. `{}` is any one part.
+const PAGES: [(&str, &str); 12] = [
+    ("/", "Ask"),
+    ("/work", "Work"),
+    ("/work/{}", "Task"),
+    ("/runs", "Runs"),
+    ("/runs/{}", "Run"),
+    ("/agents", "Agents"),
+    ("/agents/architecture", "Architecture"),
+    ("/agents/manage", "Manage agents"),
+    ("/agents/chat", "Chat"),
+    ("/agents/chat/{}", "Chat"),
+    ("/agents/tasks", "Agent tasks"),
+    (SIGN_IN, "Sign in"),
+];
+
+/// The page on which a token is given.
+const SIGN_IN: &str = "/sign-in";
+/// What stands where a page begins.
+const PLACE: &str = "<!--page-->";
+/// The title that a page's own takes the place of.
+const TITLE: &str = "<title>cleo</title>";
+/// What there is without the application: the same places, in plain words.
+const BARE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+    <meta name=\"viewport\" content=\"width=device-width\"><title>cleo</title></head>\
+    <body><div id=\"root\"><!--page--></div></body></html>\n";
+/// What a question without script is asked with.
+const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Query</label>\
+    <textarea id=\"query\" name=\"query\" rows=\"4\" required></textarea>\
+    <label><input type=\"checkbox\" name=\"debug\" value=\"1\"> Show debug</label>\
+    <button type=\"submit\">Submit</button></form>";
+
+/// The application as it was built.
+pub(super) struct Pages {
+    index: String,
+    policy: String,
+}
+
+impl Pages {
+    /// Takes what is embedded.
+    pub(super) fn embedded() -> Pages {
+        let index = Dist::get("index.html");
+        let index = index.and_then(|file| String::from_utf8(file.data.into_owned()).ok());
+        Pages::of(index.unwrap_or_else(|| BARE.to_string()))
+    }
+
+    fn of(index: String) -> Pages {
+        let scripts: BTreeSet<String> = inline_scripts(&index).map(hash).collect();
+        let scripts: String = scripts.iter().map(|hash| format!(" '{hash}'")).collect();
+        Pages {
+            policy: format!(
+                "default-src 'none'; script-src 'self'{scripts}; style-src 'self'; \
+                 font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
+                 base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
+            ),
+            index,
+        }
+    }
+
+    /// Writes a page: `content` is HTML.
+    pub(super) fn page(&self, title: &str, content: &str) -> Answer {
+        let title = format!("<title>{} · cleo</title>", escaped(title));
+        let page = self.index.replacen(TITLE, &title, 1);
+        let page = page.replacen(PLACE, content, 1);
+        Answer::bytes("text/html; charset=utf-8", page)
+            .header(CACHE_CONTROL, "no-cache")
+            .header(CONTENT_SECURITY_POLICY, &self.policy)
+    }
+}
+
+/// Answers what no endpoint answers: a file, a page, or that there is nothing. Who needs a token and
+/// has none sees files and the page on which it is given.
+pub(super) fn answer(server: &Server, request: &Request, is_in: bool) -> Result<Answer> {
+    let path = request.uri().path();
+    if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
+        return Err(nothing(path));
+    }
+    if let Some(file) = Dist::get(path.trim_start_matches('/')).filter(|_| path != "/index.html") {
+        return Ok(sent(path, &file, request));
+    }
+    page(server, path, is_in)
+}
+
+/// Answers with a page, or has who has no token give it first.
+pub(super) fn page(server: &Server, path: &str, is_in: bool) -> Result<Answer> {
+    let page = PAGES.iter().find(|(there, _)| is_at(there, path));
+    if !is_in && path != SIGN_IN {
+        let place = format!("{SIGN_IN}?next={}", encoded(path));
+        return Ok(Answer::bytes("text/plain", "")
+            .under(StatusCode::SEE_OTHER)
+            .header(LOCATION, &place));
+    }
+    let form = if path == "/" { FORM } else { "" };
+    Ok(match page {
+        Some((_, title)) => {
+            let content = format!("<main><h1>{title}</h1>{form}</main>");
+            server.pages.page(title, &content)
+        }
+        None => {
+            let content = "<main><h1>Not found</h1><p>There is no page under this address.</p>\
+                <p><a href=\"/work\">Work</a></p></main>";
+            let page = server.pages.page("Not found", content);
+            page.under(StatusCode::NOT_FOUND)
+        }
+    })
+}
+
+fn nothing(path: &str) -> Error {
+    let shown: String = path.chars().take(200).collect();
+    Error::new(Code::PathNotFound, format!("there is nothing at {shown}"))
+}
+
+fn is_at(page: &str, path: &str) -> bool {
+    let (mut parts, mut given) = (page.split('/'), path.split('/'));
+    loop {
+        match (parts.next(), given.next()) {
+            (None, None) => return true,
+            (Some("{}"), Some(given)) if !given.is_empty() => {}
+            (Some(part), Some(given)) if part == given => {}
+            _ => return false,
+        }
+    }
+}
+
+fn sent(path: &str, file: &rust_embed::EmbeddedFile, request: &Request) -> Answer {
+    let digest = crate::id::hex(&file.metadata.sha256_hash());
+    let tag = format!("\"{}\"", digest.trim_start_matches("sha256:"));
+    let known = request.headers().get(IF_NONE_MATCH);
+    let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    // The names of these hold digests of what is in them.
+    let cache = match path.starts_with("/assets/") {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    let answer = match (is_known, &file.data) {
+        (true, _) => Answer::bytes(mime(path), "").under(StatusCode::NOT_MODIFIED),
+        (false, Cow::Borrowed(bytes)) => Answer::bytes(mime(path), *bytes),
+        (false, Cow::Owned(bytes)) => Answer::bytes(mime(path), bytes.clone()),
+    };
+    answer.header(CACHE_CONTROL, cache).header(ETAG, &tag)
+}
+
+fn mime(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Finds what stands in scripts that have no file.
+fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
+    page.split("<script").skip(1).filter_map(|rest| {
+        let (head, body) = rest.split_once('>')?;
+        let (body, _) = body.split_once("</script>")?;
+        (!head.contains("src=") && !body.is_empty()).then_some(body)
+    })
+}
+
+/// Writes the digest of a script as a policy names it.
+fn hash(script: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(script.as_bytes())))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let whole = chunk
+            .iter()
+            .fold(0_u32, |whole, byte| whole << 8 | u32::from(*byte));
+        let whole = whole << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(whole >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= chunk.len() {
+                digit.into()
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+/// Writes text so that HTML shows it as it is.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Writes a path so that it can stand in a query.
+fn encoded(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    path.bytes()
+        .map(|byte| match is_plain(byte) {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_inline_scripts_are_allowed_by_their_digests() {
+        let pages = Pages::of(
+            "<head><title>cleo</title><script>alert(1)</script>\
+             <script type=\"module\" src=\"/assets/a.js\"></script></head><!--page-->"
+                .to_string(),
+        );
+        // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
+        let hash = "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
+        assert!(
+            pages.policy.contains(&format!("script-src 'self' {hash};")),
+            "{}",
+            pages.policy
+        );
+    }
+
+    #[test]
+    fn addresses_of_pages_are_matched_part_by_part() {
+        for (page, path, fits) in [
+            ("/", "/", true),
+            ("/work/{}", "/work/T1", true),
+            ("/work/{}", "/work/", false),
+            ("/work/{}", "/work/T1/x", false),
+            ("/work", "/work/", false),
+        ] {
+            assert_eq!(is_at(page, path), fits, "{page} {path}");
+        }
+    }
+
+    #[test]
+    fn base64_ends_as_it_should() {
+        for (text, expected) in [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("abc", "YWJj")] {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+}

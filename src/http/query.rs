@@ -1,0 +1,134 @@
+//! Queries: planned, carried out by workers, answered. In the form of the supervisor's specification.
+
+use axum::extract::Query as Form;
+use axum::http::Uri;
+use axum::http::header::HeaderName;
+use serde::Deserialize;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use super::pages::escaped;
+use super::route::Route;
+use crate::error::{Code, Error, Result};
+use crate::ops::answers::Answerers;
+use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
+use crate::ops::executions::Told;
+
+/// The header that names the run of a query.
+const RUN: HeaderName = HeaderName::from_static("x-run-id");
+/// Most workers that are asked at a time for one query.
+const JOBS: usize = 4;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/query", query)
+            .about("Has a query answered by workers")
+            .tag("ask")
+            .takes::<Wanted>()
+            .answers::<QueryReply>(200)
+            .errors(Shape::Detail),
+        Route::post("/ask", page)
+            .about("Has a query answered that comes from a form, with a page")
+            .tag("ask")
+            .sends(200, "text/html"),
+    ]
+}
+
+/// A query.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    /// What is asked.
+    query: String,
+    /// Who asks, for the workers.
+    user_id: Option<String>,
+    /// The conversation that it belongs to, for the workers.
+    conversation_id: Option<String>,
+    /// How it is shown; everything is answered, whatever they say.
+    #[serde(rename = "options")]
+    _options: Option<Shown>,
+}
+
+/// How a query is shown.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Shown {
+    #[serde(default, rename = "debug")]
+    _debug: bool,
+}
+
+fn query(call: &Call) -> Result<Answer> {
+    let wanted: Wanted = call.body()?;
+    let asked = asked(
+        call,
+        &Query {
+            query: wanted.query,
+            user_id: wanted.user_id,
+            conversation: wanted.conversation_id,
+        },
+    )?;
+    Ok(Answer::ok(&asked.reply)?.header(RUN, &asked.run.id))
+}
+
+fn asked(call: &Call, query: &Query) -> Result<Asked> {
+    if query.query.trim().is_empty() {
+        return Err(Error::new(Code::InputInvalid, "Query cannot be empty"));
+    }
+    let options = Options {
+        answerers: Answerers::of(&call.server.settings)?,
+        planner: None,
+        jobs: JOBS,
+    };
+    let user = call.user();
+    let done = ask::ask(&call.surroundings("ask"), query, &options, &mut |told| {
+        if let Told::Piece(piece) = told {
+            call.server.feed.piece(user, &piece);
+        }
+    });
+    call.server.feed.wake();
+    done
+}
+
+/// A query from a form.
+#[derive(Debug, Deserialize)]
+struct Filled {
+    query: String,
+    #[serde(default)]
+    debug: Option<String>,
+}
+
+fn page(call: &Call) -> Result<Answer> {
+    let read = filled(&call.body)?;
+    let asked = asked(
+        call,
+        &Query {
+            query: read.query.clone(),
+            ..Query::default()
+        },
+    )?;
+    let mut content = format!(
+        "<main><h1>Ask</h1><p>{}</p><h2>Answer</h2><p>{}</p>",
+        escaped(&read.query),
+        escaped(&asked.reply.answer)
+    );
+    if read.debug.is_some() {
+        for used in &asked.reply.used_agents {
+            let line = format!("{} {} {}", used.name, used.intent, used.status.word());
+            content += &format!("<p>{}</p>", escaped(&line));
+        }
+        let results = serde_json::to_string_pretty(&asked.reply.intermediate_results);
+        content += &format!("<pre>{}</pre>", escaped(&results.unwrap_or_default()));
+    }
+    content += "<p><a href=\"/\">Ask again</a></p></main>";
+    Ok(call.server.pages.page("Ask", &content))
+}
+
+/// Reads a form as a browser sends it: as it would stand in an address.
+fn filled(body: &[u8]) -> Result<Filled> {
+    let refuse = || Error::new(Code::InputInvalid, "the form cannot be read");
+    let text = std::str::from_utf8(body).map_err(|_| refuse())?;
+    let place = Uri::try_from(format!("/?{text}")).map_err(|_| refuse())?;
+    let read = Form::try_from_uri(&place);
+    read.map(|Form(filled)| filled).map_err(|_| refuse())
+}

@@ -1,0 +1,267 @@
+//! From a request to a response: who calls, may they, what do they want, and who answers it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue, VARY};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use bytes::Bytes;
+use tower_service::Service;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::caller::Caller;
+use super::fault::{self, Shape};
+use super::guard;
+use super::route::{Route, Work};
+use super::routes;
+use super::server::Server;
+use crate::error::{Code, Error, Result};
+
+/// Makes the router of all endpoints.
+pub(super) fn router(server: &Arc<Server>) -> Router {
+    let mut router = Router::new();
+    for route in routes::all() {
+        router = router.route(route.path, method(server, route));
+    }
+    let pages = Arc::clone(server);
+    router
+        .method_not_allowed_fallback(async || {
+            let message = "there is something under this path, but not with this method";
+            refused(&Error::new(Code::MethodRefused, message))
+        })
+        .fallback(move |request: Request| {
+            let admitted = request.extensions().get::<Arc<Admitted>>();
+            let is_in = admitted.is_some_and(|admitted| admitted.is_ok());
+            let answer = super::pages::answer(&pages, &request, is_in);
+            let done = answer.unwrap_or_else(|error| fault::answer(&error, Shape::Ours));
+            std::future::ready(done.response())
+        })
+}
+
+fn method(server: &Arc<Server>, route: &'static Route) -> MethodRouter {
+    let filter = match route.method {
+        Method::POST => MethodFilter::POST,
+        Method::PUT => MethodFilter::PUT,
+        Method::PATCH => MethodFilter::PATCH,
+        Method::DELETE => MethodFilter::DELETE,
+        _ => MethodFilter::GET,
+    };
+    let server = Arc::clone(server);
+    on(filter, move |request: Request| {
+        answer(Arc::clone(&server), route, request)
+    })
+}
+
+/// Answers a request that came from an address.
+pub(super) async fn respond(
+    server: &Arc<Server>,
+    router: &Router,
+    peer: IpAddr,
+    mut request: Request,
+) -> Response<Body> {
+    let admitted = admit(server, peer, &request);
+    let allowed = match &admitted {
+        Ok((_, origin)) => origin.clone(),
+        Err(_) => None,
+    };
+    let mut response = match admitted {
+        Err(error) => refused(&error),
+        Ok((caller, _)) if request.method() == Method::OPTIONS && allowed.is_some() => {
+            drop(caller);
+            preflight()
+        }
+        Ok((caller, _)) => {
+            request.extensions_mut().insert(caller);
+            let answered = router.clone().call(request).await;
+            answered.unwrap_or_else(|never| match never {})
+        }
+    };
+    let headers = response.headers_mut();
+    safe(headers);
+    if let Some(origin) = allowed {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.append(VARY, HeaderValue::from_static("origin"));
+    }
+    response
+}
+
+/// Who calls; an error when that is to be told only where a caller is needed.
+type Admitted = Result<Caller>;
+
+fn admit(
+    server: &Server,
+    peer: IpAddr,
+    request: &Request,
+) -> Result<(Arc<Admitted>, Option<HeaderValue>)> {
+    let headers = request.headers();
+    guard::check_host(server, headers, request.uri())?;
+    let origin = guard::check_origin(server, headers)?;
+    let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
+    let caller = guard::caller(server, headers);
+    let who = || guard::counted(caller.as_ref().ok(), peer);
+    server.rates.take(who, Instant::now())?;
+    Ok((Arc::new(caller), origin))
+}
+
+/// Answers a request to an endpoint.
+async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
+    let is_near = server.is_local();
+    let done = answered(server, route, request).await;
+    let done = done.map_err(|error| match is_near {
+        true => error,
+        false => fault::hidden(error),
+    });
+    done.unwrap_or_else(|error| fault::answer(&error, shape(route, error.code)))
+        .response()
+}
+
+/// Says in which form an endpoint tells an error: what has nothing to do with it is told in ours.
+fn shape(route: &Route, code: Code) -> Shape {
+    match code {
+        Code::Unauthorized | Code::Forbidden | Code::RateLimited | Code::ServerBusy => Shape::Ours,
+        Code::BodyTooLarge | Code::MediaType => Shape::Ours,
+        _ => route.shape,
+    }
+}
+
+async fn answered(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Answer> {
+    let (mut parts, body) = request.into_parts();
+    let caller = caller(&parts, route)?;
+    let permit = Arc::clone(&server.calls).try_acquire_owned();
+    let permit = permit.map_err(|_| busy())?;
+    let body = read(&server, body).await?;
+    let names = RawPathParams::from_request_parts(&mut parts, &()).await;
+    let names = names.map_err(|cause| Error::new(Code::InputInvalid, cause.body_text()))?;
+    let names = names.iter();
+    let call = Call {
+        server,
+        caller,
+        parts: names
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        uri: parts.uri,
+        headers: parts.headers,
+        body,
+    };
+    match route.work {
+        Work::Quick(handler) => handler(&call),
+        Work::Waiting(promise) => promise(call).await,
+        Work::Slow(handler) => {
+            let worked = tokio::task::spawn_blocking(move || {
+                let done = handler(&call);
+                drop(permit);
+                done
+            });
+            worked.await.map_err(|cause| {
+                Error::new(Code::Internal, "the call was not carried out").because(cause)
+            })?
+        }
+    }
+}
+
+fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
+    let admitted = parts.extensions.get::<Arc<Admitted>>();
+    let caller = match admitted.map(AsRef::as_ref) {
+        Some(Ok(caller)) => caller.clone(),
+        Some(Err(_)) if route.is_open => nobody(),
+        Some(Err(error)) => {
+            let fix = error.fix.clone().unwrap_or_default();
+            return Err(Error::new(error.code, error.message.clone()).fix(fix));
+        }
+        None => return Err(Error::new(Code::Internal, "the call came past its guard")),
+    };
+    if !route.is_open {
+        guard::check_scope(&caller, route.scope)?;
+    }
+    Ok(caller)
+}
+
+/// Who calls what answers everybody.
+fn nobody() -> Caller {
+    Caller {
+        user: String::new(),
+        scope: crate::ops::tokens::Scope::Read,
+        is_local: false,
+        expires_at: None,
+    }
+}
+
+/// Reads a body, within bounds of size and time.
+async fn read(server: &Server, body: Body) -> Result<Bytes> {
+    let (most, patience) = (server.options.max_body, server.options.patience);
+    let read = tokio::time::timeout(patience, to_bytes(body, most)).await;
+    let slow = |_| {
+        Error::new(
+            Code::InputInvalid,
+            "the body of the request did not come in time",
+        )
+    };
+    read.map_err(slow)?.map_err(|cause| {
+        let is_long = std::error::Error::source(&cause)
+            .is_some_and(|source| source.to_string().contains("length limit"));
+        let message = format!("the body of a request may have {most} bytes");
+        match is_long {
+            true => Error::new(Code::BodyTooLarge, message),
+            false => Error::new(Code::InputInvalid, "the body of the request broke off"),
+        }
+    })
+}
+
+/// The error of a server that has enough to do.
+pub(super) fn busy() -> Error {
+    Error::new(Code::ServerBusy, "the server takes no more for now")
+}
+
+fn refused(error: &Error) -> Response<Body> {
+    fault::answer(error, Shape::Ours).response()
+}
+
+/// Answers what a browser asks before it lets a page of an allowed origin call.
+fn preflight() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (
+            "access-control-allow-methods",
+            "GET, POST, PUT, PATCH, DELETE",
+        ),
+        (
+            "access-control-allow-headers",
+            "authorization, content-type, idempotency-key, last-event-id",
+        ),
+        ("access-control-max-age", "600"),
+    ] {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    response
+}
+
+/// Says to browsers what they must not make of an answer.
+fn safe(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (
+            "content-security-policy",
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("x-frame-options", "DENY"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ] {
+        let name = HeaderName::from_static(name);
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,194 @@
+//! An endpoint, as data: from one list of them come the router and the description of all.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use axum::http::Method;
+#[cfg(test)]
+use schemars::{Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use crate::error::Result;
+use crate::ops::tokens::Scope;
+
+/// What answers a call.
+pub(super) type Handler = fn(&Call) -> Result<Answer>;
+
+/// An answer that comes later.
+pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
+
+/// How a call is worked on.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// On a thread of its own, because it waits for the disk or for others.
+    Slow(Handler),
+    /// At once, because it takes microseconds and waits for nothing.
+    Quick(Handler),
+    /// Without a thread, because all it does is wait.
+    Waiting(fn(Call) -> Promise),
+}
+
+/// What can be described: whatever has a schema, which only tests ask for.
+#[cfg(test)]
+pub(super) trait Described: schemars::JsonSchema {}
+#[cfg(test)]
+impl<T: schemars::JsonSchema> Described for T {}
+/// What can be described: whatever has a schema, which only tests ask for.
+#[cfg(not(test))]
+pub(super) trait Described {}
+#[cfg(not(test))]
+impl<T> Described for T {}
+
+/// Makes the schema of a type.
+#[cfg(test)]
+pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
+
+/// What the description says of an endpoint besides its path.
+#[cfg(test)]
+#[derive(Default)]
+pub(super) struct Description {
+    pub(super) query: Option<Describe>,
+    pub(super) body: Option<Describe>,
+    /// Statuses with what is answered under them; none is no JSON, of the type that is named.
+    pub(super) answers: Vec<(u16, Option<Describe>, &'static str)>,
+}
+
+/// One endpoint.
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) work: Work,
+    pub(super) about: &'static str,
+    pub(super) tag: &'static str,
+    pub(super) scope: Scope,
+    pub(super) shape: Shape,
+    /// Whether it answers those, too, who have no token where one is needed.
+    pub(super) is_open: bool,
+    #[cfg(test)]
+    pub(super) description: Description,
+}
+
+impl Route {
+    /// Something to look at.
+    pub(super) fn get(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::GET, path, handler, Scope::Read)
+    }
+
+    /// Something that makes or does something.
+    pub(super) fn post(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::POST, path, handler, Scope::Write)
+    }
+
+    /// Something that changes something.
+    pub(super) fn put(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::PUT, path, handler, Scope::Write)
+    }
+
+    /// Something that changes a part of something.
+    pub(super) fn patch(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::PATCH, path, handler, Scope::Write)
+    }
+
+    /// Something that takes something away.
+    pub(super) fn delete(path: &'static str, handler: Handler) -> Route {
+        Route::new(Method::DELETE, path, handler, Scope::Write)
+    }
+
+    fn new(method: Method, path: &'static str, handler: Handler, scope: Scope) -> Route {
+        Route {
+            method,
+            path,
+            work: Work::Slow(handler),
+            about: "",
+            tag: "cleo",
+            scope,
+            shape: Shape::Ours,
+            is_open: false,
+            #[cfg(test)]
+            description: Description::default(),
+        }
+    }
+
+    /// Says in a sentence what it does.
+    pub(super) fn about(mut self, about: &'static str) -> Route {
+        self.about = about;
+        self
+    }
+
+    /// Puts it among others in the description.
+    pub(super) fn tag(mut self, tag: &'static str) -> Route {
+        self.tag = tag;
+        self
+    }
+
+    /// Says which scope it needs, where that is not what its method says.
+    pub(super) fn scope(mut self, scope: Scope) -> Route {
+        self.scope = scope;
+        self
+    }
+
+    /// Says in which form it answers errors.
+    pub(super) fn errors(mut self, shape: Shape) -> Route {
+        self.shape = shape;
+        self
+    }
+
+    /// Has it answer everybody.
+    pub(super) fn open(mut self) -> Route {
+        self.is_open = true;
+        self
+    }
+
+    /// Has it worked on at once: it takes microseconds and waits for nothing.
+    pub(super) fn quick(mut self) -> Route {
+        if let Work::Slow(handler) = self.work {
+            self.work = Work::Quick(handler);
+        }
+        self
+    }
+
+    /// Has it worked on by waiting.
+    pub(super) fn waiting(mut self, work: fn(Call) -> Promise) -> Route {
+        self.work = Work::Waiting(work);
+        self
+    }
+
+    /// Says what its query can hold.
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
+    pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
+        #[cfg(test)]
+        (self.description.query = Some(|generator| T::json_schema(generator)));
+        self
+    }
+
+    /// Says what its body is.
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
+    pub(super) fn takes<T: Described>(mut self) -> Route {
+        #[cfg(test)]
+        (self.description.body = Some(|generator| generator.subschema_for::<T>()));
+        self
+    }
+
+    /// Says what it answers under a status.
+    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
+        #[cfg(test)]
+        self.description.answers.push((
+            status,
+            Some(|generator| generator.subschema_for::<T>()),
+            super::answer::JSON,
+        ));
+        self
+    }
+
+    /// Says that it answers with something else than JSON.
+    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
+        #[cfg(test)]
+        self.description.answers.push((status, None, mime));
+        self
+    }
+}

@@ -1,0 +1,37 @@
+//! Everything that can be asked for. A new resource needs a line here.
+
+use std::sync::LazyLock;
+
+use super::route::Route;
+use super::{
+    agents, around, chat, conversations, events, executions, health, openapi, query, routing, runs,
+    session, tasks, work,
+};
+
+/// All endpoints.
+static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    [
+        agents::routes(),
+        around::routes(),
+        chat::routes(),
+        conversations::routes(),
+        events::routes(),
+        executions::routes(),
+        health::routes(),
+        openapi::routes(),
+        query::routes(),
+        routing::routes(),
+        runs::routes(),
+        session::routes(),
+        tasks::routes(),
+        work::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+});
+
+/// Returns all endpoints.
+pub(super) fn all() -> &'static [Route] {
+    &ROUTES
+}

@@ -1,0 +1,258 @@
+//! From messages to agents: which one, why, and what a change of an agent would do to that.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::agents::row::draft;
+use super::answer::Answer;
+use super::call::Call;
+use super::route::Route;
+use crate::agent::{Agent, AgentStatus, Kind, Role};
+use crate::error::{Code, Error, Result};
+use crate::ops::agents::View;
+use crate::ops::runs;
+use crate::route::{Decision, Delegation, Message, Query, Request};
+use crate::run::RunKind;
+use crate::store::agency::{Agency, RunFilter};
+
+/// How many messages are tried unless they are told.
+const TRIED: u32 = 100;
+/// Most candidates that are explained.
+const EXPLAINED: usize = 100;
+/// Id of an agent that has none yet.
+const DRAFT: &str = "draft";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/route", route)
+            .about("Chooses the agent for a message, with every reason")
+            .tag("routing")
+            .takes::<Asked>()
+            .answers::<Routed<'static>>(200)
+            .quick()
+            .scope(crate::ops::tokens::Scope::Read),
+        Route::post("/api/route/try", attempt)
+            .about("Says which messages an agent would reach that is being made or changed")
+            .tag("routing")
+            .takes::<Attempt>()
+            .answers::<Tried>(200)
+            .scope(crate::ops::tokens::Scope::Read),
+    ]
+}
+
+/// A message that is to be routed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked {
+    /// The message.
+    #[serde(alias = "input")]
+    message: Option<String>,
+    /// The agent that is asked for.
+    #[serde(alias = "agent_id", alias = "agent")]
+    agent_id: Option<String>,
+    /// How many candidates are explained.
+    explain: Option<usize>,
+    /// An agent that is scored in the place of the one with its id, or beside all.
+    draft: Option<Map<String, Value>>,
+}
+
+/// Where a message goes.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Routed<'a> {
+    route: Decision<'a>,
+    delegation: Delegation<'a>,
+    /// Agents that messages never or not now reach.
+    not_scored: Vec<NotScored<'a>>,
+    /// How long the router took, in microseconds.
+    took_us: u64,
+}
+
+/// An agent that is not chosen from.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct NotScored<'a> {
+    id: &'a str,
+    name: &'a str,
+    why: &'static str,
+}
+
+fn route(call: &Call) -> Result<Answer> {
+    let asked: Asked = call.body()?;
+    let explain = asked.explain.or(asked.draft.is_some().then_some(20));
+    let query = Query::new(asked.message.unwrap_or_default(), asked.agent_id)?;
+    let mut agency = call.agency()?;
+    let view = call.server.roster.view(&*agency.read()?, call.only())?;
+    let drafted = asked.draft.map(|fields| with(&view, fields)).transpose()?;
+    let view = drafted.as_ref().unwrap_or(&view);
+    let begun = Instant::now();
+    let decision = view.index.route(&request(call, &query, explain));
+    let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let not_scored = view.agents.iter().filter_map(|agent| {
+        let (id, name, why) = (&agent.id, &agent.name, why_not(agent)?);
+        Some(NotScored { id, name, why })
+    });
+    Answer::ok(&Routed {
+        delegation: decision.delegation(&query.text, call.server.surroundings.clock.timestamp()),
+        not_scored: match explain {
+            Some(_) => not_scored.collect(),
+            None => Vec::new(),
+        },
+        route: decision,
+        took_us,
+    })
+}
+
+fn request<'a>(call: &Call, query: &'a Query<'_>, explain: Option<usize>) -> Request<'a> {
+    Request {
+        message: &query.message,
+        agent: query.agent.as_deref(),
+        by: call.server.options.by,
+        min_margin: call.server.options.min_margin,
+        explain: explain.map(|explain| explain.min(EXPLAINED)),
+    }
+}
+
+fn why_not(agent: &Agent) -> Option<&'static str> {
+    match (agent.role, agent.status) {
+        (Role::Supervisor, _) => Some("supervisor"),
+        (_, AgentStatus::Paused) => Some("paused"),
+        (_, AgentStatus::Archived) => Some("archived"),
+        (_, AgentStatus::Active) => None,
+    }
+}
+
+/// Returns the agents with a draft among them.
+fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
+    let mut draft = draft(fields)?;
+    let id = draft.id.take().unwrap_or_else(|| DRAFT.to_string());
+    draft.name = draft
+        .name
+        .or(Some("New agent".to_string()))
+        .filter(|_| view.agent(&id).is_none());
+    let mut agents = view.agents.clone();
+    let place = agents.iter().position(|agent| agent.id == id);
+    let mut agent = match place {
+        Some(place) => agents.remove(place),
+        None => Agent::new(&id, Kind::Persistent, ""),
+    };
+    draft.apply(&mut agent)?;
+    agents.insert(place.unwrap_or(agents.len()), agent);
+    Ok(View::of(agents))
+}
+
+/// What is to be tried.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+struct Attempt {
+    /// The agent.
+    draft: Map<String, Value>,
+    /// At most 100 messages; those of the last executions unless told.
+    messages: Option<Vec<String>>,
+}
+
+/// What a draft would do to the ways of messages.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tried {
+    /// How many messages were tried.
+    messages: usize,
+    reaches_now: usize,
+    reached_before: usize,
+    gained: Vec<Gained>,
+    lost: Vec<Lost>,
+    results: Vec<Outcome>,
+}
+
+/// A message that would reach the draft, and did not.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Gained {
+    text: String,
+    from: String,
+}
+
+/// A message that reached the agent, and would not.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Lost {
+    text: String,
+    to: String,
+}
+
+/// Where a message would go.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Outcome {
+    text: String,
+    agent: String,
+    score: u32,
+}
+
+fn attempt(call: &Call) -> Result<Answer> {
+    let attempt: Attempt = call.body()?;
+    let id = attempt.draft.get("id").and_then(Value::as_str);
+    let id = id.unwrap_or(DRAFT).to_string();
+    let messages = match attempt.messages {
+        Some(messages) if messages.len() > TRIED as usize => {
+            let message = format!("at most {TRIED} messages are tried");
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        Some(messages) => messages,
+        None => recent(call)?,
+    };
+    let mut agency = call.agency()?;
+    let before = call.server.roster.view(&*agency.read()?, call.only())?;
+    let after = with(&before, attempt.draft)?;
+    let mut tried = Tried {
+        messages: messages.len(),
+        reaches_now: 0,
+        reached_before: 0,
+        gained: Vec::new(),
+        lost: Vec::new(),
+        results: Vec::new(),
+    };
+    for text in messages {
+        let message = Message::of(&text);
+        let was = before
+            .index
+            .route(&Request::new(&message))
+            .agent
+            .to_string();
+        let decision = after.index.route(&Request::new(&message));
+        let (agent, score) = (decision.agent.to_string(), decision.score);
+        tried.reached_before += usize::from(was == id);
+        tried.reaches_now += usize::from(agent == id);
+        let text: String = text.chars().take(500).collect();
+        match (was == id, agent == id) {
+            (false, true) => tried.gained.push(Gained {
+                text: text.clone(),
+                from: was,
+            }),
+            (true, false) => tried.lost.push(Lost {
+                text: text.clone(),
+                to: agent.clone(),
+            }),
+            _ => {}
+        }
+        tried.results.push(Outcome { text, agent, score });
+    }
+    Answer::ok(&tried)
+}
+
+/// Returns the messages of the last executions.
+fn recent(call: &Call) -> Result<Vec<String>> {
+    let filter = RunFilter {
+        user: call.only().map(String::from),
+        kind: Some(RunKind::Execution),
+        limit: TRIED,
+        ..RunFilter::default()
+    };
+    let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
+    Ok(listed.runs.into_iter().map(|run| run.input).collect())
+}

@@ -1,0 +1,302 @@
+//! Runs: listed, watched, begun, ended, gone on with. Those that run commands go on in a process of
+//! their own, so that they outlive this one.
+
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::route::Route;
+use super::work::{bounded, optional};
+use crate::coordinator;
+use crate::coordinator::detached::{self, Begun, Wish};
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::runs::listing::{self, Rows, RunRow, Wanted, Watched};
+use crate::ops::runs::pages::{self, EventPage, LogPage, LogWanted, PromptText};
+use crate::ops::runs::proof::{self, Proof};
+use crate::ops::runs::written;
+use crate::ops::tokens::Scope;
+use crate::run::{RunKind, RunStatus};
+use crate::store::agency::Agency;
+
+/// What the page of a run may do in a browser: nothing but be looked at.
+const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/runs", list)
+            .about("Lists what agents carried out, newest first")
+            .tag("runs")
+            .query::<ListQuery>()
+            .answers::<Rows>(200),
+        Route::post("/api/runs", begin)
+            .about("Has tasks carried out by agents, in a process of its own")
+            .tag("runs")
+            .scope(Scope::Admin)
+            .takes::<Wish>()
+            .answers::<Started>(202)
+            .answers::<serde_json::Value>(200),
+        Route::get("/api/runs/{id}", show)
+            .about("Shows a run with its timeline")
+            .tag("runs")
+            .answers::<Watched>(200),
+        Route::get("/api/runs/{id}/events", events)
+            .about("Lists what happened in a run after a cursor")
+            .tag("runs")
+            .query::<EventQuery>()
+            .answers::<EventPage>(200),
+        Route::get("/api/runs/{id}/log", log)
+            .about("Shows lines of what an agent wrote")
+            .tag("runs")
+            .query::<LogQuery>()
+            .answers::<LogPage>(200),
+        Route::get(
+            "/api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
+            prompt,
+        )
+        .about("Shows the prompt of a try")
+        .tag("runs")
+        .answers::<PromptText>(200),
+        Route::get("/api/runs/{id}/proof", shown_proof)
+            .about("Shows what an agent said of a try, and what cleo found")
+            .tag("runs")
+            .query::<ProofQuery>()
+            .answers::<Proof>(200),
+        Route::get("/api/runs/{id}/report", report)
+            .about("Writes a run as one page that needs nothing else")
+            .tag("runs")
+            .sends(200, "text/html; charset=utf-8"),
+        Route::post("/api/runs/{id}/cancel", cancel)
+            .about("Asks for the end of a run, and waits a while for it")
+            .tag("runs")
+            .takes::<Nothing>()
+            .answers::<Asked>(202),
+        Route::post("/api/runs/{id}/resume", resume)
+            .about("Goes on with a run that was interrupted, failed or was cancelled")
+            .tag("runs")
+            .scope(Scope::Admin)
+            .takes::<Nothing>()
+            .answers::<Started>(202),
+    ]
+}
+
+/// Which runs.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListQuery {
+    status: Option<RunStatus>,
+    kind: Option<RunKind>,
+    agent: Option<String>,
+    /// Words to look for in id and message, among the last 500.
+    q: Option<String>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    limit: Option<u32>,
+    offset: Option<u32>,
+}
+
+/// Which events.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EventQuery {
+    /// Cursor after which to begin.
+    since: Option<u64>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 1000)))]
+    limit: Option<u32>,
+    task: Option<TaskId>,
+}
+
+/// Which lines.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LogQuery {
+    task: Option<TaskId>,
+    attempt: Option<u32>,
+    /// Number of the first line; below 0 from the end.
+    from: Option<i64>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 2000)))]
+    limit: Option<u32>,
+    /// Words to look for.
+    q: Option<String>,
+}
+
+/// Which try.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ProofQuery {
+    task: TaskId,
+    attempt: Option<u32>,
+}
+
+/// An empty object.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
+/// A run that was begun, or goes on.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Started {
+    run: RunRow,
+    /// What somebody would type for the same.
+    command: String,
+}
+
+/// A run that is to end.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Asked {
+    run: RunRow,
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let query: ListQuery = call.query()?;
+    let wanted = Wanted {
+        user: call.only().map(String::from),
+        agent: query.agent,
+        status: query.status,
+        kind: query.kind,
+        words: query.q.unwrap_or_default(),
+        limit: bounded(query.limit, 50, 500)?,
+        offset: query.offset.unwrap_or(0),
+    };
+    let surroundings = call.surroundings("runs.list");
+    Answer::ok(&listing::rows(&surroundings, &mut call.memory(), &wanted)?)
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    Answer::ok(&watched(call)?)
+}
+
+fn watched(call: &Call) -> Result<Watched> {
+    let surroundings = call.surroundings("runs.show");
+    listing::watched(
+        &surroundings,
+        &mut call.memory(),
+        call.part("id"),
+        call.only(),
+    )
+}
+
+fn events(call: &Call) -> Result<Answer> {
+    let query: EventQuery = call.query()?;
+    let limit = bounded(query.limit, 200, 1_000)?;
+    let (surroundings, since) = (call.surroundings("runs.logs"), query.since.unwrap_or(0));
+    let id = call.part("id");
+    Answer::ok(&pages::events(
+        &surroundings,
+        id,
+        call.only(),
+        query.task,
+        since,
+        limit,
+    )?)
+}
+
+fn log(call: &Call) -> Result<Answer> {
+    let query: LogQuery = call.query()?;
+    let wanted = LogWanted {
+        task: query.task,
+        attempt: query.attempt,
+        from: query.from.unwrap_or(0),
+        limit: bounded(query.limit, 500, 2_000)? as usize,
+        words: query.q.unwrap_or_default(),
+    };
+    let surroundings = call.surroundings("runs.logs");
+    let id = call.part("id");
+    Answer::ok(&pages::log(
+        &surroundings,
+        &mut call.memory(),
+        id,
+        call.only(),
+        &wanted,
+    )?)
+}
+
+fn prompt(call: &Call) -> Result<Answer> {
+    let task = call.id("task")?;
+    let attempt = call.part("attempt").parse::<u32>().map_err(|_| {
+        let message = "the number of a try is a number from 1";
+        Error::new(Code::InputInvalid, message)
+    })?;
+    let surroundings = call.surroundings("runs.logs");
+    Answer::ok(&pages::prompt(
+        &surroundings,
+        call.part("id"),
+        call.only(),
+        task,
+        attempt,
+    )?)
+}
+
+fn shown_proof(call: &Call) -> Result<Answer> {
+    let query: ProofQuery = call.query()?;
+    let context = &mut *call.context("runs.show")?;
+    let (memory, id) = (&mut call.memory(), call.part("id"));
+    Answer::ok(&proof::proof(
+        context,
+        memory,
+        id,
+        call.only(),
+        query.task,
+        query.attempt,
+    )?)
+}
+
+fn report(call: &Call) -> Result<Answer> {
+    let id = call.part("id");
+    let page = written::html(&call.surroundings("runs.show"), id, call.only())?;
+    let name = format!("attachment; filename=\"{id}.html\"");
+    Ok(Answer::bytes("text/html; charset=utf-8", page)
+        .header(CONTENT_SECURITY_POLICY, SEALED)
+        .header(CONTENT_DISPOSITION, &name))
+}
+
+fn begin(call: &Call) -> Result<Answer> {
+    let wish: Wish = call.body()?;
+    let surroundings = call.surroundings("run");
+    if wish.dry_run {
+        return Answer::ok(&detached::rehearse(&surroundings, &wish)?);
+    }
+    started(call, detached::begin(&surroundings, &wish)?)
+}
+
+fn resume(call: &Call) -> Result<Answer> {
+    let Nothing {} = optional(call)?;
+    owned(call)?;
+    let begun = detached::resume(&call.surroundings("runs.resume"), call.part("id"))?;
+    started(call, begun)
+}
+
+/// Refuses a run that is not the caller's.
+fn owned(call: &Call) -> Result<()> {
+    let mut agency = call.agency()?;
+    let transaction = agency.read()?;
+    listing::owned(&*transaction, call.part("id"), call.only()).map(drop)
+}
+
+fn started(call: &Call, begun: Begun) -> Result<Answer> {
+    let surroundings = call.surroundings("runs.show");
+    let run = listing::watched(&surroundings, &mut call.memory(), &begun.run, None)?;
+    let started = Started {
+        run: run.run.row,
+        command: begun.command,
+    };
+    Answer::json(StatusCode::ACCEPTED, &started)
+}
+
+fn cancel(call: &Call) -> Result<Answer> {
+    let Nothing {} = optional(call)?;
+    owned(call)?;
+    coordinator::cancel(&call.surroundings("runs.cancel"), call.part("id"))?;
+    let asked = Asked {
+        run: watched(call)?.run.row,
+    };
+    Answer::json(StatusCode::ACCEPTED, &asked)
+}

@@ -1,0 +1,167 @@
+//! What all calls share: settings, open stores, the agents, who writes executions down, and who tells
+//! what happens.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::events::feed::Feed;
+use super::guard::rate::Rates;
+use super::keys::Keys;
+use super::pages::Pages;
+use super::pool::{Lent, Pool};
+use super::scribe::Scribe;
+use crate::config::Settings;
+use crate::error::Result;
+use crate::ops::agents::Roster;
+use crate::ops::answers::Answerers;
+use crate::ops::executions;
+use crate::ops::tokens::Tokens;
+use crate::ops::work::Memory;
+use crate::ops::{Context, Surroundings};
+use crate::route::Match;
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// How the server works.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// When a word counts for an agent.
+    pub by: Match,
+    /// Lead in points below which it is asked which agent is meant; 0 never asks.
+    pub min_margin: u32,
+    /// Largest body, in bytes.
+    pub max_body: usize,
+    /// Most calls that are worked on at a time; more are refused.
+    pub max_calls: usize,
+    /// Most connections; more wait.
+    pub max_connections: usize,
+    /// Most answers of models and workers that are waited for at a time.
+    pub jobs: usize,
+    /// Calls a second that one caller may make for long; none: as many as there are.
+    pub rate: Option<u32>,
+    /// How long head and body of a request may take to come.
+    pub patience: Duration,
+    /// How long what is under way may take when the server is asked to end.
+    pub grace: Duration,
+    /// Names under which the server is called, besides its address.
+    pub hosts: Vec<String>,
+    /// Pages of other origins that may call.
+    pub origins: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            by: Match::Token,
+            min_margin: 0,
+            max_body: 1 << 20,
+            max_calls: 1_024,
+            max_connections: 4_096,
+            jobs: 32,
+            rate: None,
+            patience: Duration::from_secs(15),
+            grace: Duration::from_secs(20),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+}
+
+/// Takes what the server has to say about itself.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What all calls share.
+pub struct Server {
+    pub(super) surroundings: Surroundings,
+    pub(super) settings: Settings,
+    pub(super) workspace: Workspace,
+    pub(super) options: Options,
+    pub(super) address: SocketAddr,
+    pub(super) contexts: Pool<Context>,
+    agencies: Pool<SqliteAgency>,
+    pub(super) roster: Arc<Roster>,
+    pub(super) memory: Mutex<Memory>,
+    pub(super) tokens: Mutex<Tokens>,
+    pub(super) rates: Rates,
+    pub(super) calls: Arc<Semaphore>,
+    pub(super) keys: Keys,
+    pub(super) feed: Arc<Feed>,
+    pub(super) pages: Pages,
+    pub(super) say: Say,
+    scribe: OnceLock<Scribe>,
+}
+
+impl Server {
+    /// Gets ready to answer under an address. `say` takes what goes wrong.
+    pub fn open(
+        surroundings: Surroundings,
+        settings: Settings,
+        options: Options,
+        address: SocketAddr,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Arc<Server>> {
+        let workspace = surroundings.workspace()?;
+        // Whatever is wrong with a store is said now and not to the first who calls.
+        drop(Context::open(surroundings.clone())?);
+        drop(SqliteAgency::open_or_create(&workspace.agency())?);
+        let routing = executions::Options {
+            by: options.by,
+            min_margin: options.min_margin,
+            answerers: Answerers::of(&settings)?,
+        };
+        let feed = Feed::begin(&workspace)?;
+        let roster = Arc::new(Roster::new(workspace.clone()));
+        let executor = executions::Executor::open(&surroundings, routing)?;
+        let server = Arc::new(Server {
+            tokens: Mutex::new(Tokens::of(&surroundings)?),
+            rates: Rates::new(options.rate),
+            calls: Arc::new(Semaphore::new(options.max_calls)),
+            keys: Keys::default(),
+            contexts: Pool::new(),
+            agencies: Pool::new(),
+            memory: Mutex::new(Memory::default()),
+            pages: Pages::embedded(),
+            say: Arc::new(say),
+            scribe: OnceLock::new(),
+            surroundings,
+            settings,
+            workspace,
+            address,
+            roster,
+            feed,
+            options,
+        });
+        let scribe = Scribe::begin(&server, executor)?;
+        let _ = server.scribe.set(scribe);
+        Ok(server)
+    }
+
+    /// Lends the open store of agents.
+    pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
+        let path = self.workspace.agency();
+        self.agencies.lend(|| SqliteAgency::open_or_create(&path))
+    }
+
+    /// Returns who writes executions down.
+    pub(super) fn scribe(&self) -> Result<&Scribe> {
+        self.scribe.get().ok_or_else(super::respond::busy)
+    }
+
+    /// Says whether the server answers this machine only, and so needs no tokens.
+    pub(super) fn is_local(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// Has those who wait for what never ends go.
+    pub(super) fn stop(&self) {
+        self.feed.close();
+    }
+
+    /// Waits until all executions have ended; says whether they have within the time.
+    pub(super) fn settle(&self, time: Duration) -> bool {
+        self.scribe.get().is_none_or(|scribe| scribe.end(time))
+    }
+}

@@ -1,0 +1,163 @@
+//! Who the caller is, and what there is to see: for the pages, which sign in with a token and keep it
+//! where no script can read it.
+
+use axum::http::header::SET_COOKIE;
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::caller::Caller;
+use super::guard::{self, COOKIE_NAME};
+use super::route::Route;
+use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
+use crate::ops::workspace::{self, Counts};
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = vec![
+        Route::get("/api/status", status)
+            .about("Says where the caller is, who that is, and how much there is of everything")
+            .answers::<Standing>(200),
+        Route::get("/api/session", show)
+            .about("Says who the caller is")
+            .answers::<Signed>(200)
+            .quick(),
+        Route::post("/api/session", sign_in)
+            .about("Signs a page in with a token, which is kept in a cookie")
+            .takes::<Secret>()
+            .answers::<Signed>(200)
+            .quick()
+            .open(),
+        Route::delete("/api/session", sign_out)
+            .about("Signs a page out")
+            .answers::<Signed>(200)
+            .quick()
+            .open(),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("server")).collect()
+}
+
+/// Who the caller is; none after signing out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Signed {
+    session: Option<Session>,
+}
+
+/// Who the caller is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session {
+    user: String,
+    /// What the caller may do: read, write, admin.
+    scopes: Vec<Scope>,
+    /// When the token ends; none when it does not.
+    expires_at: Option<String>,
+}
+
+/// A token.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+struct Secret {
+    token: String,
+}
+
+impl Session {
+    fn of(caller: &Caller) -> Session {
+        Session {
+            user: caller.user.clone(),
+            scopes: scopes(caller),
+            expires_at: caller.expires_at.clone(),
+        }
+    }
+}
+
+/// Lists what a caller may do.
+fn scopes(caller: &Caller) -> Vec<Scope> {
+    let all = Scope::ALL.iter().copied();
+    all.filter(|scope| *scope <= caller.scope).collect()
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    let session = Some(Session::of(&call.caller));
+    Answer::ok(&Signed { session })
+}
+
+fn sign_in(call: &Call) -> Result<Answer> {
+    let Secret { token } = call.body()?;
+    let caller = guard::of_token(&call.server, token.trim())?;
+    let session = Some(Session::of(&caller));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !token.trim().chars().all(is_plain) {
+        return Err(Error::new(Code::InputInvalid, "that is no token"));
+    }
+    let cookie = format!(
+        "{COOKIE_NAME}={}; Path=/; HttpOnly; SameSite=Strict",
+        token.trim()
+    );
+    Ok(Answer::ok(&Signed { session })?.header(SET_COOKIE, &cookie))
+}
+
+fn sign_out(_: &Call) -> Result<Answer> {
+    let cookie = format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    Ok(Answer::ok(&Signed { session: None })?.header(SET_COOKIE, &cookie))
+}
+
+/// Where the caller is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Standing {
+    status: Status,
+}
+
+/// Where the caller is, and how much there is of everything.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    version: &'static str,
+    workspace: Place,
+    address: String,
+    user: String,
+    /// Whether the caller is the user of this machine.
+    local: bool,
+    scopes: Vec<Scope>,
+    /// Whether callers need a token.
+    token_needed: bool,
+    counts: Counts,
+}
+
+/// A workspace.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Place {
+    name: String,
+    /// The folder; only for the user of this machine.
+    root: Option<String>,
+}
+
+fn status(call: &Call) -> Result<Answer> {
+    let server = &call.server;
+    let mut context = call.context("status")?;
+    let counts = workspace::counts(&mut context, &mut *call.agency()?, call.only())?;
+    let root = server.workspace.root.canonicalize();
+    let root = root.unwrap_or_else(|_| server.workspace.root.clone());
+    let name = root.file_name().unwrap_or_default();
+    Answer::ok(&Standing {
+        status: Status {
+            version: env!("CARGO_PKG_VERSION"),
+            workspace: Place {
+                name: name.to_string_lossy().into_owned(),
+                root: call.caller.is_local.then(|| root.display().to_string()),
+            },
+            address: server.address.to_string(),
+            user: call.user().to_string(),
+            local: call.caller.is_local,
+            scopes: scopes(&call.caller),
+            token_needed: !server.is_local(),
+            counts,
+        },
+    })
+}

@@ -1,0 +1,337 @@
+//! Tasks in the words of the multi-agent specification: the tasks of the workspace, under the same rules.
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::fault::Shape;
+use super::route::Route;
+use crate::clock::timestamp;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::agent_tasks::{self, AgentTask, Board, Change, Stats};
+use crate::ops::tasks::ListField;
+use crate::store::Filter;
+use crate::task::Status;
+
+/// How many tasks are listed unless told, and at most.
+const LIMIT: (u32, u32) = (100, 1_000);
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = vec![
+        Route::post("/api/tasks/create", create)
+            .about("Adds a task")
+            .takes::<Fields>()
+            .answers::<Kept>(201),
+        Route::get("/api/tasks/stats", stats)
+            .about("Counts tasks by status and priority")
+            .query::<Whose>()
+            .answers::<Counted>(200),
+        Route::get("/api/tasks", list)
+            .about("Lists tasks, the most urgent first")
+            .query::<Wanted>()
+            .answers::<Listed>(200),
+        Route::get("/api/tasks/{id}", show)
+            .about("Shows a task")
+            .answers::<Kept>(200),
+        Route::put("/api/tasks/{id}", update)
+            .about("Changes a task and moves it, or neither; null empties a field")
+            .takes::<Fields>()
+            .answers::<Kept>(200),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("tasks").errors(Shape::Success))
+        .collect()
+}
+
+/// A task, as a row of the table.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Row {
+    id: TaskId,
+    title: String,
+    description: String,
+    status: &'static str,
+    priority: &'static str,
+    assigned_to: Option<String>,
+    due_date: Option<String>,
+    estimated_hours: Option<f64>,
+    tags: Vec<String>,
+    feature: Option<String>,
+    created_at: String,
+    updated_at: String,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+}
+
+impl From<AgentTask> for Row {
+    fn from(task: AgentTask) -> Row {
+        Row {
+            id: task.id,
+            title: task.title,
+            description: task.description,
+            status: task.status,
+            priority: task.priority,
+            assigned_to: task.assigned_to,
+            due_date: task.due_date,
+            estimated_hours: task.estimated_hours,
+            tags: task.tags,
+            feature: task.feature,
+            created_at: task.created_at,
+            updated_at: task.updated_at,
+            started_at: task.started_at,
+            completed_at: task.completed_at,
+        }
+    }
+}
+
+/// Fields of a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields {
+    /// What is to be done, in one line of at most 200 characters.
+    title: Option<String>,
+    description: Option<String>,
+    /// todo, doing, review, done, paused or cancelled.
+    status: Option<String>,
+    /// low, medium, high or urgent.
+    priority: Option<String>,
+    #[serde(alias = "assignedTo")]
+    assigned_to: Option<String>,
+    /// A date or time, RFC 3339.
+    #[serde(alias = "dueDate")]
+    due_date: Option<String>,
+    #[serde(alias = "estimatedHours")]
+    estimated_hours: Option<f64>,
+    tags: Option<Vec<String>>,
+    feature: Option<String>,
+}
+
+/// Fields that null empties, by both their names.
+const EMPTIED: [(&str, &str, ListField); 6] = [
+    ("description", "description", ListField::Description),
+    ("assigned_to", "assignedTo", ListField::AssignedAgent),
+    ("due_date", "dueDate", ListField::Due),
+    ("estimated_hours", "estimatedHours", ListField::Estimate),
+    ("tags", "tags", ListField::Labels),
+    ("feature", "feature", ListField::Feature),
+];
+
+impl Fields {
+    /// Reads fields, and which of them are to be emptied first.
+    fn read(call: &Call) -> Result<Change> {
+        let given: Map<String, Value> = call.body()?;
+        let is_null = |name: &str| given.get(name).is_some_and(Value::is_null);
+        let emptied = EMPTIED
+            .iter()
+            .filter(|(one, other, _)| is_null(one) || is_null(other));
+        let mut clear: Vec<ListField> = emptied.map(|(.., field)| *field).collect();
+        let fields: Fields = call.body()?;
+        if fields.tags.is_some() {
+            clear.push(ListField::Labels);
+        }
+        Ok(Change {
+            title: fields.title,
+            description: fields.description,
+            status: fields.status,
+            priority: fields.priority,
+            assigned_to: fields.assigned_to,
+            due_date: fields.due_date.map(|due| moment(&due)).transpose()?,
+            estimated_hours: fields.estimated_hours,
+            tags: fields.tags.unwrap_or_default(),
+            feature: fields.feature,
+            clear,
+        })
+    }
+}
+
+fn moment(text: &str) -> Result<String> {
+    crate::clock::parse_moment(text).ok_or_else(|| {
+        let message = "due_date: a date such as 2026-12-31 or an RFC 3339 time is needed";
+        Error::new(Code::InputInvalid, message)
+    })
+}
+
+/// A task after a change.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Kept {
+    success: bool,
+    task: Row,
+    warnings: Vec<String>,
+}
+
+impl From<agent_tasks::Kept> for Kept {
+    fn from(kept: agent_tasks::Kept) -> Kept {
+        Kept {
+            success: true,
+            task: kept.task.into(),
+            warnings: kept.warnings,
+        }
+    }
+}
+
+fn create(call: &Call) -> Result<Answer> {
+    let change = Change {
+        clear: Vec::new(),
+        ..Fields::read(call)?
+    };
+    if change
+        .title
+        .as_deref()
+        .unwrap_or_default()
+        .trim()
+        .is_empty()
+    {
+        return Err(Error::new(Code::InputInvalid, "title is required"));
+    }
+    let mut context = call.context("agents.tasks.create")?;
+    Answer::created(&Kept::from(agent_tasks::create(&mut context, change)?))
+}
+
+fn update(call: &Call) -> Result<Answer> {
+    let (id, change) = (call.id("id")?, Fields::read(call)?);
+    let mut context = call.context("agents.tasks.update")?;
+    Answer::ok(&Kept::from(agent_tasks::update(&mut context, id, change)?))
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    let id = call.id("id")?;
+    let mut context = call.context("agents.tasks.show")?;
+    Answer::ok(&Kept::from(agent_tasks::show(&mut context, id)?))
+}
+
+/// Which tasks to list.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    /// Statuses with commas between them.
+    status: Option<String>,
+    /// Priorities with commas between them.
+    priority: Option<String>,
+    /// Assigned to this agent.
+    agent: Option<String>,
+    /// Assigned to any agent, or to none.
+    assigned: Option<bool>,
+    /// Of this feature.
+    feature: Option<String>,
+    /// When they are due.
+    due: Option<Due>,
+    /// With these words in title or description.
+    q: Option<String>,
+    /// At most so many; 100 unless told, at most 1000.
+    limit: Option<u32>,
+    /// Without the first so many.
+    offset: Option<u32>,
+}
+
+/// When tasks are due.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Due {
+    /// Before now, and open.
+    Overdue,
+    /// Within 24 hours.
+    Today,
+    /// Within seven days.
+    Week,
+    /// Never.
+    None,
+}
+
+impl Wanted {
+    fn filter(&self, call: &Call) -> Result<Filter> {
+        let now = call.server.surroundings.clock.now();
+        let within = |days| {
+            let (from, to) = (now, now + TimeDelta::days(days));
+            (Some(timestamp(to)), Some(timestamp(from)))
+        };
+        let (due_before, due_after) = match self.due {
+            Some(Due::Overdue) => (Some(timestamp(now)), None),
+            Some(Due::Today) => within(1),
+            Some(Due::Week) => within(7),
+            Some(Due::None) | None => (None, None),
+        };
+        let mut statuses: Vec<Status> = read(self.status.as_deref(), agent_tasks::status)?;
+        if self.due == Some(Due::Overdue) && statuses.is_empty() {
+            statuses = ["todo", "doing", "review", "paused"]
+                .into_iter()
+                .map(agent_tasks::status)
+                .collect::<Result<_>>()?;
+        }
+        Ok(Filter {
+            statuses,
+            priorities: read(self.priority.as_deref(), agent_tasks::priority)?,
+            agent: self.agent.clone(),
+            feature: self.feature.clone(),
+            due_before,
+            due_after,
+            limit: Some(self.limit.unwrap_or(LIMIT.0).min(LIMIT.1)),
+            offset: self.offset.unwrap_or(0),
+            ..Filter::default()
+        })
+    }
+}
+
+fn read<T>(words: Option<&str>, one: fn(&str) -> Result<T>) -> Result<Vec<T>> {
+    let words = words.into_iter().flat_map(|words| words.split(','));
+    let words = words.map(str::trim).filter(|word| !word.is_empty());
+    words.map(one).collect()
+}
+
+/// Tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Listed {
+    success: bool,
+    tasks: Vec<Row>,
+    total: u64,
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let wanted: Wanted = call.query()?;
+    let board = Board {
+        words: wanted.q.clone().filter(|words| !words.trim().is_empty()),
+        undated: wanted.due == Some(Due::None),
+        assigned: wanted.assigned,
+    };
+    let filter = wanted.filter(call)?;
+    let mut context = call.context("agents.tasks.list")?;
+    let listed = agent_tasks::board(&mut context, filter, &board)?;
+    Answer::ok(&Listed {
+        success: true,
+        tasks: listed.tasks.into_iter().map(Row::from).collect(),
+        total: listed.total,
+    })
+}
+
+/// Whose tasks to count.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Whose {
+    /// Assigned to this agent.
+    agent: Option<String>,
+}
+
+/// Numbers of tasks.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Counted {
+    success: bool,
+    stats: Stats,
+}
+
+fn stats(call: &Call) -> Result<Answer> {
+    let Whose { agent } = call.query()?;
+    let mut context = call.context("agents.tasks.stats")?;
+    Answer::ok(&Counted {
+        success: true,
+        stats: agent_tasks::stats(&mut context, agent)?.stats,
+    })
+}

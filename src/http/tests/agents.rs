@@ -1,0 +1,311 @@
+use serde_json::json;
+
+use super::{World, minutes_ago};
+use crate::ops::tokens::Scope;
+
+#[test]
+fn a_fresh_server_knows_the_four_that_are_always_there() {
+    let told = World::new().get("/api/agents/sync").with(200);
+    assert_eq!(
+        (&told["success"], &told["count"]),
+        (&json!(true), &json!(4))
+    );
+    let ids: Vec<_> = told["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "cleo-supervisor",
+            "toby-technical",
+            "ami-creative",
+            "peter-logical"
+        ]
+    );
+    assert!(told["agents"][1].get("prompt").is_none());
+}
+
+#[test]
+fn an_agent_of_the_moment_wins_what_fits_it_better_and_goes_with_the_cleanup() {
+    let world = World::new();
+    let id = format!("custom_{}", minutes_ago(0));
+    world.register(&id, json!(["warcraft", "wow", "lore", "second war"]));
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 5);
+    let message = json!({"input": "Explain the Second War in Warcraft."});
+    assert_eq!(world.execute(message.clone())["delegatedTo"], id.as_str());
+    let told = world.post("/api/agents/cleanup", json!({})).with(200);
+    assert_eq!(told["cleanedUp"], json!([id]));
+    assert_eq!(
+        told["count"],
+        json!({"before": 5, "after": 4, "removed": 1})
+    );
+    assert_eq!(world.execute(message)["delegatedTo"], "toby-technical");
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+}
+
+#[test]
+fn ids_of_the_moment_are_minted_or_plain_and_never_those_of_others() {
+    let world = World::new();
+    let agent = |id| json!({"id": id, "name": "A", "prompt": "p"});
+    world.post("/api/agents/register", agent("x")).with(400);
+    world
+        .post("/api/agents/register", agent("toby-technical"))
+        .with(409);
+    let told = world.raw("POST", "/api/agents/register", "{").with(400);
+    assert_eq!(told["error"], "Invalid JSON");
+    let told = world.post("/api/agents/register", json!(null)).with(400);
+    assert_eq!(told["error"], "Invalid agent payload");
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+    let told = world
+        .post("/api/agents/register", json!({"name": "A", "prompt": "p"}))
+        .with(200);
+    assert!(told["agentId"].as_str().unwrap().starts_with("custom_"));
+    let again = world.post(
+        "/api/agents/register",
+        agent(told["agentId"].as_str().unwrap()),
+    );
+    assert_eq!(again.with(200)["recreated"], true);
+}
+
+#[test]
+fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
+    let world = World::new();
+    let (old, young) = (minutes_ago(31), minutes_ago(29));
+    world.register(&format!("custom_{old}"), json!([]));
+    world.register(&format!("custom_{young}"), json!([]));
+    let agent = json!({"id": "agent-1", "name": "One", "prompt": "p"});
+    world.post("/api/agents/create", agent).with(201);
+    let told = world
+        .post("/api/agents/cleanup", json!({"olderThan": true}))
+        .with(200);
+    assert_eq!(told["cleanedUp"], json!([format!("custom_{old}")]));
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 6);
+}
+
+#[test]
+fn an_agent_that_is_paused_is_passed_over_from_the_next_message_on() {
+    let world = World::new();
+    let message = json!({"input": "Help me design a creative layout"});
+    for (status, agent) in [
+        ("active", json!("ami-creative")),
+        ("paused", json!(null)),
+        ("active", json!("ami-creative")),
+        ("archived", json!(null)),
+    ] {
+        let told = world.call("PUT", "/api/agents/ami-creative", json!({"status": status}));
+        assert_eq!(told.with(200)["agent"]["status"], status);
+        assert_eq!(
+            world.execute(message.clone())["delegatedTo"],
+            agent,
+            "{status}"
+        );
+    }
+    let dashboard = &world.get("/api/agents/metrics").with(200)["dashboard"];
+    assert_eq!(
+        dashboard["mostUsedAgents"],
+        json!([{"agentId": "ami-creative", "count": 2}])
+    );
+}
+
+#[test]
+fn who_was_registered_first_wins_a_tie() {
+    let world = World::new();
+    for (at, tag) in [(1, "alpha"), (0, "beta")] {
+        world.register(&format!("custom_{}", minutes_ago(at)), json!([tag]));
+    }
+    let first = world.get("/api/agents/sync").with(200)["agents"][4]["id"].clone();
+    assert_eq!(
+        world.execute(json!({"input": "alpha beta"}))["delegatedTo"],
+        first
+    );
+}
+
+#[test]
+fn an_agent_is_made_changed_and_taken_away() {
+    let world = World::new();
+    let agent = json!({"name": "Lore keeper", "prompt": "p", "tags": ["lore"], "max_tokens": 100});
+    let dry = world
+        .post("/api/agents/create?dryRun=true", agent.clone())
+        .with(200);
+    assert_eq!(dry["agent"]["id"], "lore-keeper");
+    assert_eq!(world.get("/api/agents/lore-keeper").status, 404);
+    let made = world.post("/api/agents/create", agent.clone()).with(201)["agent"].clone();
+    assert_eq!(
+        (&made["role"], &made["max_tokens"]),
+        (&json!("custom"), &json!(100))
+    );
+    world.post("/api/agents/create", agent).with(409);
+    let path = "/api/agents/lore-keeper";
+    let seen = made["updated_at"].clone();
+    let change = json!({"description": "new", "updated_at": seen});
+    let changed = world.call("PUT", path, change.clone()).with(200)["agent"].clone();
+    assert_eq!(changed["description"], "new");
+    assert_eq!(world.get(path).with(200)["agent"]["description"], "new");
+    if changed["updated_at"] != seen {
+        let told = world.call("PUT", path, change).with(409);
+        assert_eq!(told["code"], "E_STATUS_REFUSED");
+        assert_eq!(told["agent"]["description"], "new");
+    }
+    let removed = world.call("DELETE", path, json!(null)).with(200);
+    assert_eq!(
+        (&removed["restored"], &removed["executions"]),
+        (&json!(false), &json!(0))
+    );
+    world.call("DELETE", path, json!(null)).with(404);
+    world
+        .call("DELETE", "/api/agents/peter-logical", json!(null))
+        .with(400);
+}
+
+#[test]
+fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
+    let world = World::new();
+    for (field, value) in [
+        ("name", json!("x".repeat(101))),
+        ("prompt", json!("")),
+        ("role", json!("worker")),
+        ("status", json!("gone")),
+        ("color", json!("red")),
+        ("temperature", json!(2.5)),
+        ("temperature", json!(0.123)),
+        ("temperature", json!("hot")),
+        ("tags", json!([7])),
+        ("endpoint", json!("http://127.0.0.1:9000/run")),
+        ("endpoint", json!("http://169.254.169.254/latest")),
+        ("endpoint", json!("http://[::1]/run")),
+    ] {
+        let mut agent = json!({"id": "bad", "name": "Bad", "prompt": "p"});
+        agent[field] = value.clone();
+        let told = world.post("/api/agents/create", agent).with(400);
+        assert_eq!(told["success"], false, "{field} {value}");
+        assert!(told["code"].is_string());
+    }
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+}
+
+#[test]
+fn a_program_that_comes_over_http_is_not_trusted() {
+    let world = World::new();
+    let agent = json!({"id": "tool", "name": "Tool", "command": "rm -rf x", "intents": ["a.b"]});
+    let told = world.post("/api/agents/create", agent).with(201);
+    assert_eq!(told["agent"]["standing"], "untrusted");
+    let entry = &world.get("/api/agents/registry").with(200)[0];
+    assert_eq!(
+        (&entry["name"], &entry["type"]),
+        (&json!("tool"), &json!("cli"))
+    );
+    let asked = json!({"input": "x", "agentId": "tool"});
+    assert_eq!(world.execute(asked)["status"], "failed");
+}
+
+#[test]
+fn twenty_executions_are_counted() {
+    let world = World::new();
+    for number in 0..20 {
+        let message = ["creative design", "history of war"][number % 2];
+        world.execute(json!({"input": message}));
+    }
+    let told = world.get("/api/agents/metrics").with(200);
+    let dashboard = &told["dashboard"];
+    assert_eq!(dashboard["completedExecutions"], 20);
+    assert!(dashboard["averageResponseTimeMs"].as_f64().unwrap() > 0.0);
+    let agents = told["agents"].as_array().unwrap();
+    let counts = agents
+        .iter()
+        .map(|one| one["executionCount"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 20);
+    let used = agents.iter().filter(|one| one["executionCount"] != 0);
+    for one in used {
+        assert_eq!(one["successRate"], 1.0);
+        assert!(one["lastUsedAt"].is_string());
+    }
+    let graph = world.get("/api/agents/graph").with(200);
+    let nodes = graph["graph"]["nodes"].as_array().unwrap();
+    let kinds: Vec<_> = nodes
+        .iter()
+        .map(|node| node["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "supervisor",
+            "router",
+            "agent",
+            "agent",
+            "agent",
+            "finalize"
+        ]
+    );
+    assert_eq!(graph["metrics"]["totalExecutions"], 20);
+}
+
+#[test]
+fn agents_of_a_user_are_nobody_elses() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let agent = json!({"id": "anns", "name": "Anns", "prompt": "p", "tags": ["zebra"]});
+    world
+        .by(&ann, "POST", "/api/agents/create", agent)
+        .with(201);
+    let message = json!({"input": "a zebra"});
+    let routed = |token: &str| {
+        world
+            .by(token, "POST", "/api/route", json!({"message": "a zebra"}))
+            .with(200)["route"]["agent"]
+            .clone()
+    };
+    assert_eq!(
+        (routed(&ann), routed(&bob)),
+        (json!("anns"), json!("finalize"))
+    );
+    let path = "/api/agents/execute?wait=true";
+    let told = world.by(&bob, "POST", path, message.clone()).with(200);
+    assert_eq!(told["execution"]["delegatedTo"], json!(null));
+    for (method, path) in [
+        ("GET", "/api/agents/anns"),
+        ("PUT", "/api/agents/anns"),
+        ("DELETE", "/api/agents/anns"),
+    ] {
+        world
+            .by(&bob, method, path, json!({"description": "mine"}))
+            .with(404);
+    }
+    for path in [
+        "/api/agents/sync",
+        "/api/agents/list",
+        "/api/agents/graph",
+        "/api/agents/metrics",
+    ] {
+        assert!(
+            !world
+                .by(&bob, "GET", path, json!(null))
+                .text()
+                .contains("anns"),
+            "{path}"
+        );
+        assert!(
+            world
+                .by(&ann, "GET", path, json!(null))
+                .text()
+                .contains("anns"),
+            "{path}"
+        );
+    }
+    world
+        .by(
+            &bob,
+            "PUT",
+            "/api/agents/ami-creative",
+            json!({"status": "paused"}),
+        )
+        .with(403);
+    world
+        .by(&bob, "POST", "/api/agents/cleanup", json!({}))
+        .with(403);
+}

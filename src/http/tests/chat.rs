@@ -1,0 +1,152 @@
+use serde_json::{Value, json};
+
+use super::World;
+use crate::ops::chat::seed;
+use crate::ops::tokens::Scope;
+
+/// A server with the client of the notes.
+fn seeded() -> World {
+    let world = World::new();
+    seed_client(&world);
+    world
+}
+
+fn say(world: &World, conversation: &str, message: &str) -> Value {
+    let body = json!({"message": message, "conversation_id": conversation});
+    let told = world.post("/api/chat", body).with(200);
+    assert_eq!(told["response"]["status"], "success");
+    told["response"]["data"].clone()
+}
+
+fn seed_client(world: &World) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/chat/seed.json");
+    seed(&world.surroundings(), std::path::Path::new(path)).unwrap();
+}
+
+#[test]
+fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
+    let world = World::new();
+    for body in [json!({}), json!({"message": "  "}), json!({"message": 7})] {
+        let told = world.post("/api/chat", body).with(400);
+        assert_eq!(told["response"]["status"], "error");
+        assert!(told["response"]["message"].is_string());
+    }
+}
+
+#[test]
+fn a_design_is_shown_and_changed_after_a_yes_only() {
+    let world = seeded();
+    let shown = say(&world, "a", "show me my design for client 6");
+    assert_eq!(shown["agent"], "design");
+    assert_eq!(shown["tool_calls"][0]["name"], "getClientDesign");
+    let asked = say(&world, "a", "change button radius to full for client 6");
+    assert_eq!(asked["pending"]["kind"], "confirm");
+    assert!(!asked["tool_calls"].to_string().contains("updateDesign"));
+    // Another conversation has nothing to confirm.
+    let other = say(&world, "b", "yes");
+    assert!(other["tool_calls"].as_array().unwrap().is_empty());
+    let done = say(&world, "a", "yes");
+    assert!(done["tool_calls"].to_string().contains("updateDesign"));
+    assert_eq!(done["conversation_id"], "a");
+    let again = say(&world, "a", "yes");
+    assert!(
+        !again["tool_calls"].to_string().contains("updateDesign"),
+        "{again}"
+    );
+}
+
+#[test]
+fn a_component_is_chosen_by_its_number() {
+    let world = seeded();
+    let listed = say(
+        &world,
+        "c",
+        "update title of my card component for client 6 to X",
+    );
+    assert_eq!(listed["agent"], "clarifier");
+    assert_eq!(listed["pending"]["candidates"], json!(["101", "102"]));
+    let wrong = say(&world, "c", "9");
+    assert!(
+        wrong["reply"]
+            .as_str()
+            .unwrap()
+            .contains("Invalid selection")
+    );
+    assert_eq!(wrong["pending"]["candidates"], json!(["101", "102"]));
+    let chosen = say(&world, "c", "2");
+    assert_eq!(chosen["pending"]["kind"], "confirm");
+    let done = say(&world, "c", "yes");
+    assert_eq!(done["tool_calls"][0]["args"]["componentId"], "102");
+}
+
+#[test]
+fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
+    let world = seeded();
+    let begun = world
+        .post("/api/conversations/create", json!({"agent_id": "chat"}))
+        .with(201);
+    let id = begun["conversation"]["id"].as_str().unwrap();
+    assert_eq!(begun["conversation"]["kind"], "chat");
+    say(&world, id, "delete component 103 for client 6");
+    let path = format!("/api/conversations/{id}");
+    let shown = world.get(&path).with(200);
+    let messages = shown["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[1]["metadata"]["agent"], "editor");
+    assert_eq!(shown["pending"]["tool"], "deleteComponent");
+    assert_eq!(
+        world.get("/api/conversations").with(200)["conversations"][0]["waiting"],
+        true
+    );
+    say(&world, id, "no");
+    assert_eq!(world.get(&path).with(200)["pending"], json!(null));
+}
+
+#[test]
+fn nobody_confirms_what_another_was_asked() {
+    let world = seeded();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let say = |token: &str, message: &str, conversation: Option<&str>| {
+        let body = json!({"message": message, "conversation_id": conversation});
+        world.by(token, "POST", "/api/chat", body)
+    };
+    say(&ann, "delete component 103 for client 6", None).with(200);
+    let told = say(&bob, "yes", None).with(200);
+    assert_eq!(told["response"]["data"]["tool_calls"], json!([]));
+    let begun = world
+        .by(
+            &ann,
+            "POST",
+            "/api/conversations/create",
+            json!({"agent_id": "chat"}),
+        )
+        .with(201);
+    let id = begun["conversation"]["id"].as_str().unwrap();
+    say(&ann, "delete component 103 for client 6", Some(id)).with(200);
+    say(&bob, "yes", Some(id)).with(404);
+    let told = say(&ann, "yes", Some(id)).with(200);
+    assert_eq!(
+        told["response"]["data"]["tool_calls"][0]["name"],
+        "deleteComponent"
+    );
+}
+
+#[test]
+fn what_is_asked_for_cannot_become_part_of_a_statement() {
+    let world = seeded();
+    say(
+        &world,
+        "d",
+        "update component 101 props.title'; DROP TABLE components to x for client 6",
+    );
+    say(&world, "d", "yes");
+    let listed = say(&world, "e", "list components for client 6");
+    assert!(
+        ["101", "102", "103"]
+            .iter()
+            .all(|id| listed["reply"].as_str().unwrap().contains(id))
+    );
+}

@@ -1,0 +1,139 @@
+use http_body::Body as _;
+use serde_json::{Value, json};
+
+use super::World;
+use crate::ops::tokens::Scope;
+
+/// Reads what is told within a stream until a number of events have come.
+fn heard(
+    world: &World,
+    token: Option<&str>,
+    query: &str,
+    last: &str,
+    events: usize,
+) -> Vec<(String, String, Value)> {
+    let mut request = world.request("GET", &format!("/api/events{query}"));
+    if let Some(token) = token {
+        request = request.header("authorization", format!("Bearer {token}"));
+    }
+    if !last.is_empty() {
+        request = request.header("last-event-id", last);
+    }
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    world.runtime.block_on(async {
+        let peer = std::net::IpAddr::from(super::PEER);
+        let response = super::respond(&world.server, &world.router, peer, request).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        let mut body = response.into_body();
+        let mut text = String::new();
+        while text.matches("\n\n").count() < events {
+            let frame =
+                std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
+            let frame = frame.await.unwrap().unwrap();
+            text += std::str::from_utf8(frame.data_ref().unwrap()).unwrap();
+        }
+        text.split("\n\n")
+            .filter(|part| part.contains("data: "))
+            .map(parsed)
+            .collect()
+    })
+}
+
+fn parsed(part: &str) -> (String, String, Value) {
+    let line = |name: &str| {
+        let line = part.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().to_string()
+    };
+    let data = serde_json::from_str(&line("data: ")).unwrap();
+    (line("id: "), line("event: "), data)
+}
+
+#[test]
+fn whoever_comes_back_goes_on_where_it_was() {
+    let world = World::new();
+    world.execute(json!({"input": "history of war"}));
+    world
+        .post("/api/tasks/create", json!({"title": "a"}))
+        .with(201);
+    let all = heard(&world, None, "", "", 15);
+    assert_eq!(all[0].1, "hello");
+    let kinds: Vec<_> = all.iter().map(|(_, kind, _)| kind.as_str()).collect();
+    assert!(
+        kinds.contains(&"task") && kinds.contains(&"run"),
+        "{kinds:?}"
+    );
+    let delegation = all
+        .iter()
+        .find(|(.., data)| data["type"] == "agent-delegation");
+    let detail = &delegation.unwrap().2["detail"];
+    assert_eq!(
+        (&detail["from"], &detail["to"]),
+        (&json!("cleo-supervisor"), &json!("toby-technical"))
+    );
+    let middle = &all[5].0;
+    let rest = heard(&world, None, "", middle, all.len() - 5);
+    let told = |events: &[(String, String, Value)]| -> Vec<Value> {
+        events.iter().map(|(.., data)| data.clone()).collect()
+    };
+    assert_eq!(told(&rest[1..]), told(&all[6..]));
+}
+
+#[test]
+fn only_what_is_asked_for_is_told_and_only_what_is_the_callers() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Read),
+        world.token("bob", Scope::Write),
+    );
+    world
+        .by(
+            &bob,
+            "POST",
+            "/api/agents/execute?wait=true",
+            json!({"input": "a secret"}),
+        )
+        .with(200);
+    world
+        .post("/api/tasks/create", json!({"title": "seen by all"}))
+        .with(201);
+    let told = heard(&world, Some(&ann), "", "", 2);
+    assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
+    let told = heard(&world, Some(&bob), "?kinds=task", "", 2);
+    assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
+    let told = heard(&world, Some(&bob), "?kinds=run", "", 3);
+    assert!(told[1..].iter().all(|(_, kind, _)| kind == "run"));
+    for wrong in ["?kinds=nope", "?since=x", "?since=1.2", "?nope=1"] {
+        assert_eq!(
+            world.get(&format!("/api/events{wrong}")).status,
+            400,
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn what_happens_elsewhere_is_told_while_it_happens() {
+    let world = World::new();
+    let surroundings = world.surroundings();
+    let command = std::thread::spawn(move || {
+        let agent = serde_json::from_value(json!({"id": "new", "name": "New", "prompt": "p"}));
+        let terms = crate::ops::agents::Terms::default();
+        crate::ops::agents::register(&surroundings, agent.unwrap(), false, &terms).unwrap();
+    });
+    let told = heard(&world, None, "?since=0.0.0.0", "", 2);
+    command.join().unwrap();
+    assert_eq!(told[1].1, "agents");
+}
+
+#[test]
+fn a_gap_is_told() {
+    let world = World::new();
+    for _ in 0..45 {
+        world.execute(json!({"input": "history of war"}));
+    }
+    let told = heard(&world, None, "", "1.0.0.0", 400);
+    assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "reset"));
+    let foreign = heard(&world, None, "", "99999999.0.0.0", 2);
+    assert_eq!(foreign[1].1, "reset");
+}

@@ -1,0 +1,253 @@
+use serde_json::json;
+
+use super::{ME, World};
+
+const WAR: &str = "Explain the Second War in Warcraft history.";
+const LAYOUT: &str = "Help me design a creative layout for my blog.";
+
+#[test]
+fn messages_go_where_the_specification_says_and_the_reason_has_the_score() {
+    let world = World::new();
+    for (message, agent) in [
+        (WAR, Some("toby-technical")),
+        (LAYOUT, Some("ami-creative")),
+        (
+            "Solve 2x + 5 = 15 and explain the steps.",
+            Some("peter-logical"),
+        ),
+        ("zzzz qqqq", None),
+    ] {
+        let execution = world.execute(json!({"input": message}));
+        assert_eq!(execution["status"], "completed");
+        assert_eq!(execution["delegatedTo"], json!(agent), "{message}");
+        assert!(!execution["output"].as_str().unwrap().is_empty());
+        assert_eq!(execution["user"], ME);
+    }
+    let told = world.get("/api/agents/delegations").with(200);
+    let delegations = told["delegations"].as_array().unwrap();
+    assert_eq!((delegations.len(), &told["total"]), (4, &json!(4)));
+    let war = &delegations[3];
+    assert_eq!(war["from"], "cleo-supervisor");
+    assert_eq!(
+        (&war["to"], &war["score"]),
+        (&json!("toby-technical"), &json!(9))
+    );
+    assert_eq!(war["reason"], "Best match with score 9");
+    let page = world
+        .get("/api/agents/delegations?limit=1&before=999999")
+        .with(200);
+    assert_eq!(page["delegations"][0]["to"], "finalize");
+}
+
+#[test]
+fn an_execution_is_answered_at_once_and_can_be_looked_at_until_it_is_over() {
+    let world = World::new();
+    let told = world
+        .post("/api/agents/execute", json!({"input": WAR}))
+        .with(200);
+    assert_eq!(
+        (&told["success"], &told["execution"]["status"]),
+        (&json!(true), &json!("running"))
+    );
+    let id = told["execution"]["id"].as_str().unwrap().to_string();
+    world.execute(json!({"input": "another that ends later"}));
+    let told = world.get(&format!("/api/agents/execution/{id}")).with(200);
+    let execution = &told["execution"];
+    assert_eq!(execution["status"], "completed");
+    let steps = execution["steps"].as_array().unwrap();
+    let progress: Vec<_> = steps
+        .iter()
+        .map(|step| step["progress"].as_u64().unwrap())
+        .collect();
+    assert_eq!(progress, [10, 30, 40, 55, 70, 80, 95, 100]);
+    let messages = execution["messages"].as_array().unwrap();
+    let kinds: Vec<_> = messages
+        .iter()
+        .map(|one| one["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["human", "ai"]);
+    assert_eq!(messages[0]["metadata"]["execution_id"], id.as_str());
+}
+
+#[test]
+fn an_agent_that_is_asked_for_answers_and_the_supervisor_has_it_routed() {
+    let world = World::new();
+    for (body, agent, by) in [
+        (
+            json!({"input": LAYOUT, "agentId": "peter-logical"}),
+            "peter-logical",
+            "requested",
+        ),
+        (
+            json!({"input": LAYOUT, "agentId": "cleo-supervisor"}),
+            "ami-creative",
+            "rule",
+        ),
+        (
+            json!({"input": LAYOUT, "agentId": "nobody"}),
+            "ami-creative",
+            "rule",
+        ),
+        (
+            json!({"input": LAYOUT, "metadata": {"requested_agent_id": "peter-logical"}}),
+            "peter-logical",
+            "requested",
+        ),
+        (
+            json!({"message": LAYOUT, "context": {"requested_agent_id": "peter-logical"}}),
+            "peter-logical",
+            "requested",
+        ),
+    ] {
+        let execution = world.execute(body);
+        assert_eq!(execution["delegatedTo"], agent);
+        assert_eq!(execution["routing"]["by"], by, "{execution}");
+    }
+}
+
+#[test]
+fn what_is_no_input_is_refused_in_the_form_of_the_specification() {
+    let world = World::new();
+    for body in [json!({}), json!({"input": "   "}), json!({"input": null})] {
+        let told = world.post("/api/agents/execute", body);
+        assert_eq!(told.with(400), json!({"error": "Input is required"}));
+    }
+    for body in [
+        "{",
+        "",
+        "[]",
+        "7",
+        "{\"input\":7}",
+        "{\"input\":\"x\"} y",
+        "\u{0}",
+    ] {
+        let told = world
+            .raw("POST", "/api/agents/execute", body.to_string())
+            .with(400);
+        assert!(
+            told["error"].is_string() && !told.to_string().contains("src/"),
+            "{told}"
+        );
+    }
+    let told = world.get("/api/agents/execution/nope");
+    let expected = json!({"success": false, "error": "Execution not found"});
+    assert_eq!(told.with(404), expected);
+    let listed = world.get("/api/agents/execute").with(200);
+    assert_eq!(listed["total"], 0);
+}
+
+#[test]
+fn executions_side_by_side_do_not_mix() {
+    let world = World::new();
+    let requests = (0..40).map(|number| match number % 2 {
+        0 => json!({"input": "creative content design", "agentId": "peter-logical"}),
+        _ => json!({"input": "creative content design"}),
+    });
+    let told: Vec<_> = requests
+        .map(|body| world.post("/api/agents/execute", body).with(200)["execution"]["id"].clone())
+        .collect();
+    world.execute(json!({"input": "last"}));
+    for (number, id) in told.iter().enumerate() {
+        let id = id.as_str().unwrap();
+        let shown = world.get(&format!("/api/agents/execution/{id}")).with(200);
+        let (own, other) = match number % 2 {
+            0 => ("peter-logical", "ami-creative"),
+            _ => ("ami-creative", "peter-logical"),
+        };
+        assert_eq!(shown["execution"]["delegatedTo"], own);
+        assert!(!shown["execution"]["steps"].to_string().contains(other));
+    }
+    let dashboard = world.get("/api/agents/metrics").with(200)["dashboard"].clone();
+    assert_eq!(dashboard["completedExecutions"], 41);
+}
+
+#[test]
+fn a_key_has_the_same_execution_answered_twice() {
+    let world = World::new();
+    let send = |key: &str| {
+        let request = world.request("POST", "/api/agents/execute");
+        let request = request
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        let told = world.send(
+            request
+                .body(json!({"input": WAR}).to_string().into())
+                .unwrap(),
+        );
+        told.with(200)["execution"]["id"].clone()
+    };
+    let (first, again, other) = (send("a"), send("a"), send("b"));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 2);
+}
+
+#[test]
+fn what_is_over_cannot_be_given_up_and_what_is_anothers_is_not_there() {
+    let world = World::new();
+    let over = world.execute(json!({"input": WAR}));
+    let path = format!(
+        "/api/agents/execution/{}/cancel",
+        over["id"].as_str().unwrap()
+    );
+    let told = world.post(&path, json!({})).with(409);
+    assert_eq!(told["code"], "E_STATUS_REFUSED");
+    world
+        .post("/api/agents/execution/nope/cancel", json!({}))
+        .with(404);
+    let ann = world.token("ann", crate::ops::tokens::Scope::Write);
+    world.by(&ann, "POST", &path, json!({})).with(404);
+}
+
+#[test]
+fn the_router_alone_says_why() {
+    let world = World::new();
+    world
+        .call(
+            "PUT",
+            "/api/agents/ami-creative",
+            json!({"status": "paused"}),
+        )
+        .with(200);
+    let told = world
+        .post("/api/route", json!({"message": WAR, "explain": 5}))
+        .with(200);
+    assert_eq!(told["route"]["agent"], "toby-technical");
+    let best = &told["route"]["candidates"][0];
+    let sum = best["base"].as_u64().unwrap() + best["tagBoost"].as_u64().unwrap();
+    assert_eq!(best["score"], sum);
+    let not: Vec<_> = told["notScored"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["why"])
+        .collect();
+    assert_eq!(not, ["supervisor", "paused"]);
+    assert_eq!(told["delegation"]["to"], "toby-technical");
+    world.post("/api/route", json!({})).with(400);
+}
+
+#[test]
+fn a_draft_is_scored_as_if_it_were_kept() {
+    let world = World::new();
+    let draft = json!({"name": "Lore", "tags": ["warcraft", "second war", "history", "explain"]});
+    let told = world
+        .post("/api/route", json!({"message": WAR, "draft": draft}))
+        .with(200);
+    assert_eq!(told["route"]["agent"], "draft");
+    world.execute(json!({"input": WAR}));
+    let told = world
+        .post("/api/route/try", json!({"draft": draft}))
+        .with(200);
+    assert_eq!(
+        (&told["messages"], &told["reachesNow"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(told["gained"][0]["from"], "toby-technical");
+    let weaker = json!({"id": "toby-technical", "tags": ["nothing"]});
+    let told = world
+        .post("/api/route/try", json!({"draft": weaker}))
+        .with(200);
+    assert_eq!(told["reachedBefore"], 1);
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+}

@@ -1,0 +1,297 @@
+use axum::body::Body;
+use serde_json::json;
+
+use super::World;
+use crate::http::server::Options;
+use crate::ops::tokens::{self, Scope};
+
+const OUTSIDE: &str = "0.0.0.0:4680";
+
+fn elsewhere() -> World {
+    World::at(OUTSIDE, Options::default())
+}
+
+#[test]
+fn nobody_elses_name_or_page_speaks_to_this_machine() {
+    let world = World::new();
+    for (name, value, status) in [
+        ("host", "localhost:4680", 200),
+        ("host", "127.0.0.1:4680", 200),
+        ("host", "[::1]:4680", 200),
+        ("host", "localhost:4681", 403),
+        ("host", "evil.example:4680", 403),
+        ("host", "127.0.0.1.evil.example:4680", 403),
+        ("host", "", 403),
+    ] {
+        let request = axum::http::Request::builder()
+            .uri("/api/agents/sync")
+            .header(name, value);
+        let told = world.send(request.body(Body::empty()).unwrap());
+        assert_eq!(told.status, status, "{name}: {value}");
+    }
+    for (origin, status) in [
+        ("http://127.0.0.1:4680", 200),
+        ("http://evil.example", 403),
+        ("http://127.0.0.1:9999", 403),
+        ("null", 403),
+    ] {
+        let request = world
+            .request("GET", "/api/agents/sync")
+            .header("origin", origin);
+        let told = world.send(request.body(Body::empty()).unwrap());
+        assert_eq!(told.status, status, "{origin}");
+        assert_eq!(told.header("access-control-allow-origin"), "");
+    }
+}
+
+#[test]
+fn pages_of_an_origin_that_was_allowed_may_call() {
+    let origin = "https://app.example.org";
+    let options = Options {
+        origins: vec![origin.to_string()],
+        ..Options::default()
+    };
+    let world = World::at("127.0.0.1:4680", options);
+    for method in ["GET", "OPTIONS"] {
+        let request = world
+            .request(method, "/api/agents/sync")
+            .header("origin", origin);
+        let told = world.send(request.body(Body::empty()).unwrap());
+        assert_eq!(
+            (
+                told.status.as_u16(),
+                told.header("access-control-allow-origin")
+            ),
+            (200, origin)
+        );
+    }
+}
+
+#[test]
+fn elsewhere_everything_but_the_way_in_needs_a_token() {
+    let world = elsewhere();
+    world.get("/health").with(200);
+    world.get("/openapi.json").with(200);
+    for path in [
+        "/api/agents/sync",
+        "/api/events",
+        "/api/status",
+        "/api/session",
+        "/api/tasks",
+    ] {
+        let told = world.get(path);
+        assert_eq!(told.with(401)["error"]["code"], "E_UNAUTHORIZED", "{path}");
+        assert!(told.header("www-authenticate").starts_with("Bearer"));
+    }
+    world
+        .post("/api/agents/execute", json!({"input": "x"}))
+        .with(401);
+    let page = world.get("/work/T1");
+    assert_eq!(
+        (page.status.as_u16(), page.header("location")),
+        (303, "/sign-in?next=/work/T1")
+    );
+    assert_eq!(world.get("/agents").status, 303);
+    assert_eq!(world.get("/sign-in").status, 200);
+}
+
+#[test]
+fn a_token_lets_in_for_what_it_allows_and_as_long_as_it_holds() {
+    let world = elsewhere();
+    let read = world.token("ann", Scope::Read);
+    let write = world.token("ann", Scope::Write);
+    let body = json!({"input": "x"});
+    world
+        .by(&read, "GET", "/api/agents/sync", json!(null))
+        .with(200);
+    let told = world
+        .by(&read, "POST", "/api/agents/execute", body.clone())
+        .with(403);
+    assert_eq!(told["error"]["code"], "E_FORBIDDEN");
+    world
+        .by(&read, "POST", "/api/route", json!({"message": "x"}))
+        .with(200);
+    world
+        .by(&write, "POST", "/api/agents/execute", body.clone())
+        .with(200);
+    world
+        .by(&write, "POST", "/api/agents/cleanup", json!({}))
+        .with(403);
+    for forged in [
+        "",
+        "cleo_",
+        "x",
+        &write[..20],
+        &format!("{write}0"),
+        &"a".repeat(5_000),
+    ] {
+        let told = world.by(forged, "GET", "/api/agents/sync", json!(null));
+        assert_eq!(told.status, 401, "{forged}");
+    }
+    let listed = tokens::list(&world.surroundings()).unwrap();
+    for token in listed.tokens {
+        tokens::revoke(&world.surroundings(), &token.id).unwrap();
+    }
+    world
+        .by(&write, "GET", "/api/agents/sync", json!(null))
+        .with(401);
+}
+
+#[test]
+fn a_token_that_has_ended_lets_nobody_in() {
+    let world = elsewhere();
+    let past = crate::ops::Surroundings {
+        clock: crate::clock::Clock::from_setting(Some("2020-01-01T00:00:00Z")).unwrap(),
+        ..world.surroundings()
+    };
+    let old = tokens::create(&past, "ann", Scope::Write, Some(60)).unwrap();
+    world
+        .by(&old.secret, "GET", "/api/agents/sync", json!(null))
+        .with(401);
+}
+
+#[test]
+fn a_token_is_kept_as_a_digest_only_and_shown_nowhere() {
+    let world = elsewhere();
+    let token = world.token("ann", Scope::Admin);
+    let secret = token.trim_start_matches("cleo_");
+    for entry in walkdir::WalkDir::new(world.folder.path())
+        .into_iter()
+        .flatten()
+    {
+        if entry.file_type().is_file() {
+            let bytes = std::fs::read(entry.path()).unwrap();
+            assert!(
+                !String::from_utf8_lossy(&bytes).contains(secret),
+                "{}",
+                entry.path().display()
+            );
+        }
+    }
+    for path in ["/api/session", "/api/status"] {
+        assert!(
+            !world
+                .by(&token, "GET", path, json!(null))
+                .text()
+                .contains(secret)
+        );
+    }
+}
+
+#[test]
+fn a_page_signs_in_once_and_its_cookie_is_for_it_alone() {
+    let world = elsewhere();
+    let token = world.token("ann", Scope::Write);
+    let told = world.post("/api/session", json!({"token": token}));
+    let session = told.with(200)["session"].clone();
+    assert_eq!(
+        (&session["user"], &session["scopes"]),
+        (&json!("ann"), &json!(["read", "write"]))
+    );
+    let cookie = told.header("set-cookie").to_string();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
+    let pair = cookie.split(';').next().unwrap();
+    let request = world
+        .request("GET", "/api/status")
+        .header("cookie", format!("a=b; {pair}"));
+    let status = world.send(request.body(Body::empty()).unwrap()).with(200)["status"].clone();
+    assert_eq!(
+        (&status["user"], &status["local"]),
+        (&json!("ann"), &json!(false))
+    );
+    assert_eq!(status["workspace"]["root"], json!(null));
+    world
+        .post("/api/session", json!({"token": "cleo_forged"}))
+        .with(401);
+    let out = world.call("DELETE", "/api/session", json!(null));
+    assert!(out.header("set-cookie").contains("Max-Age=0"));
+}
+
+#[test]
+fn what_is_too_large_too_often_or_no_json_is_refused() {
+    let options = Options {
+        max_body: 100,
+        rate: Some(1),
+        ..Options::default()
+    };
+    let world = World::at("127.0.0.1:4680", options);
+    let told = world.raw("POST", "/api/agents/execute", "x".repeat(101));
+    assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
+    for kind in ["text/plain", "application/x-www-form-urlencoded", ""] {
+        let request = world
+            .request("POST", "/api/agents/execute")
+            .header("content-type", kind);
+        let told = world.send(request.body(Body::from(r#"{"input":"x"}"#)).unwrap());
+        assert_eq!(told.with(415)["error"]["code"], "E_MEDIA_TYPE", "{kind}");
+    }
+    let refused = (0..20)
+        .map(|_| world.get("/health"))
+        .find(|told| told.status == 429);
+    let refused = refused.expect("ten seconds' calls are soon used up");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(refused.json()["error"]["retryable"], true);
+}
+
+#[test]
+fn what_is_not_there_is_told_in_our_form() {
+    let world = World::new();
+    for (method, path, status, code) in [
+        ("GET", "/api/nope", 404, "E_PATH_NOT_FOUND"),
+        ("GET", "/api/", 404, "E_PATH_NOT_FOUND"),
+        ("POST", "/nope", 404, "E_PATH_NOT_FOUND"),
+        ("PATCH", "/api/agents/sync", 405, "E_METHOD_REFUSED"),
+        ("DELETE", "/health", 405, "E_METHOD_REFUSED"),
+        ("TRACE", "/api/tasks", 405, "E_METHOD_REFUSED"),
+    ] {
+        let told = world.call(method, path, json!(null));
+        assert_eq!(told.with(status)["error"]["code"], code, "{method} {path}");
+    }
+    for path in [
+        "/../../etc/passwd",
+        "/assets/../../Cargo.toml",
+        "/%2e%2e/Cargo.toml",
+        "/work/T1/x",
+        "/index.html",
+    ] {
+        let told = world.get(path);
+        assert_eq!(told.status, 404, "{path}");
+        assert!(!told.text().contains("[package]"));
+    }
+}
+
+#[test]
+fn every_page_says_what_it_is_before_any_script_runs() {
+    let world = World::new();
+    for (path, title) in [
+        ("/", "Ask"),
+        ("/work", "Work"),
+        ("/runs", "Runs"),
+        ("/agents", "Agents"),
+        ("/agents/architecture", "Architecture"),
+        ("/agents/manage", "Manage agents"),
+        ("/agents/chat", "Chat"),
+        ("/agents/tasks", "Agent tasks"),
+        ("/sign-in", "Sign in"),
+    ] {
+        let told = world.get(path);
+        assert_eq!(
+            (told.status.as_u16(), told.header("content-type")),
+            (200, "text/html; charset=utf-8")
+        );
+        let text = told.text();
+        assert!(
+            text.contains(&format!("<title>{title} · cleo</title>")),
+            "{path}: {text}"
+        );
+        assert!(text.contains(&format!("<h1>{title}</h1>")), "{path}");
+        assert!(
+            told.header("content-security-policy")
+                .contains("frame-ancestors 'none'")
+        );
+        assert_eq!(told.header("x-content-type-options"), "nosniff");
+    }
+    let form = world.get("/").text();
+    for part in ["<textarea", "type=\"checkbox\"", "type=\"submit\""] {
+        assert!(form.contains(part), "{part}");
+    }
+}

@@ -1,0 +1,187 @@
+//! The server in its own process: a workspace of its own, and calls without a network. Each scenario of the
+//! notes that needs HTTP has its test here.
+
+mod agents;
+mod chat;
+mod conversations;
+mod events;
+mod executions;
+mod guard;
+mod query;
+mod runs;
+mod tasks;
+mod work;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+
+use super::respond::{respond, router};
+use super::server::{Options, Server};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::ops::tokens::{self, Scope};
+use crate::ops::{Assignment, Surroundings};
+use crate::workspace::Workspace;
+
+/// Who calls without a token.
+const ME: &str = "me@here";
+/// Where calls come from.
+const PEER: [u8; 4] = [127, 0, 0, 1];
+
+/// A server with a workspace of its own.
+struct World {
+    folder: TempDir,
+    runtime: Runtime,
+    server: Arc<Server>,
+    router: Router,
+}
+
+/// What was answered.
+#[derive(Debug)]
+struct Told {
+    status: StatusCode,
+    headers: HeaderMap,
+    bytes: Vec<u8>,
+}
+
+impl Told {
+    fn json(&self) -> Value {
+        let text = || String::from_utf8_lossy(&self.bytes).into_owned();
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("no JSON: {}", text()))
+    }
+
+    /// Takes the JSON of an answer with this status.
+    fn with(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text());
+        self.json()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl World {
+    fn new() -> World {
+        World::at("127.0.0.1:4680", Options::default())
+    }
+
+    fn at(address: &str, options: Options) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        Workspace::create(folder.path()).unwrap();
+        let surroundings = surroundings(folder.path().to_path_buf());
+        let address: SocketAddr = address.parse().unwrap();
+        let settings = Settings::default();
+        let server = Server::open(surroundings, settings, options, address, |_| {}).unwrap();
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        World {
+            folder,
+            runtime,
+            router: router(&server),
+            server,
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        surroundings(self.folder.path().to_path_buf())
+    }
+
+    /// Makes a token for a user.
+    fn token(&self, user: &str, scope: Scope) -> String {
+        tokens::create(&self.surroundings(), user, scope, None)
+            .unwrap()
+            .secret
+    }
+
+    fn send(&self, request: Request<Body>) -> Told {
+        self.runtime.block_on(async {
+            let peer = IpAddr::from(PEER);
+            let response = respond(&self.server, &self.router, peer, request).await;
+            let (parts, body) = response.into_parts();
+            Told {
+                status: parts.status,
+                headers: parts.headers,
+                bytes: to_bytes(body, usize::MAX).await.unwrap().to_vec(),
+            }
+        })
+    }
+
+    fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", self.server.address.to_string())
+    }
+
+    fn get(&self, path: &str) -> Told {
+        self.send(self.request("GET", path).body(Body::empty()).unwrap())
+    }
+
+    fn call(&self, method: &str, path: &str, body: Value) -> Told {
+        self.raw(method, path, body.to_string())
+    }
+
+    fn raw(&self, method: &str, path: &str, body: impl Into<Body>) -> Told {
+        let request = self.request(method, path);
+        let request = request.header("content-type", "application/json");
+        self.send(request.body(body.into()).unwrap())
+    }
+
+    fn post(&self, path: &str, body: Value) -> Told {
+        self.call("POST", path, body)
+    }
+
+    /// Calls as a user with a token.
+    fn by(&self, token: &str, method: &str, path: &str, body: Value) -> Told {
+        let request = self.request(method, path);
+        let request = request.header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {token}"));
+        self.send(request.body(Body::from(body.to_string())).unwrap())
+    }
+
+    /// Has something executed and waits for its end.
+    fn execute(&self, body: Value) -> Value {
+        let told = self.post("/api/agents/execute?wait=true", body);
+        told.with(200)["execution"].clone()
+    }
+
+    /// Registers an agent for the moment.
+    fn register(&self, id: &str, tags: Value) {
+        let agent = json!({"id": id, "name": id, "prompt": "p", "tags": tags});
+        self.post("/api/agents/register", agent).with(200);
+    }
+}
+
+fn surroundings(root: PathBuf) -> Surroundings {
+    let home = root.join("home");
+    Surroundings {
+        command: "serve",
+        directory: root,
+        root: None,
+        clock: Clock::System,
+        actor: ME.to_string(),
+        assignment: Assignment::default(),
+        skills_dirs: Vec::new(),
+        data_home: Some(home.join("data")),
+        home: Some(home),
+    }
+}
+
+/// Returns a moment in milliseconds, some minutes ago.
+fn minutes_ago(minutes: i64) -> i64 {
+    Clock::System.now().timestamp_millis() - minutes * 60_000
+}

@@ -1,0 +1,69 @@
+use axum::body::Body;
+use serde_json::json;
+
+use super::World;
+
+#[test]
+fn the_server_says_that_it_is_there() {
+    let told = World::new().get("/health").with(200);
+    assert_eq!(
+        told,
+        json!({"status": "ok", "message": "Supervisor is running"})
+    );
+}
+
+#[test]
+fn a_query_that_asks_nothing_is_refused_in_the_form_of_the_specification() {
+    let world = World::new();
+    for query in ["", "  "] {
+        let told = world.post("/query", json!({"query": query}));
+        assert_eq!(told.with(400), json!({"detail": "Query cannot be empty"}));
+    }
+    for body in ["{}", "{", "[]", "{\"query\":7}"] {
+        let told = world.raw("POST", "/query", body).with(400);
+        assert!(told["detail"].is_string(), "{body}");
+    }
+}
+
+#[test]
+fn a_query_without_workers_is_answered_that_there_are_none() {
+    let world = World::new();
+    let told = world.post(
+        "/query",
+        json!({"query": "Summarize X", "options": {"debug": true}}),
+    );
+    let reply = told.with(200);
+    assert_eq!(reply["error"]["type"], "no_agents");
+    assert_eq!(
+        (&reply["used_agents"], &reply["intermediate_results"]),
+        (&json!([]), &json!({}))
+    );
+    assert!(told.header("x-run-id").starts_with("query_") || !told.header("x-run-id").is_empty());
+}
+
+#[test]
+fn the_registry_and_the_page_of_agents_have_one_address() {
+    let world = World::new();
+    let accepting = |accept: &str| {
+        let request = world.request("GET", "/agents").header("accept", accept);
+        world.send(request.body(Body::empty()).unwrap())
+    };
+    assert_eq!(accepting("application/json").with(200), json!([]));
+    let page = accepting("text/html,application/xhtml+xml,*/*;q=0.8");
+    assert!(page.text().contains("<h1>Agents</h1>"));
+}
+
+#[test]
+fn the_form_works_without_a_script_and_shows_text_as_text() {
+    let world = World::new();
+    let request = world.request("POST", "/ask");
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    let body = "query=%3Cscript%3Ealert(1)%3C%2Fscript%3E&debug=1";
+    let told = world.send(request.body(Body::from(body)).unwrap());
+    assert_eq!(told.status, 200, "{}", told.text());
+    let text = told.text();
+    assert!(
+        text.contains("&lt;script&gt;") && !text.contains("<script>alert"),
+        "{text}"
+    );
+}

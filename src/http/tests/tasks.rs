@@ -1,0 +1,146 @@
+use serde_json::json;
+
+use super::World;
+
+#[test]
+fn a_task_goes_its_way_and_is_counted() {
+    let world = World::new();
+    let made = world.post(
+        "/api/tasks/create",
+        json!({"title": "Write", "priority": "urgent", "assigned_to": "ami-creative"}),
+    );
+    let task = made.with(201)["task"].clone();
+    assert_eq!(
+        (&task["status"], &task["priority"]),
+        (&json!("todo"), &json!("urgent"))
+    );
+    let path = format!("/api/tasks/{}", task["id"].as_str().unwrap());
+    for (status, field) in [
+        ("doing", "started_at"),
+        ("review", "started_at"),
+        ("done", "completed_at"),
+    ] {
+        let told = world
+            .call("PUT", &path, json!({"status": status}))
+            .with(200);
+        assert_eq!(told["task"]["status"], status);
+        assert!(told["task"][field].is_string(), "{status}");
+    }
+    let stats = world.get("/api/tasks/stats").with(200)["stats"].clone();
+    assert_eq!(
+        (&stats["total"], &stats["byStatus"]["done"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(stats["completionRate"], 1.0);
+    world
+        .call("PUT", &path, json!({"status": "in-progress"}))
+        .with(200);
+    let told = world
+        .call(
+            "PUT",
+            &path,
+            json!({"tags": ["a", "b"], "due_date": "2020-01-01"}),
+        )
+        .with(200);
+    assert_eq!(told["task"]["tags"], json!(["a", "b"]));
+    let told = world
+        .call("PUT", &path, json!({"tags": ["c"], "assigned_to": null}))
+        .with(200);
+    assert_eq!(
+        (&told["task"]["tags"], &told["task"]["assigned_to"]),
+        (&json!(["c"]), &json!(null))
+    );
+    assert_eq!(
+        world.get("/api/tasks?due=overdue&status=doing").with(200)["total"],
+        1
+    );
+    assert_eq!(world.get("/api/tasks?q=WRITE").with(200)["total"], 1);
+    for none in [
+        "due=none",
+        "status=todo",
+        "agent=nobody",
+        "q=other",
+        "assigned=true",
+    ] {
+        assert_eq!(
+            world.get(&format!("/api/tasks?{none}")).with(200)["total"],
+            0,
+            "{none}"
+        );
+    }
+}
+
+#[test]
+fn the_most_urgent_comes_first_and_then_what_is_due() {
+    let world = World::new();
+    for (title, priority, due) in [
+        ("a", "low", json!("2026-01-01")),
+        ("b", "urgent", json!(null)),
+        ("c", "urgent", json!("2026-01-02")),
+        ("d", "medium", json!(null)),
+    ] {
+        world
+            .post(
+                "/api/tasks/create",
+                json!({"title": title, "priority": priority, "due_date": due}),
+            )
+            .with(201);
+    }
+    let titles = |path: &str| -> Vec<String> {
+        let told = world.get(path).with(200);
+        let tasks = told["tasks"].as_array().unwrap().iter();
+        tasks
+            .map(|task| task["title"].as_str().unwrap().to_string())
+            .collect()
+    };
+    assert_eq!(titles("/api/tasks"), ["c", "b", "d", "a"]);
+    assert_eq!(titles("/api/tasks?limit=2&offset=1"), ["b", "d"]);
+}
+
+#[test]
+fn what_a_task_cannot_be_is_refused_and_changes_nothing() {
+    let world = World::new();
+    for body in [
+        json!({}),
+        json!({"title": "  "}),
+        json!({"title": "x".repeat(201)}),
+        json!({"title": "a", "priority": "asap"}),
+        json!({"title": "a", "due_date": "tomorrow"}),
+        json!({"title": "a", "estimated_hours": -1}),
+        json!({"title": ["a"]}),
+        json!({"title": "a\u{1b}[2J"}),
+    ] {
+        let told = world.post("/api/tasks/create", body.clone()).with(400);
+        assert_eq!(told["success"], false, "{body}");
+    }
+    world
+        .post(
+            "/api/tasks/create",
+            json!({"title": "a", "assigned_to": "nobody"}),
+        )
+        .with(404);
+    assert_eq!(world.get("/api/tasks").with(200)["total"], 0);
+    world
+        .post("/api/tasks/create", json!({"title": "a"}))
+        .with(201);
+    world
+        .call("PUT", "/api/tasks/T1", json!({"status": "bogus"}))
+        .with(400);
+    world.call("PUT", "/api/tasks/T1", json!({})).with(400);
+    world
+        .call("PUT", "/api/tasks/T9", json!({"status": "doing"}))
+        .with(404);
+    for path in [
+        "/api/tasks/nope",
+        "/api/tasks/T1%00",
+        "/api/tasks/..%2f..%2fetc",
+        "/api/tasks?limit=x",
+        "/api/tasks?nope=1",
+    ] {
+        assert_eq!(world.get(path).status, 400, "{path}");
+    }
+    assert_eq!(
+        world.get("/api/tasks/T1").with(200)["task"]["status"],
+        "todo"
+    );
+}

@@ -1,0 +1,135 @@
+//! The graph as it is drawn, and rows of lists and boards.
+
+use axum::http::StatusCode;
+use axum::http::header::{ETAG, IF_NONE_MATCH};
+use serde::Deserialize;
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::{bounded, words};
+use crate::error::Result;
+use crate::id::{TaskId, digest};
+use crate::ops::work::{self, Dir, GraphShown, GraphWanted, Order, RowsShown, RowsWanted};
+use crate::store::agency::Agency;
+use crate::task::layout::Folding;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/work/graph", graph)
+            .about("Draws the graph of an epic, or of everything: waves from left to right")
+            .tag("work")
+            .query::<GraphQuery>()
+            .answers::<GraphShown>(200)
+            .sends(304, ""),
+        Route::get("/api/work/rows", rows)
+            .about("Lists tasks as they stand, counted, filtered and sorted")
+            .tag("work")
+            .query::<RowsQuery>()
+            .answers::<RowsShown>(200),
+    ]
+}
+
+/// Which graph.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GraphQuery {
+    /// Only what is below this task.
+    epic: Option<TaskId>,
+    /// Whether finished waves are folded; they are unless told.
+    collapse_done: Option<bool>,
+    /// Keys of lanes and stacks that are not folded, between commas.
+    unfold: Option<String>,
+    /// Only tasks that stand at one of these, between commas.
+    only: Option<String>,
+}
+
+fn graph(call: &Call) -> Result<Answer> {
+    let query: GraphQuery = call.query()?;
+    let (context, agency) = (&mut *call.context("graph")?, &mut *call.agency()?);
+    let asked = call.uri.query().unwrap_or_default();
+    let cursors = (
+        context.read(|transaction| transaction.last_cursor())?,
+        agency.read()?.last_event()?,
+    );
+    let tag = tag(cursors, asked, call.only());
+    if call
+        .header(IF_NONE_MATCH.as_str())
+        .is_some_and(|known| known.contains(&tag))
+    {
+        let same = Answer::bytes("application/json", "").under(StatusCode::NOT_MODIFIED);
+        return Ok(same.header(ETAG, &tag));
+    }
+    let open: Vec<String> = words(query.unfold.as_deref())?;
+    let wanted = GraphWanted {
+        epic: query.epic,
+        only: words(query.only.as_deref())?,
+        folding: Folding {
+            done: query.collapse_done.unwrap_or(true),
+            open: open.into_iter().collect(),
+        },
+    };
+    let shown = work::graph(
+        context,
+        Some(agency),
+        &mut call.memory(),
+        call.only(),
+        &wanted,
+    )?;
+    Ok(Answer::ok(&shown)?.header(ETAG, &tag))
+}
+
+/// Names a version of a graph: what was read, and what was asked for by whom.
+fn tag((changes, events): (u64, u64), asked: &str, user: Option<&str>) -> String {
+    let asked = digest(format!("{user:?} {asked}").as_bytes());
+    format!(
+        "\"{changes}-{events}-{}\"",
+        asked.get(7..15).unwrap_or_default()
+    )
+}
+
+/// Which rows.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RowsQuery {
+    /// Only what is below this task.
+    epic: Option<TaskId>,
+    /// Only tasks that stand at one of these, between commas.
+    state: Option<String>,
+    /// Only tasks with one of these statuses, between commas.
+    status: Option<String>,
+    /// Only tasks with one of these priorities, between commas.
+    priority: Option<String>,
+    /// Words to look for in title and id.
+    q: Option<String>,
+    sort: Option<Order>,
+    dir: Option<Dir>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    limit: Option<u32>,
+    offset: Option<u32>,
+}
+
+fn rows(call: &Call) -> Result<Answer> {
+    let query: RowsQuery = call.query()?;
+    let wanted = RowsWanted {
+        epic: query.epic,
+        states: words(query.state.as_deref())?,
+        statuses: words(query.status.as_deref())?,
+        priorities: words(query.priority.as_deref())?,
+        words: query.q.unwrap_or_default(),
+        order: query.sort.unwrap_or_default(),
+        dir: query.dir.unwrap_or_default(),
+        limit: bounded(query.limit, 100, 500)? as usize,
+        offset: query.offset.unwrap_or(0) as usize,
+    };
+    let (context, agency) = (&mut *call.context("list")?, &mut *call.agency()?);
+    Answer::ok(&work::rows(
+        context,
+        Some(agency),
+        &mut call.memory(),
+        call.only(),
+        &wanted,
+    )?)
+}

@@ -1,0 +1,151 @@
+//! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it.
+
+mod graph;
+mod moves;
+mod proofs;
+mod reading;
+mod tasks;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::call::Call;
+use super::pool::Lent;
+use super::route::Route;
+use crate::error::{Code, Error, Result, steers};
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::store::OperationFilter;
+
+/// Longest name of who acts, in characters.
+const AGENT_MAX: usize = 100;
+
+pub(super) fn routes() -> Vec<Route> {
+    [
+        graph::routes(),
+        moves::routes(),
+        proofs::routes(),
+        reading::routes(),
+        tasks::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What a write came to.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Done<T> {
+    #[serde(flatten)]
+    pub(super) result: T,
+    /// What the caller should know.
+    pub(super) warnings: Vec<String>,
+    /// Number of the operation, by which it can be taken back; none when nothing changed.
+    pub(super) operation: Option<u64>,
+}
+
+/// Reads the path's task. What is no id is no task's.
+pub(super) fn task(call: &Call) -> Result<TaskId> {
+    let text = call.part("id");
+    // An address means one thing only; on a command line, blanks around an id do not count.
+    let id = Some(text).filter(|text| text.trim() == *text);
+    id.and_then(|id| id.parse().ok()).ok_or_else(|| {
+        let shown: String = text.chars().filter(|c| !steers(*c)).take(40).collect();
+        Error::new(Code::TaskNotFound, format!("there is no task {shown}")).fix("cleo list")
+    })
+}
+
+/// Reads a body that may be left out.
+pub(super) fn optional<T: DeserializeOwned + Default>(call: &Call) -> Result<T> {
+    match call.body.is_empty() {
+        true => Ok(T::default()),
+        false => call.body(),
+    }
+}
+
+/// Lends the workspace to whoever the caller says acts. Who calls with a token acts under its user's
+/// name, so that nobody acts as somebody else.
+pub(super) fn acting<'a>(
+    call: &'a Call,
+    command: &'static str,
+    agent: Option<&str>,
+) -> Result<Lent<'a, Context>> {
+    let mut context = call.context(command)?;
+    if let Some(agent) = agent {
+        let agent = name(agent)?;
+        context.surroundings.actor = match call.caller.is_local {
+            true => agent.to_string(),
+            false => format!("{}/{agent}", call.user()),
+        };
+    }
+    Ok(context)
+}
+
+fn name(agent: &str) -> Result<&str> {
+    let agent = agent.trim();
+    if !agent.is_empty() && agent.chars().count() <= AGENT_MAX && !agent.contains(steers) {
+        return Ok(agent);
+    }
+    let message = format!("agent must be one line of at most {AGENT_MAX} visible characters");
+    Err(Error::new(Code::InputInvalid, message))
+}
+
+/// Does something to a task and says under which operation that can be taken back.
+pub(super) fn noted<T>(
+    context: &mut Context,
+    task: TaskId,
+    work: impl FnOnce(&mut Context) -> Result<T>,
+) -> Result<(T, Option<u64>)> {
+    let before = last_operation(context, task)?;
+    let done = work(context)?;
+    let after = last_operation(context, task)?;
+    Ok((done, after.filter(|_| after != before)))
+}
+
+/// Returns the number of the caller's last operation on a task.
+fn last_operation(context: &mut Context, task: TaskId) -> Result<Option<u64>> {
+    let filter = OperationFilter {
+        task: Some(task),
+        by: Some(context.surroundings.actor.clone()),
+        limit: Some(1),
+        ..OperationFilter::default()
+    };
+    let last = context.read(|transaction| transaction.operations(&filter))?;
+    Ok(last.0.first().map(|operation| operation.number))
+}
+
+/// Takes what is given apart from what is left out, also when it is null.
+pub(super) fn given<'de, T, D>(deserializer: D) -> std::result::Result<Option<Option<T>>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+/// Reads words between commas.
+pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    let parts = text.unwrap_or_default().split(',').map(str::trim);
+    let read = parts.filter(|part| !part.is_empty()).map(str::parse);
+    let read: std::result::Result<Vec<T>, T::Err> = read.collect();
+    read.map_err(|what| {
+        let what = what.to_string();
+        let what: String = what.chars().filter(|c| !steers(*c)).take(300).collect();
+        Error::new(Code::InputInvalid, what)
+    })
+}
+
+/// Bounds how many things an answer holds.
+pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
+    let limit = limit.unwrap_or(usual);
+    if (1..=max).contains(&limit) {
+        return Ok(limit);
+    }
+    let message = format!("limit is {limit}; it can be 1 to {max}");
+    Err(Error::new(Code::InputInvalid, message))
+}

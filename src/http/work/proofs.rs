@@ -1,0 +1,253 @@
+//! The skill, the prompt and the receipt of a task; what its agent left; gates and evidence.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::moves::Warned;
+use super::{Done, acting, noted, optional, task};
+use crate::config::GATES_TIME_LIMIT;
+use crate::dispatch::Decision;
+use crate::error::{Code, Error, Result};
+use crate::gate::Gate;
+use crate::ops::gates::{self, Given, Setting, TaskGates};
+use crate::ops::skills;
+use crate::ops::spawn::{self, Options, Spawned, Why};
+use crate::ops::tokens::Scope;
+use crate::ops::verify::{self, OutputVerdict};
+use crate::ops::work::{self, Left};
+
+/// Longest time that the command of a gate may take, in seconds.
+const TIME_LIMIT_MAX: u64 = 86_400;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/work/tasks/{id}/dispatch", dispatch)
+            .about("Shows which skill a task gets, and why no other")
+            .tag("work")
+            .query::<Template>()
+            .answers::<Warned<Decision>>(200),
+        Route::get("/api/work/tasks/{id}/prompt", prompt)
+            .about("Shows the prompt that a task would get; records nothing")
+            .tag("work")
+            .query::<Template>()
+            .answers::<Warned<Spawned>>(200),
+        Route::post("/api/work/tasks/{id}/spawn", spawned)
+            .about("Prepares the prompt of a task and records its receipt")
+            .tag("work")
+            .takes::<How>()
+            .answers::<Done<Spawned>>(200),
+        Route::get("/api/work/tasks/{id}/why", why)
+            .about("Replays the receipt of a task and says what differs")
+            .tag("work")
+            .answers::<Why>(200),
+        Route::get("/api/work/tasks/{id}/manifest", manifest)
+            .about(
+                "Shows what the agent of a task left, and what is wrong with it; records nothing",
+            )
+            .tag("work")
+            .answers::<Left>(200),
+        Route::get("/api/work/tasks/{id}/gates", standing)
+            .about("Shows gates, evidence and criteria of a task")
+            .tag("work")
+            .answers::<TaskGates>(200),
+        Route::post("/api/work/tasks/{id}/gates/{gate}", set)
+            .about("Sets a gate; a command, which only admins may give, decides by how it ends")
+            .tag("work")
+            .takes::<GateBody>()
+            .answers::<Done<TaskGates>>(200),
+        Route::post("/api/work/tasks/{id}/verify", checked)
+            .about("Checks what the agent of a task left, and records what was found")
+            .tag("work")
+            .takes::<Epoch>()
+            .answers::<OutputVerdict>(200)
+            .answers::<Refused>(422),
+    ]
+}
+
+/// Which skill to use.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Template {
+    /// This skill instead of the one that dispatch finds.
+    template: Option<String>,
+}
+
+/// How to prepare a prompt.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct How {
+    /// Who acts.
+    agent: Option<String>,
+    /// This skill instead of the one that dispatch finds.
+    template: Option<String>,
+    /// Refuse unresolved tokens and unknown protocols.
+    strict: bool,
+    /// Add the protocol block when it is missing.
+    force_inject: bool,
+    /// Record nothing.
+    dry_run: bool,
+}
+
+/// Under which claim.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Epoch {
+    /// Who acts.
+    agent: Option<String>,
+    /// Number of the claim.
+    epoch: Option<u32>,
+}
+
+/// A check that failed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Refused {
+    result: OutputVerdict,
+    error: serde_json::Value,
+}
+
+/// How to set a gate.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GateBody {
+    /// Who acts.
+    agent: Option<String>,
+    /// What to set it to, without a command; true unless told.
+    passed: Option<bool>,
+    /// A command in words; no shell runs it.
+    #[serde(default)]
+    run: Vec<String>,
+    /// Files to digest.
+    #[serde(default)]
+    files: Vec<String>,
+    /// Revisions that git must know.
+    #[serde(default)]
+    commits: Vec<String>,
+    /// Addresses of web pages.
+    #[serde(default)]
+    urls: Vec<String>,
+    /// Remarks.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// Role of who sets it.
+    role: Option<String>,
+    /// Pass it although an earlier one is open.
+    #[serde(default)]
+    force: bool,
+    /// Number of the claim.
+    epoch: Option<u32>,
+    /// How long the command may take, in seconds.
+    time_limit: Option<u64>,
+}
+
+fn dispatch(call: &Call) -> Result<Answer> {
+    let (id, query): (_, Template) = (task(call)?, call.query()?);
+    let context = &mut *call.context("skills.dispatch")?;
+    let template = query.template.as_deref();
+    let (result, warnings) = skills::dispatch_task(context, id, template, true)?;
+    Answer::ok(&Warned { result, warnings })
+}
+
+fn prompt(call: &Call) -> Result<Answer> {
+    let (id, query): (_, Template) = (task(call)?, call.query()?);
+    let options = Options {
+        template: query.template,
+        dry_run: true,
+        ..Options::default()
+    };
+    let mut result = spawn::spawn(&mut *call.context("spawn")?, id, &options)?;
+    let warnings = std::mem::take(&mut result.warnings);
+    Answer::ok(&Warned { result, warnings })
+}
+
+fn spawned(call: &Call) -> Result<Answer> {
+    let (id, how): (_, How) = (task(call)?, optional(call)?);
+    let options = Options {
+        template: how.template,
+        strict: how.strict,
+        force_inject: how.force_inject,
+        date: None,
+        dry_run: how.dry_run,
+    };
+    let context = &mut *acting(call, "spawn", how.agent.as_deref())?;
+    let prepare = |context: &mut _| spawn::spawn(context, id, &options);
+    let (mut result, operation) = noted(context, id, prepare)?;
+    let warnings = std::mem::take(&mut result.warnings);
+    Answer::ok(&Done {
+        result,
+        warnings,
+        operation,
+    })
+}
+
+fn why(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    Answer::ok(&spawn::why(&mut *call.context("why")?, id)?)
+}
+
+fn manifest(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    Answer::ok(&work::left(&mut *call.context("verify.output")?, id)?)
+}
+
+fn standing(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    Answer::ok(&gates::gates(&mut *call.context("verify")?, id)?)
+}
+
+fn set(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    let gate: Gate = call.part("gate").parse()?;
+    let body: GateBody = call.body()?;
+    let usual = || call.server.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+    let seconds = body.time_limit.unwrap_or_else(usual);
+    if !(1..=TIME_LIMIT_MAX).contains(&seconds) {
+        let message = format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    if !body.run.is_empty() {
+        call.require(Scope::Admin)?;
+    }
+    let commands = Some(body.run).filter(|words| !words.is_empty());
+    let setting = Setting {
+        gate,
+        passed: body.passed.unwrap_or(true),
+        given: Given {
+            commands: commands.into_iter().collect(),
+            files: body.files,
+            commits: body.commits,
+            urls: body.urls,
+            notes: body.notes,
+        },
+        bounds: Duration::from_secs(seconds).into(),
+        agent: body.role,
+        force: body.force,
+        epoch: body.epoch,
+    };
+    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
+    let (mut result, operation) = noted(context, id, |context| gates::set(context, id, &setting))?;
+    let warnings = std::mem::take(&mut result.warnings);
+    Answer::ok(&Done {
+        result,
+        warnings,
+        operation,
+    })
+}
+
+fn checked(call: &Call) -> Result<Answer> {
+    let (id, body): (_, Epoch) = (task(call)?, optional(call)?);
+    let context = &mut *acting(call, "verify.output", body.agent.as_deref())?;
+    let verdict = verify::output(context, id, body.epoch)?;
+    match verdict.verdict.error(&id.to_string()) {
+        Some(error) => Answer::verdict(&verdict, &error),
+        None => Answer::ok(&verdict),
+    }
+}

@@ -1,0 +1,123 @@
+//! What the graph says: dependencies, what is ready, what comes next, waves, the longest way; and what
+//! was done.
+
+use serde::Deserialize;
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::{bounded, task};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::log::{self, Logged};
+use crate::ops::tasks::{self, Analysis, Dependencies, Next, Ready, Waves};
+use crate::store::OperationFilter;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/work/tasks/{id}/deps", deps)
+            .about("Shows what a task depends on and what depends on it")
+            .tag("work")
+            .answers::<Dependencies>(200),
+        Route::get("/api/work/ready", ready)
+            .about("Lists what can start now, most urgent first")
+            .tag("work")
+            .query::<Part>()
+            .answers::<Ready>(200),
+        Route::get("/api/work/next", next)
+            .about("Shows the task to take next, and why")
+            .tag("work")
+            .query::<Below>()
+            .answers::<Next>(200),
+        Route::get("/api/work/waves", waves)
+            .about("Shows open tasks in waves, from 0, as a run would take them")
+            .tag("work")
+            .query::<Part>()
+            .answers::<Waves>(200),
+        Route::get("/api/work/analysis", analysis)
+            .about("Shows how a graph is doing: totals, the longest way, where it is narrow")
+            .tag("work")
+            .query::<Part>()
+            .answers::<Analysis>(200),
+        Route::get("/api/work/log", logged)
+            .about("Lists what was done to tasks, newest first")
+            .tag("work")
+            .query::<LogQuery>()
+            .answers::<Logged>(200),
+    ]
+}
+
+/// A part of the graph.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Part {
+    /// Only what is below this task.
+    epic: Option<TaskId>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 1000)))]
+    limit: Option<u32>,
+}
+
+/// A part of the graph.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Below {
+    /// Only what is below this task.
+    epic: Option<TaskId>,
+}
+
+/// Which operations.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LogQuery {
+    /// Only those that changed this task.
+    task: Option<TaskId>,
+    /// Only those before the one of this number.
+    before: Option<u64>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    limit: Option<u32>,
+}
+
+fn deps(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    Answer::ok(&tasks::deps(&mut *call.context("deps")?, id)?)
+}
+
+fn ready(call: &Call) -> Result<Answer> {
+    let part: Part = call.query()?;
+    let limit = bounded(part.limit, 50, 1_000)?;
+    let context = &mut *call.context("orchestrator.ready")?;
+    Answer::ok(&tasks::ready(context, part.epic, Some(limit))?)
+}
+
+fn next(call: &Call) -> Result<Answer> {
+    let part: Below = call.query()?;
+    Answer::ok(&tasks::next(&mut *call.context("next")?, part.epic)?)
+}
+
+fn waves(call: &Call) -> Result<Answer> {
+    let part: Part = call.query()?;
+    let limit = bounded(part.limit, 100, 1_000)?;
+    let context = &mut *call.context("orchestrator.waves")?;
+    Answer::ok(&tasks::waves(context, part.epic, Some(limit))?)
+}
+
+fn analysis(call: &Call) -> Result<Answer> {
+    let part: Part = call.query()?;
+    let limit = bounded(part.limit, 10, 1_000)?;
+    let context = &mut *call.context("orchestrator.analyze")?;
+    Answer::ok(&tasks::analyze(context, part.epic, limit)?)
+}
+
+fn logged(call: &Call) -> Result<Answer> {
+    let query: LogQuery = call.query()?;
+    let filter = OperationFilter {
+        task: query.task,
+        before: query.before,
+        limit: Some(bounded(query.limit, 50, 500)?),
+        ..OperationFilter::default()
+    };
+    Answer::ok(&log::log(&mut *call.context("log")?, &filter)?)
+}

@@ -1,0 +1,284 @@
+//! Tasks: listed, shown, added, changed, deleted.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::{Done, acting, bounded, given, noted, task, words};
+use crate::error::{Code, Error, Result};
+use crate::gate::{Criterion, Gate};
+use crate::id::TaskId;
+use crate::ops::tasks::{self, Added, Deleted, ListField, Listed, Patch};
+use crate::ops::work::{self, TaskPage};
+use crate::store::{Archived, Filter};
+use crate::task::draft::Draft;
+use crate::task::{Priority, Size, Status, Task, TaskType};
+
+pub(super) fn routes() -> Vec<Route> {
+    let one = "/api/work/tasks/{id}";
+    vec![
+        Route::get("/api/work/tasks", list)
+            .about("Lists tasks by id")
+            .tag("work")
+            .query::<ListQuery>()
+            .answers::<Listed>(200),
+        Route::post("/api/work/tasks", add)
+            .about("Adds a task; one whose key is known adds nothing")
+            .tag("work")
+            .takes::<Draft>()
+            .answers::<Done<Added>>(200)
+            .answers::<Done<Added>>(201),
+        Route::get(one, show)
+            .about("Shows a task with all that is known of it")
+            .tag("work")
+            .answers::<TaskPage>(200),
+        Route::patch(one, change)
+            .about("Changes fields of a task; what is left out stays")
+            .tag("work")
+            .takes::<TaskChange>()
+            .answers::<Done<Kept>>(200),
+        Route::delete(one, delete)
+            .about("Deletes a task")
+            .tag("work")
+            .query::<DeleteQuery>()
+            .answers::<Done<Deleted>>(200),
+    ]
+}
+
+/// Which tasks; lists are words between commas.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListQuery {
+    status: Option<String>,
+    r#type: Option<String>,
+    label: Option<String>,
+    priority: Option<String>,
+    parent: Option<TaskId>,
+    phase: Option<String>,
+    agent: Option<String>,
+    feature: Option<String>,
+    holder: Option<String>,
+    claimed: Option<bool>,
+    archived: Option<ArchivedWord>,
+    /// Words to look for in title and description.
+    q: Option<String>,
+    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    limit: Option<u32>,
+    offset: Option<u32>,
+}
+
+/// Whether tasks that are archived are listed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum ArchivedWord {
+    Hidden,
+    Only,
+    Shown,
+}
+
+impl From<ArchivedWord> for Archived {
+    fn from(word: ArchivedWord) -> Archived {
+        match word {
+            ArchivedWord::Hidden => Archived::Hidden,
+            ArchivedWord::Only => Archived::Only,
+            ArchivedWord::Shown => Archived::Shown,
+        }
+    }
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let query: ListQuery = call.query()?;
+    let limit = bounded(query.limit, 50, 500)?;
+    let archived = query.archived.map(Archived::from).unwrap_or_default();
+    let context = &mut *call.context("list")?;
+    if let Some(words) = query.q.as_deref().filter(|words| !words.trim().is_empty()) {
+        return Answer::ok(&tasks::find(context, words, archived, limit)?);
+    }
+    let labels: Vec<String> = words(query.label.as_deref())?;
+    let filter = Filter {
+        statuses: words(query.status.as_deref())?,
+        labels,
+        kinds: words(query.r#type.as_deref())?,
+        parent: query.parent,
+        priorities: words(query.priority.as_deref())?,
+        phase: query.phase,
+        agent: query.agent,
+        feature: query.feature,
+        claimed: query.claimed.unwrap_or(false),
+        holder: query.holder,
+        archived,
+        limit: Some(limit),
+        offset: query.offset.unwrap_or(0),
+        ..Filter::default()
+    };
+    Answer::ok(&tasks::list(context, &filter)?)
+}
+
+fn add(call: &Call) -> Result<Answer> {
+    // Asked for its type only: the reader of drafts has better words for what is wrong.
+    let _: serde::de::IgnoredAny = call.body()?;
+    let draft = Draft::from_json(&call.body)?.checked()?;
+    let context = &mut *call.context("add")?;
+    let added = tasks::add(context, vec![draft])?.pop();
+    let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
+    let is_new = added.created;
+    let operation = match is_new {
+        true => super::last_operation(context, added.task.id)?,
+        false => None,
+    };
+    let done = Done {
+        result: added,
+        warnings: Vec::new(),
+        operation,
+    };
+    match is_new {
+        true => Answer::created(&done),
+        false => Answer::ok(&done),
+    }
+}
+
+fn show(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    let (context, agency) = (&mut *call.context("show")?, &mut *call.agency()?);
+    Answer::ok(&work::page(
+        context,
+        Some(agency),
+        &mut call.memory(),
+        call.only(),
+        id,
+    )?)
+}
+
+/// A task that was changed.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Kept {
+    task: Task,
+}
+
+/// What to change of a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct TaskChange {
+    /// Who acts.
+    agent: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    r#type: Option<TaskType>,
+    status: Option<Status>,
+    /// Null makes it stand at the top.
+    #[serde(deserialize_with = "given")]
+    parent: Option<Option<TaskId>>,
+    add_depends: Vec<TaskId>,
+    /// Ids, or names that an import knew and nobody else does.
+    remove_depends: Vec<String>,
+    add_labels: Vec<String>,
+    remove_labels: Vec<String>,
+    priority: Option<Priority>,
+    phase: Option<String>,
+    size: Option<Size>,
+    add_files: Vec<String>,
+    remove_files: Vec<String>,
+    add_acceptance: Vec<String>,
+    add_deliverables: Vec<String>,
+    notes: Vec<String>,
+    assigned_agent: Option<String>,
+    due: Option<String>,
+    estimate: Option<f64>,
+    feature: Option<String>,
+    require_gates: Vec<Gate>,
+    /// Fields to empty before the rest.
+    clear: Vec<ListField>,
+}
+
+impl TaskChange {
+    fn patch(self) -> Result<Patch> {
+        self.add_acceptance
+            .iter()
+            .try_for_each(|line| Criterion::check(line))?;
+        let (mut ids, mut names) = (Vec::new(), Vec::new());
+        for name in self.remove_depends {
+            match name.parse() {
+                Ok(id) => ids.push(id),
+                Err(_) => names.push(name),
+            }
+        }
+        Ok(Patch {
+            title: self.title,
+            description: self.description,
+            kind: self.r#type,
+            status: self.status,
+            parent: self.parent,
+            add_depends: self.add_depends,
+            remove_depends: ids,
+            remove_missing: names,
+            add_labels: self.add_labels,
+            remove_labels: self.remove_labels,
+            priority: self.priority,
+            phase: self.phase,
+            size: self.size,
+            add_files: self.add_files,
+            remove_files: self.remove_files,
+            add_acceptance: self.add_acceptance,
+            add_deliverables: self.add_deliverables,
+            notes: self.notes,
+            assigned_agent: self.assigned_agent,
+            due: self.due,
+            estimate: self.estimate,
+            feature: self.feature,
+            require_gates: self.require_gates,
+            clear: self.clear,
+        })
+    }
+}
+
+fn change(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    let mut change: TaskChange = call.body()?;
+    let agent = change.agent.take();
+    let patch = change.patch()?;
+    if patch.is_empty() {
+        let message = format!("nothing to change in {id}: no field was given");
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo update --help"));
+    }
+    let context = &mut *acting(call, "update", agent.as_deref())?;
+    let (task, operation) = noted(context, id, |context| tasks::update(context, id, patch))?;
+    let warnings = Vec::new();
+    Answer::ok(&Done {
+        result: Kept { task },
+        warnings,
+        operation,
+    })
+}
+
+/// How to delete a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DeleteQuery {
+    /// With its parts.
+    cascade: Option<bool>,
+    /// Also when others depend on it, or somebody holds it.
+    force: Option<bool>,
+    /// Only say what would go.
+    dry_run: Option<bool>,
+}
+
+fn delete(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    let query: DeleteQuery = call.query()?;
+    let is = |word: Option<bool>| word.unwrap_or(false);
+    let (cascade, force, dry_run) = (is(query.cascade), is(query.force), is(query.dry_run));
+    let context = &mut *call.context("delete")?;
+    let delete = |context: &mut _| tasks::delete(context, id, cascade, force, dry_run);
+    let (result, operation) = noted(context, id, delete)?;
+    Answer::ok(&Done {
+        result,
+        warnings: Vec::new(),
+        operation,
+    })
+}

@@ -1,0 +1,82 @@
+//! On whose behalf an agent is changed, and how far.
+
+use super::{Known, Registrant};
+use crate::agent::Agent;
+use crate::error::{Code, Error, Result};
+use crate::exchange::public::is_plainly_private;
+
+/// On whose behalf an agent is changed, and how far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// How it comes to cleo.
+    pub by: Registrant,
+    /// The user whose agents may be changed, and whose new ones are; none: the user of this machine,
+    /// who may change all and makes what is everybody's.
+    pub user: Option<String>,
+    /// When the caller believes that the agent was last changed; another moment is refused. Empty for one
+    /// that never was.
+    pub seen: Option<String>,
+    /// Whether a worker may be on this machine or around it, whoever registers it.
+    pub allow_private: bool,
+    /// Whether it is kept, or only shown how it would be.
+    pub keeps: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms {
+            by: Registrant::User,
+            user: None,
+            seen: None,
+            allow_private: true,
+            keeps: true,
+        }
+    }
+}
+
+impl Terms {
+    /// Finds an agent that may be changed. One of another user is not there.
+    pub(super) fn require<'a>(&self, known: &'a Known, id: &str) -> Result<&'a Agent> {
+        let user = self.user.as_deref();
+        let agent = known.require(id)?;
+        if !agent.is_seen_by(user) {
+            return Err(known.clone().seen_by(user).no_agent(id));
+        }
+        let is_own = user.is_none() || agent.is_runtime || agent.user_id.as_deref() == user;
+        if !is_own {
+            let message = format!("`{id}` is everybody's, and not yours to change");
+            return Err(Error::new(Code::Forbidden, message));
+        }
+        self.check_seen(agent)?;
+        Ok(agent)
+    }
+
+    /// Refuses a worker at an address that plainly is not public, unless that is allowed. Whoever calls
+    /// it looks again, at what its name leads to.
+    pub(super) fn check_address(&self, agent: &Agent) -> Result<()> {
+        let addresses = agent.endpoint.iter().chain(&agent.healthcheck);
+        let private = addresses.filter(|_| self.by == Registrant::Http && !self.allow_private);
+        match private.into_iter().find(|url| is_plainly_private(url)) {
+            None => Ok(()),
+            Some(url) => {
+                let message = format!(
+                    "{url} is not a public address, as those that are registered over HTTP have to be"
+                );
+                let fix = "cleo config set --user workers.allowPrivate true";
+                Err(Error::new(Code::AgentInvalid, message).fix(fix))
+            }
+        }
+    }
+
+    fn check_seen(&self, agent: &Agent) -> Result<()> {
+        let changed = agent.updated_at.as_deref().unwrap_or_default();
+        match self.seen.as_deref() {
+            Some(seen) if seen != changed => {
+                let message = format!("`{}` was changed meanwhile, at {changed}", agent.id);
+                let look = format!("cleo agents show {}", agent.id);
+                Err(Error::new(Code::StatusRefused, message).fix(look))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Many executions in one transaction: for a server, where they come faster than a disk can be asked
+//! for each to be safe.
+
+use super::{Begun, Executor, Request};
+use crate::error::Result;
+use crate::ops::agents::Roster;
+use crate::store::agency::Agency;
+
+/// A message of a user, who sees some of the agents.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Whose execution it is to be.
+    pub user: String,
+    /// Whose agents may be chosen besides those of everybody; none: all.
+    pub only: Option<String>,
+    /// The message.
+    pub request: Request<'static>,
+}
+
+impl Executor {
+    /// Ends executions that have begun and that nobody has to be asked for, and begins others, all in
+    /// one transaction: what is returned is kept. An order that is refused does not hinder the others.
+    ///
+    /// Returns those that have ended, and for each order what has begun.
+    pub fn advance(
+        &mut self,
+        roster: &Roster,
+        ending: &[Begun],
+        orders: &[Order],
+    ) -> Result<(Vec<Begun>, Vec<Result<Begun>>)> {
+        let Executor { ground, agency, .. } = self;
+        let mut transaction = agency.write()?;
+        let mut ended = ending.to_vec();
+        for begun in &mut ended {
+            if let Some(ending) = ground.ending_alone(begun) {
+                ground.close(&mut *transaction, begun, ending)?;
+            }
+        }
+        if !orders.is_empty() {
+            ground.sweep(&mut *transaction)?;
+        }
+        let mut begun = Vec::with_capacity(orders.len());
+        for order in orders {
+            let view = roster.view(&*transaction, order.only.as_deref())?;
+            begun.push(ground.begin(&mut *transaction, &view, &order.user, &order.request));
+        }
+        transaction.commit()?;
+        Ok((ended, begun))
+    }
+
+    /// Says whether an execution ends without anybody being asked.
+    pub fn ends_alone(&self, begun: &Begun) -> bool {
+        self.ground.ends_alone(begun)
+    }
+}

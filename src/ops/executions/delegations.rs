@@ -1,0 +1,70 @@
+//! Where messages went, and why.
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::run::Event;
+use crate::store::agency::Agency;
+use crate::store::sqlite::SqliteAgency;
+
+/// Where a message went.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delegated {
+    /// Its number among all events.
+    pub cursor: u64,
+    /// The execution.
+    pub execution_id: String,
+    /// Who handed it on.
+    pub from: String,
+    /// To whom; `finalize` where no agent fits.
+    pub to: String,
+    /// Why.
+    pub reason: String,
+    /// The points of the agent.
+    pub score: u32,
+    /// How the message begins.
+    pub query: String,
+    /// When, RFC 3339 in UTC.
+    pub timestamp: String,
+}
+
+/// Lists where messages of a user, or of all, went, newest first; before a cursor, at most `limit`; and
+/// how many there are in all.
+pub fn delegations(
+    agency: &mut SqliteAgency,
+    user: Option<&str>,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<(Vec<Delegated>, u64)> {
+    let transaction = agency.read()?;
+    let events = transaction.delegations(user, before, limit)?;
+    let mut delegations = Vec::with_capacity(events.len());
+    for event in events {
+        let run = transaction.run(&event.run)?;
+        delegations.push(delegated(event, run.map_or(0, |run| run.routing_score)));
+    }
+    let tallies = transaction.tallies()?.into_iter();
+    let own = tallies.filter(|tally| {
+        tally.kind == crate::run::RunKind::Execution && user.is_none_or(|user| user == tally.user)
+    });
+    Ok((delegations, own.map(|tally| tally.runs).sum()))
+}
+
+fn delegated(event: Event, score: u32) -> Delegated {
+    let word = |name: &str| {
+        let word = event.detail.get(name).and_then(|word| word.as_str());
+        word.unwrap_or_default().to_string()
+    };
+    Delegated {
+        from: word("from"),
+        to: word("to"),
+        reason: word("reason"),
+        query: word("query"),
+        timestamp: word("timestamp"),
+        cursor: event.cursor,
+        execution_id: event.run,
+        score,
+    }
+}

@@ -1,0 +1,587 @@
+//! Runs as people watch them: rows that say how far each is, and a run with its timeline.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{EVENTS_MAX, no_run, settled, steps};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Surroundings;
+use crate::ops::work::Memory;
+use crate::run::board::{Planned, TaskRun, TaskState, waves};
+use crate::run::track::{Attempt, Load, Stage, Track};
+use crate::run::{Message, Run, RunKind, RunStatus, Step, Usage};
+use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
+
+/// Most steps of a bar; a longer one shows every so many.
+const BAR_MAX: usize = 60;
+/// How many runs are looked through for words, and for what happened today.
+const LOOKED_THROUGH: u32 = 500;
+/// Longest message in a row, in characters.
+const INPUT_MAX: usize = 300;
+
+/// Which runs.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Of this user; none: of everybody.
+    pub user: Option<String>,
+    /// By this agent.
+    pub agent: Option<String>,
+    /// With this status.
+    pub status: Option<RunStatus>,
+    /// Of this kind.
+    pub kind: Option<RunKind>,
+    /// With these words in id or message.
+    pub words: String,
+    /// At most so many.
+    pub limit: u32,
+    /// Without the first so many.
+    pub offset: u32,
+}
+
+/// Runs, newest first.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Rows {
+    /// The runs.
+    pub runs: Vec<RunRow>,
+    /// How many fit in all; of those that are looked for by words, among the last ones.
+    pub total: u64,
+    /// How all runs of the user stand.
+    pub summary: Summary,
+}
+
+/// How runs stand.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Under way.
+    pub live: u64,
+    /// Can be gone on with.
+    pub needs_you: u64,
+    /// Begun today (UTC), among the last 500.
+    pub today: u64,
+    /// Of these, ended well.
+    pub finished_today: u64,
+    /// Of these, ended badly.
+    pub failed_today: u64,
+    /// What these cost in US dollars, as far as they say.
+    pub cost_today: Option<f64>,
+    /// How many of today's runs say what they cost.
+    pub costs_told: u64,
+}
+
+/// A run on one line.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRow {
+    /// The run.
+    pub id: String,
+    /// What is carried out.
+    pub kind: RunKind,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What it is about, in words.
+    pub title: String,
+    /// What was asked for; of a long message the beginning.
+    pub input: String,
+    /// Whose it is.
+    pub user: String,
+    /// The agent that works on it.
+    pub agent: Option<String>,
+    /// How many tasks came how far, of a run over tasks.
+    pub steps: Option<StepCounts>,
+    /// Where each task stands, in wave order, at most 60.
+    pub bar: Option<Vec<Stand>>,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended.
+    pub completed_at: Option<String>,
+    /// How long it took, or takes until now, in milliseconds.
+    pub duration_ms: u64,
+    /// What it cost in US dollars, as far as that is told.
+    pub cost: Option<f64>,
+    /// Tokens that it used, as far as that is told.
+    pub usage: Option<Usage>,
+    /// What went wrong first.
+    pub error: Option<Fault>,
+    /// How many of its tasks wait for somebody.
+    pub needs_you: usize,
+    /// Most agents at a time.
+    pub limit: Option<u64>,
+    /// What drives its agents.
+    pub runners: Vec<String>,
+}
+
+/// What went wrong in a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Fault {
+    /// With which task.
+    pub task: Option<TaskId>,
+    /// What.
+    pub message: String,
+}
+
+/// How many tasks of a run came how far, without epics.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StepCounts {
+    /// All.
+    pub total: usize,
+    /// Wait.
+    pub waiting: usize,
+    /// Are worked on.
+    pub running: usize,
+    /// Are being checked.
+    pub verifying: usize,
+    /// Verified and done.
+    pub done: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Were not begun.
+    pub skipped: usize,
+}
+
+/// Where a task stands in a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the words are those of TaskState")]
+pub enum Stand {
+    Waiting,
+    Running,
+    Verifying,
+    Done,
+    Failed,
+    Skipped,
+}
+
+/// A run with its timeline.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Watched {
+    /// The run.
+    pub run: RunFull,
+    /// The moment of this answer, by the server's clock.
+    pub now: String,
+    /// How it is carried out.
+    pub options: Option<Value>,
+    /// Its tasks, by wave, then by when they were begun first in the order of the run.
+    pub tasks: Vec<Task>,
+    /// How far it came, of a run of one agent.
+    pub steps: Vec<Step>,
+    /// What was said in it.
+    pub messages: Vec<Message>,
+    /// How many agents worked when.
+    pub running: Vec<Load>,
+    /// Cursor of its last event.
+    pub cursor: u64,
+    /// How many tries there were, and how many said what they used.
+    pub reported: Reported,
+}
+
+/// All of a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFull {
+    /// How it looks in a list.
+    #[serde(flatten)]
+    pub row: RunRow,
+    /// Why it went where it went.
+    pub routing_reason: String,
+    /// The score of that.
+    pub routing_score: u32,
+    /// What the answer comes from.
+    pub answered_by: Option<crate::run::AnsweredBy>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The answer.
+    pub output: Option<String>,
+    /// The conversation that it belongs to.
+    pub conversation: Option<String>,
+}
+
+/// How much is known of what tries used.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Reported {
+    /// Tries.
+    pub attempts: usize,
+    /// Those that failed.
+    pub failed: usize,
+    /// Those that said what they used.
+    pub reporting: usize,
+}
+
+/// A task of a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// The task.
+    pub task_id: TaskId,
+    /// Its title when the run began.
+    pub title: String,
+    /// Its wave in the run, from 1; none when it waits for itself.
+    pub wave: Option<usize>,
+    /// The tasks of the run that come before it.
+    pub needs: Vec<TaskId>,
+    /// Where it stands.
+    pub state: Stand,
+    /// How its last try ended.
+    pub outcome: Option<crate::run::Outcome>,
+    /// Why it is not done.
+    pub reason: Option<String>,
+    /// What it was last missing.
+    pub missing: Vec<String>,
+    /// The skill.
+    pub skill: Option<String>,
+    /// The runner.
+    pub runner: Option<String>,
+    /// When it was begun.
+    pub started_at: Option<String>,
+    /// When it was over.
+    pub ended_at: Option<String>,
+    /// How long its agents took, in milliseconds.
+    pub duration_ms: u64,
+    /// Tokens that they used, as far as they say.
+    pub usage: Option<Usage>,
+    /// What they cost in US dollars, as far as they say.
+    pub cost: Option<f64>,
+    /// What its agent does now.
+    pub doing: Option<String>,
+    /// Whether it is an epic, on which nobody works.
+    pub is_epic: bool,
+    /// From when on it could have begun; none when something came before it that is not done.
+    pub ready_at: Option<String>,
+    /// Its tries.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Lists runs. Those of dead processes are marked first.
+pub fn rows(surroundings: &Surroundings, memory: &mut Memory, wanted: &Wanted) -> Result<Rows> {
+    let workspace = surroundings.workspace()?;
+    let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
+        return Ok(Rows {
+            runs: Vec::new(),
+            total: 0,
+            summary: Summary::default(),
+        });
+    };
+    let transaction = agency.read()?;
+    let (runs, total) = found(&*transaction, wanted)?;
+    let now = surroundings.clock.timestamp();
+    let mut rows = Vec::with_capacity(runs.len());
+    for run in runs {
+        rows.push(row_of(&*transaction, memory, run, &now)?);
+    }
+    let summary = summary(&*transaction, wanted.user.as_ref(), &now)?;
+    Ok(Rows {
+        runs: rows,
+        total,
+        summary,
+    })
+}
+
+fn found(transaction: &dyn AgencyTransaction, wanted: &Wanted) -> Result<(Vec<Run>, u64)> {
+    let words = wanted.words.trim().to_lowercase();
+    let is_search = !words.is_empty();
+    let filter = RunFilter {
+        user: wanted.user.clone(),
+        agent: wanted.agent.clone(),
+        status: wanted.status,
+        kind: wanted.kind,
+        limit: if is_search {
+            LOOKED_THROUGH
+        } else {
+            wanted.limit
+        },
+        offset: if is_search { 0 } else { wanted.offset },
+    };
+    let page = transaction.runs(&filter)?;
+    if !is_search {
+        return Ok((page.runs, page.total));
+    }
+    let mut runs = page.runs;
+    runs.retain(|run| run.id == words || run.input.to_lowercase().contains(&words));
+    let total = runs.len() as u64;
+    let runs = runs
+        .into_iter()
+        .skip(wanted.offset as usize)
+        .take(wanted.limit as usize);
+    Ok((runs.collect(), total))
+}
+
+fn summary(
+    transaction: &dyn AgencyTransaction,
+    user: Option<&String>,
+    now: &str,
+) -> Result<Summary> {
+    let mut summary = Summary::default();
+    for tally in transaction.tallies()? {
+        if user.is_none_or(|user| *user == tally.user) {
+            match tally.status {
+                RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
+                RunStatus::Interrupted => summary.needs_you += tally.runs,
+                _ => {}
+            }
+        }
+    }
+    let filter = RunFilter {
+        user: user.cloned(),
+        limit: LOOKED_THROUGH,
+        ..RunFilter::default()
+    };
+    let day = now.get(..10).unwrap_or(now);
+    let today = transaction.runs(&filter)?.runs.into_iter();
+    for run in today.filter(|run| run.started_at.starts_with(day)) {
+        summary.today += 1;
+        summary.finished_today += u64::from(run.status == RunStatus::Completed);
+        summary.failed_today += u64::from(run.status == RunStatus::Failed);
+        summary.costs_told += u64::from(run.cost.is_some());
+        summary.cost_today = summary
+            .cost_today
+            .into_iter()
+            .chain(run.cost)
+            .reduce(|a, b| a + b);
+    }
+    Ok(summary)
+}
+
+fn row_of(
+    transaction: &dyn AgencyTransaction,
+    memory: &mut Memory,
+    run: Run,
+    now: &str,
+) -> Result<RunRow> {
+    let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
+    if !is_over_tasks {
+        return Ok(row(run, &Track::default(), now));
+    }
+    let track = memory.track(transaction, &run.id)?;
+    Ok(row(run, track, now))
+}
+
+/// Makes the row of a run.
+fn row(run: Run, track: &Track, now: &str) -> RunRow {
+    let tasks = ordered(track);
+    let work = || tasks.iter().filter(|task| !task.is_epic);
+    let has_tasks = work().next().is_some();
+    let first = |text: &str| text.chars().take(INPUT_MAX).collect::<String>();
+    let runners: BTreeSet<String> = work().filter_map(|task| task.runner.clone()).collect();
+    let limit = track
+        .options
+        .as_ref()
+        .and_then(|options| options["jobs"].as_u64());
+    RunRow {
+        title: first(&title(&run, track)),
+        input: first(&run.input),
+        steps: has_tasks.then(|| counts(track)),
+        bar: has_tasks.then(|| bar(work().map(|task| stand(track, task)).collect())),
+        duration_ms: run.execution_time_ms.unwrap_or_else(|| {
+            between(&run.started_at, run.completed_at.as_deref().unwrap_or(now))
+        }),
+        error: fault(&run, track),
+        needs_you: work()
+            .filter(|task| task.outcome == Some(crate::run::Outcome::Blocked) && !task.is_done())
+            .count(),
+        limit,
+        runners: runners.into_iter().collect(),
+        id: run.id,
+        kind: run.kind,
+        status: run.status,
+        user: run.user,
+        agent: run.agent,
+        started_at: run.started_at,
+        completed_at: run.completed_at,
+        cost: run.cost,
+        usage: run.usage,
+    }
+}
+
+/// Says what a run is about: the epic or the first task, else its message.
+fn title(run: &Run, track: &Track) -> String {
+    let tasks = track.board.tasks();
+    let epic = tasks
+        .iter()
+        .find(|task| task.is_epic && run.kind == RunKind::Epic);
+    match epic.or(tasks.first()) {
+        Some(task) => task.title.clone(),
+        None => run.input.clone(),
+    }
+}
+
+fn fault(run: &Run, track: &Track) -> Option<Fault> {
+    let failed = track
+        .board
+        .tasks()
+        .iter()
+        .find(|task| task.state == TaskState::Failed);
+    match failed {
+        Some(task) => Some(Fault {
+            task: Some(task.task_id),
+            message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
+        }),
+        None => run.error.clone().map(|message| Fault {
+            task: None,
+            message,
+        }),
+    }
+}
+
+/// Returns the tasks of a run by wave; those of a wave stay in the order of the run.
+fn ordered(track: &Track) -> Vec<&TaskRun> {
+    let waves = waves_of(track);
+    let mut tasks: Vec<&TaskRun> = track.board.tasks().iter().collect();
+    tasks.sort_by_key(|task| waves.get(&task.task_id).copied().unwrap_or(usize::MAX));
+    tasks
+}
+
+fn waves_of(track: &Track) -> BTreeMap<TaskId, usize> {
+    let planned = track.board.tasks().iter().map(|task| Planned {
+        task_id: task.task_id,
+        title: String::new(),
+        needs: task.needs.clone(),
+        is_epic: task.is_epic,
+    });
+    waves(&planned.collect::<Vec<_>>())
+}
+
+fn stand(track: &Track, task: &TaskRun) -> Stand {
+    match task.state {
+        TaskState::Waiting => Stand::Waiting,
+        TaskState::Running if track.stage(task) == Some(Stage::Verifying) => Stand::Verifying,
+        TaskState::Running => Stand::Running,
+        TaskState::Done => Stand::Done,
+        TaskState::Failed => Stand::Failed,
+        TaskState::Skipped => Stand::Skipped,
+    }
+}
+
+fn counts(track: &Track) -> StepCounts {
+    let mut counts = StepCounts::default();
+    for task in track.board.tasks().iter().filter(|task| !task.is_epic) {
+        counts.total += 1;
+        let count = match stand(track, task) {
+            Stand::Waiting => &mut counts.waiting,
+            Stand::Running => &mut counts.running,
+            Stand::Verifying => &mut counts.verifying,
+            Stand::Done => &mut counts.done,
+            Stand::Failed => &mut counts.failed,
+            Stand::Skipped => &mut counts.skipped,
+        };
+        *count += 1;
+    }
+    counts
+}
+
+/// Takes as many stands as a bar has room for, evenly.
+fn bar(stands: Vec<Stand>) -> Vec<Stand> {
+    let n_shown = stands.len().min(BAR_MAX);
+    let at = |place: usize| stands[place * stands.len() / n_shown.max(1)];
+    (0..n_shown).map(at).collect()
+}
+
+fn between(from: &str, to: &str) -> u64 {
+    let at = |text| chrono::DateTime::parse_from_rfc3339(text).ok();
+    let took = at(from)
+        .zip(at(to))
+        .map(|(from, to)| (to - from).num_milliseconds());
+    took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0)
+}
+
+/// Shows a run of a user, or of anybody, with its timeline.
+pub fn watched(
+    surroundings: &Surroundings,
+    memory: &mut Memory,
+    id: &str,
+    user: Option<&str>,
+) -> Result<Watched> {
+    let workspace = surroundings.workspace()?;
+    let agency = settled(&workspace, &surroundings.clock)?;
+    let mut agency = agency.ok_or_else(|| no_run(id))?;
+    let transaction = agency.read()?;
+    let run = owned(&*transaction, id, user)?;
+    let now = surroundings.clock.timestamp();
+    let messages = transaction.run_messages(id)?;
+    let told = match run.kind {
+        RunKind::Execution => steps(&transaction.events(Some(id), 0, EVENTS_MAX)?),
+        _ => Vec::new(),
+    };
+    let track = memory.track(&*transaction, id)?;
+    let (attempts, failed, reporting) = track.tally();
+    Ok(Watched {
+        tasks: tasks(track),
+        steps: told,
+        messages,
+        running: track.load.clone(),
+        cursor: track.cursor,
+        options: track.options.clone(),
+        reported: Reported {
+            attempts,
+            failed,
+            reporting,
+        },
+        run: RunFull {
+            routing_reason: run.routing_reason.clone(),
+            routing_score: run.routing_score,
+            answered_by: run.answered_by,
+            model: run.model.clone(),
+            output: run.output.clone(),
+            conversation: run.conversation.clone(),
+            row: row(run, track, &now),
+        },
+        now,
+    })
+}
+
+/// Reads a run that must be there and, if a user is named, be that user's.
+pub fn owned(transaction: &dyn AgencyTransaction, id: &str, user: Option<&str>) -> Result<Run> {
+    let run = transaction.run(id)?;
+    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
+    run.ok_or_else(|| no_run(id))
+}
+
+fn tasks(track: &Track) -> Vec<Task> {
+    let waves = waves_of(track);
+    let tasks = ordered(track).into_iter().map(|task| Task {
+        task_id: task.task_id,
+        title: task.title.clone(),
+        wave: waves.get(&task.task_id).map(|wave| wave + 1),
+        needs: task.needs.clone(),
+        state: stand(track, task),
+        outcome: task.outcome,
+        reason: task.reason.clone(),
+        missing: task.missing.clone(),
+        skill: task.skill.clone(),
+        runner: task.runner.clone(),
+        started_at: task.started_at.clone(),
+        ended_at: task.ended_at.clone(),
+        duration_ms: task.duration_ms,
+        usage: task.usage,
+        cost: task.cost,
+        doing: task.doing.clone(),
+        is_epic: task.is_epic,
+        ready_at: ready_at(track, task),
+        attempts: track.attempts(task.task_id).to_vec(),
+    });
+    tasks.collect()
+}
+
+/// Finds when the last of what comes before a task was done.
+fn ready_at(track: &Track, task: &TaskRun) -> Option<String> {
+    let mut last = track.started_at.clone()?;
+    for need in &task.needs {
+        let need = track.board.task(*need)?;
+        let ended = need.ended_at.clone().filter(|_| need.is_done())?;
+        last = last.max(ended);
+    }
+    Some(last)
+}

@@ -1,0 +1,236 @@
+//! What an agent said of a try, and what cleo found: side by side, never merged.
+
+use serde::Serialize;
+
+use super::listing::owned;
+use super::{no_run, settled};
+use crate::error::{Code, Error, Result};
+use crate::gate::{Proof as Piece, Record};
+use crate::id::TaskId;
+use crate::ops::work::{Left, Memory, left};
+use crate::ops::{Context, gates};
+use crate::run::board::TaskRun;
+use crate::run::track::{Attempt, Stage};
+use crate::store::agency::Agency;
+
+/// A try, as its agent tells it and as cleo found it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Proof {
+    /// The task.
+    pub task: TaskId,
+    /// Which try.
+    pub attempt: u32,
+    /// What the agent said.
+    pub said: Said,
+    /// What cleo found; of a try that another one followed only what it was missing.
+    pub found: Vec<Check>,
+    /// What it came to, in a sentence.
+    pub verdict: String,
+    /// What comes next.
+    pub next: Option<String>,
+}
+
+/// What an agent said.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    /// Its last message.
+    pub message: Option<String>,
+    /// The exit code of its program.
+    pub exit_code: Option<i32>,
+    /// What its entry in the manifest says of the work.
+    pub claims: Vec<String>,
+}
+
+/// One thing that was looked at.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// What.
+    pub check: String,
+    /// Whether it holds; none when nobody knows yet.
+    pub ok: Option<bool>,
+    /// What was found.
+    pub text: String,
+    /// The command that was run.
+    pub command: Option<Vec<String>>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
+}
+
+/// Reads what is said and found of a try; without a number, of the last one.
+pub fn proof(
+    context: &mut Context,
+    memory: &mut Memory,
+    run: &str,
+    user: Option<&str>,
+    task: TaskId,
+    number: Option<u32>,
+) -> Result<Proof> {
+    let (clock, workspace) = (context.surroundings.clock, context.workspace.clone());
+    let mut agency = settled(&workspace, &clock)?.ok_or_else(|| no_run(run))?;
+    let transaction = agency.read()?;
+    owned(&*transaction, run, user)?;
+    let track = memory.track(&*transaction, run)?;
+    let attempts = track.attempts(task);
+    let wanted = match number {
+        Some(number) => attempts.iter().find(|one| one.attempt == number),
+        None => attempts.last(),
+    };
+    let attempt = wanted.ok_or_else(|| no_try(run, task))?;
+    let is_last = attempts.last() == Some(attempt);
+    let left = is_last.then(|| left(context, task)).transpose()?;
+    let mut found = left.as_ref().map(of_left).unwrap_or_default();
+    if is_last {
+        found.extend(of_gates(context, task)?);
+    }
+    if !is_last || found.iter().all(|check| check.ok != Some(false)) {
+        found.extend(
+            attempt
+                .missing
+                .iter()
+                .map(|text| check("missing", Some(false), text.clone())),
+        );
+    }
+    let of_run = track.board.task(task);
+    Ok(Proof {
+        task,
+        attempt: attempt.attempt,
+        said: Said {
+            message: attempt.said.clone(),
+            exit_code: attempt.exit_code,
+            claims: left.as_ref().map(claims).unwrap_or_default(),
+        },
+        found,
+        verdict: verdict(attempt),
+        next: next(attempt, of_run, is_last),
+    })
+}
+
+fn no_try(run: &str, task: TaskId) -> Error {
+    let message = format!("{task} was not tried so often in the run {run}");
+    Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {run}"))
+}
+
+fn check(check: &str, ok: Option<bool>, text: String) -> Check {
+    Check {
+        check: check.to_string(),
+        ok,
+        text,
+        command: None,
+        exit_code: None,
+        duration_ms: None,
+    }
+}
+
+/// Tells of the file and the entry that an agent left.
+fn of_left(left: &Left) -> Vec<Check> {
+    let broken = |rule: &str| {
+        let found = left.violations.iter().filter(|one| one.rule == rule);
+        found
+            .map(|one| one.message.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    let one = |name: &str, rule: &str, good: String| match broken(rule) {
+        wrong if wrong.is_empty() => check(name, Some(true), good),
+        wrong => check(name, Some(false), wrong),
+    };
+    let bytes = left.text_bytes.map(|bytes| format!("{bytes} bytes"));
+    let digest = left
+        .output_digest
+        .as_ref()
+        .map(|digest| format!("digest {digest}"));
+    let file = bytes
+        .into_iter()
+        .chain(digest)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let entry = left.manifest_id.clone().unwrap_or_default();
+    let mut checks = vec![
+        one("output file", "OUT-001", file),
+        one("manifest entry", "OUT-002", entry),
+    ];
+    let others = left
+        .violations
+        .iter()
+        .filter(|one| one.rule != "OUT-001" && one.rule != "OUT-002");
+    checks.extend(others.map(|one| check(&one.rule, Some(false), one.message.clone())));
+    checks
+}
+
+/// Tells of gates and criteria.
+fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
+    let standing = gates::gates(context, task)?;
+    let gates = standing.gates.iter().map(|(gate, record)| {
+        let is_stale = standing.stale.contains(gate);
+        of_record(&format!("gate {gate}"), record, is_stale)
+    });
+    let criteria = standing.criteria.iter().filter_map(|one| {
+        let is_stale = matches!(one.state, gates::Proven::Stale);
+        let record = one.record.as_ref()?;
+        Some(of_record(
+            &format!("criterion {}", one.number),
+            record,
+            is_stale,
+        ))
+    });
+    Ok(gates.chain(criteria).collect())
+}
+
+fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
+    let command = record.evidence.iter().find_map(|one| match &one.proof {
+        Piece::Command {
+            command,
+            exit_code,
+            duration_ms,
+            ..
+        } => Some((command.clone(), *exit_code, *duration_ms)),
+        _ => None,
+    });
+    let text = match (record.passed, is_stale) {
+        (true, true) => "files changed since",
+        (true, false) => "passed",
+        (false, _) => "failed",
+    };
+    let mut check = check(name, Some(record.passed && !is_stale), text.to_string());
+    if let Some((command, exit_code, duration)) = command {
+        (check.command, check.exit_code) = (Some(command), exit_code);
+        check.duration_ms = Some(duration);
+    }
+    check
+}
+
+fn claims(left: &Left) -> Vec<String> {
+    let entry = left.entry.as_ref();
+    entry
+        .map(|entry| entry.key_findings.clone())
+        .unwrap_or_default()
+}
+
+fn verdict(attempt: &Attempt) -> String {
+    let why = attempt.missing.first().or(attempt.reason.as_ref());
+    match (attempt.state, why) {
+        (Stage::Done, _) => "Verified.".to_string(),
+        (Stage::Running, _) => "The agent works.".to_string(),
+        (Stage::Verifying, _) => "cleo looks at what the agent left.".to_string(),
+        (Stage::Waiting, _) => "It is tried again soon.".to_string(),
+        (Stage::Failed, Some(why)) => format!("Refused: {why}"),
+        (Stage::Failed, None) => "Refused.".to_string(),
+    }
+}
+
+fn next(attempt: &Attempt, task: Option<&TaskRun>, is_last: bool) -> Option<String> {
+    if !is_last {
+        return Some(format!("try {}", attempt.attempt + 1));
+    }
+    let reason = task
+        .filter(|task| !task.is_done())
+        .and_then(|task| task.reason.clone());
+    reason.filter(|reason| Some(reason) != attempt.missing.first())
+}

@@ -1,0 +1,270 @@
+//! Tokens for the server: who may call it from elsewhere, as whom, for what and how long. They are kept
+//! in the user's folder of data and not in the project, so that nothing that comes with a repository
+//! can let anybody in; and only as digests, so that who reads them cannot use them.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+
+use super::Surroundings;
+use crate::agent::words;
+use crate::clock::timestamp;
+use crate::error::{Code, Error, Result, nearest, quote, steers};
+use crate::file::{read, unwritable, write_whole};
+use crate::id;
+use crate::workspace::Workspace;
+
+/// How every token begins.
+const PREFIX: &str = "cleo_";
+/// Random bytes in a token.
+const SECRET: usize = 32;
+/// Largest file of tokens that is read, in bytes.
+const FILE_MAX: u64 = 4 << 20;
+/// Most tokens of a workspace.
+const TOKENS_MAX: usize = 1_000;
+/// Longest name of a user, in characters.
+const USER_MAX: usize = 100;
+
+words! {
+    /// What a token allows; each allows what those before it allow.
+    Scope, "scope":
+    /// Look.
+    Read = "read",
+    /// Change what is the caller's, or the workspace's.
+    Write = "write",
+    /// Change what is everybody's, and see what is others'.
+    Admin = "admin",
+}
+
+/// A token, without what makes it one.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Token {
+    /// Its name for people and commands.
+    pub id: String,
+    /// Whose it is: who calls with it is this user.
+    pub user: String,
+    /// What it allows.
+    pub scope: Scope,
+    /// When it was made, RFC 3339 in UTC.
+    pub created_at: String,
+    /// When it ends; none: when it is revoked.
+    pub expires_at: Option<String>,
+}
+
+/// A token as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    token: Token,
+    digest: String,
+}
+
+/// The file of a workspace.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kepts {
+    workspace: String,
+    tokens: Vec<Kept>,
+}
+
+/// A token that was made. Its secret is told once and kept nowhere.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Created {
+    /// The token.
+    pub token: Token,
+    /// What a caller sends.
+    pub secret: String,
+}
+
+/// Tokens of a workspace.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The tokens, oldest first.
+    pub tokens: Vec<Token>,
+    /// How many.
+    pub total: usize,
+}
+
+/// A token that was taken away.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Revoked {
+    /// The token.
+    pub token: Token,
+}
+
+/// Makes a token for a user. `lasts` is in seconds; none: until it is revoked.
+pub fn create(
+    surroundings: &Surroundings,
+    user: &str,
+    scope: Scope,
+    lasts: Option<u64>,
+) -> Result<Created> {
+    let user = check_user(user)?;
+    let path = place(surroundings)?;
+    let mut kept = kept(&path)?;
+    if kept.tokens.len() >= TOKENS_MAX {
+        let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo serve token list"));
+    }
+    let now = surroundings.clock.now();
+    let lasts = lasts.and_then(|lasts| TimeDelta::try_seconds(i64::try_from(lasts).ok()?));
+    let expires = lasts.and_then(|lasts| now.checked_add_signed(lasts));
+    let secret = format!("{PREFIX}{}", random()?);
+    let token = Token {
+        id: id::random().chars().take(8).collect(),
+        user,
+        scope,
+        created_at: timestamp(now),
+        expires_at: expires.map(timestamp),
+    };
+    kept.workspace = surroundings.workspace()?.root.display().to_string();
+    kept.tokens.push(Kept {
+        token: token.clone(),
+        digest: id::digest(&secret),
+    });
+    keep(&path, &kept)?;
+    Ok(Created { token, secret })
+}
+
+/// Lists the tokens of the workspace.
+pub fn list(surroundings: &Surroundings) -> Result<Listed> {
+    let kept = kept(&place(surroundings)?)?.tokens.into_iter();
+    let tokens: Vec<Token> = kept.map(|kept| kept.token).collect();
+    Ok(Listed {
+        total: tokens.len(),
+        tokens,
+    })
+}
+
+/// Takes a token away: from now on nobody is let in with it.
+pub fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
+    let path = place(surroundings)?;
+    let mut kept = kept(&path)?;
+    let Some(which) = kept.tokens.iter().position(|kept| kept.token.id == id) else {
+        let error = Error::new(Code::TokenNotFound, format!("there is no token `{id}`"));
+        let ids = kept.tokens.iter().map(|kept| kept.token.id.as_str());
+        return Err(match nearest(id, ids) {
+            Some(near) => error.instead(id, near),
+            None => error.fix("cleo serve token list"),
+        });
+    };
+    let token = kept.tokens.remove(which).token;
+    keep(&path, &kept)?;
+    Ok(Revoked { token })
+}
+
+/// The tokens of a workspace, for who looks them up often: the file is read when it has changed.
+#[derive(Debug)]
+pub struct Tokens {
+    path: PathBuf,
+    read: Option<(SystemTime, u64)>,
+    kept: Vec<Kept>,
+}
+
+impl Tokens {
+    /// Begins without having looked.
+    pub fn of(surroundings: &Surroundings) -> Result<Tokens> {
+        Ok(Tokens {
+            path: place(surroundings)?,
+            read: None,
+            kept: Vec::new(),
+        })
+    }
+
+    /// Finds the token with a secret; none when there is none, or it has ended by `now`.
+    pub fn find(&mut self, secret: &str, now: &str) -> Option<&Token> {
+        self.look();
+        let digest = id::digest(secret);
+        // All are compared, and each whole, so that how long it takes says nothing.
+        let mut found = None;
+        for kept in &self.kept {
+            if is_same(&kept.digest, &digest) {
+                found = Some(&kept.token);
+            }
+        }
+        let holds = |token: &&Token| token.expires_at.as_deref().is_none_or(|end| now < end);
+        found.filter(holds)
+    }
+
+    fn look(&mut self) {
+        let described = std::fs::metadata(&self.path);
+        let described = described.and_then(|data| Ok((data.modified()?, data.len())));
+        let described = described.ok();
+        if described.is_none() || described != self.read {
+            // A file that cannot be read lets nobody in.
+            self.kept = kept(&self.path).map(|kept| kept.tokens).unwrap_or_default();
+            self.read = described;
+        }
+    }
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    let pairs = one.bytes().zip(other.bytes());
+    let differs = pairs.fold(0, |differs, (one, other)| differs | (one ^ other));
+    differs == 0 && one.len() == other.len()
+}
+
+fn check_user(user: &str) -> Result<String> {
+    let user = user.trim();
+    if (1..=USER_MAX).contains(&user.chars().count()) && !user.contains(steers) {
+        return Ok(user.to_string());
+    }
+    let message = format!("a user is one line of at most {USER_MAX} visible characters");
+    Err(Error::new(Code::InputInvalid, message).fix("cleo serve token create --user ann"))
+}
+
+fn random() -> Result<String> {
+    let mut bytes = [0; SECRET];
+    getrandom::fill(&mut bytes).map_err(|cause| {
+        Error::new(
+            Code::Internal,
+            format!("the system has no randomness: {cause}"),
+        )
+    })?;
+    Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
+}
+
+/// Says where the tokens of the workspace are kept.
+fn place(surroundings: &Surroundings) -> Result<PathBuf> {
+    let workspace = surroundings.workspace()?;
+    let Some(folder) = &surroundings.data_home else {
+        let message = "no folder is known in which tokens could be kept: HOME is not set";
+        return Err(Error::new(Code::ConfigInvalid, message).fix("export HOME=~"));
+    };
+    Ok(folder.join("cleo/server-tokens").join(name(&workspace)))
+}
+
+fn name(workspace: &Workspace) -> String {
+    let root = workspace.root.canonicalize();
+    let root = root.unwrap_or_else(|_| workspace.root.clone());
+    let digest = id::digest(root.as_os_str().as_encoded_bytes());
+    format!("{}.json", digest.trim_start_matches("sha256:"))
+}
+
+fn kept(path: &Path) -> Result<Kepts> {
+    if !path.exists() {
+        return Ok(Kepts::default());
+    }
+    let bytes = read(path, FILE_MAX)?;
+    serde_json::from_slice(&bytes).map_err(|cause| {
+        let message = format!("{} holds no tokens: {cause}", path.display());
+        let place = quote(&path.to_string_lossy());
+        Error::new(Code::FileUnreadable, message).fix(format!("rm {place}"))
+    })
+}
+
+/// Writes the tokens where only the user can read them.
+fn keep(path: &Path, kept: &Kepts) -> Result<()> {
+    let text = serde_json::to_string_pretty(kept).unwrap_or_default() + "\n";
+    write_whole(path, &text)?;
+    let only_mine = Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, only_mine).map_err(|cause| unwritable(path, cause))
+}

@@ -1,0 +1,324 @@
+//! The graph of an epic, or of all, as it is drawn.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::memory::{Memory, Watched};
+use super::row::{Row, row};
+use super::scene::{Counted, Scene};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::run::track::Stage;
+use crate::store::Transaction;
+use crate::store::sqlite::SqliteAgency;
+use crate::task::graph::Problem;
+use crate::task::layout::{Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties};
+use crate::task::{State, Status};
+
+/// Fewest finished tries that a guess is made of.
+const SAMPLES_MIN: usize = 5;
+
+/// Which graph.
+#[derive(Clone, Debug, Default)]
+pub struct GraphWanted {
+    /// Below this task; none: all.
+    pub epic: Option<TaskId>,
+    /// Only tasks that stand at one of these; none: all.
+    pub only: Vec<State>,
+    /// What is folded.
+    pub folding: Folding,
+}
+
+/// A graph as it is drawn.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphShown {
+    /// Changes when any of it does.
+    pub version: String,
+    /// What it is below; none for everything.
+    pub epic: Option<Group>,
+    /// How many tasks stand where.
+    pub counts: Counted,
+    /// The longest way through what is open.
+    pub critical_path: CriticalPath,
+    /// Width and height in pixels.
+    pub size: Size,
+    /// The lanes, left to right.
+    pub lanes: Vec<Lane>,
+    /// Tasks that are shown by themselves.
+    pub nodes: Vec<NodeShown>,
+    /// What stands for several tasks.
+    pub stacks: Vec<Stack>,
+    /// Lines between them.
+    pub edges: Vec<Edge>,
+    /// Epics and parents.
+    pub groups: Vec<Group>,
+    /// Why tasks can never start.
+    pub problems: Vec<Problem>,
+    /// Where work goes on.
+    pub focus: Focus,
+    /// True when waves were folded because there is too much to show.
+    pub truncated: bool,
+}
+
+/// Measures in pixels.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Size {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+/// A task in its place.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct NodeShown {
+    /// What is known of it.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Its left edge.
+    pub x: u32,
+    /// Its upper edge.
+    pub y: u32,
+    /// Its width.
+    pub width: u32,
+    /// Its height.
+    pub height: u32,
+}
+
+/// An epic or a parent.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Group {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub status: Status,
+    /// What it is a part of.
+    pub parent: Option<TaskId>,
+    /// How many tasks are in it, to any depth, without epics and parents.
+    pub total: usize,
+    /// How many of them are done.
+    pub done: usize,
+}
+
+/// The longest way through what is open.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CriticalPath {
+    /// The tasks, in order.
+    pub tasks: Vec<TaskId>,
+    /// How many there are.
+    pub left: usize,
+    /// Their estimates in all, in hours; none unless each has one.
+    pub hours: Option<f64>,
+    /// How long they may take, in milliseconds: as many times as there are tasks what a finished try
+    /// took in the middle; none with too few of these.
+    pub about_ms: Option<u64>,
+    /// How many finished tries that is made of.
+    pub samples: usize,
+}
+
+/// Where work goes on.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Focus {
+    /// The lane.
+    pub lane: Option<String>,
+    /// A task in it.
+    pub node: Option<TaskId>,
+}
+
+/// Reads a graph and draws it. Of runs only those of a user tell of tasks, or those of everybody.
+pub fn graph(
+    context: &mut Context,
+    agency: Option<&mut SqliteAgency>,
+    memory: &mut Memory,
+    user: Option<&str>,
+    wanted: &GraphWanted,
+) -> Result<GraphShown> {
+    let (runs, cursor) = memory.runs(agency, user)?;
+    let mut places = std::mem::take(memory.places(wanted.epic));
+    let now = context.now();
+    let shown = context.read(|transaction| {
+        let scene = Scene::read(transaction, wanted.epic, &runs, memory)?;
+        let drawn = picture(
+            &cards(&scene, wanted),
+            &lines(&scene),
+            &wanted.folding,
+            &mut places,
+        );
+        let nodes = nodes(transaction, &scene, &drawn, &now)?;
+        let groups = groups(&scene);
+        Ok(GraphShown {
+            version: format!("{}-{cursor}", transaction.last_cursor()?),
+            epic: epic(transaction, &scene, wanted.epic)?,
+            counts: scene.counted(scene.tasks()),
+            critical_path: critical_path(&scene, &runs, memory),
+            size: Size {
+                width: drawn.width,
+                height: drawn.height,
+            },
+            focus: Focus {
+                node: focus(&scene, &drawn),
+                lane: drawn.focus,
+            },
+            lanes: drawn.lanes,
+            nodes,
+            stacks: titled(&scene, drawn.stacks),
+            edges: drawn.edges,
+            groups,
+            problems: scene.graph.problems(),
+            truncated: drawn.crowded,
+        })
+    });
+    *memory.places(wanted.epic) = places;
+    shown
+}
+
+fn cards(scene: &Scene<'_>, wanted: &GraphWanted) -> Vec<Card> {
+    let cards = scene.tasks().map(|node| Card {
+        id: node.id,
+        state: scene.state(node.id),
+        // What is drawn below an epic need not be told apart by it.
+        parent: node.parent.filter(|parent| Some(*parent) != wanted.epic),
+        layer: scene.layers.of.get(&node.id).copied(),
+    });
+    let is_wanted = |card: &Card| wanted.only.is_empty() || wanted.only.contains(&card.state);
+    cards.filter(is_wanted).collect()
+}
+
+fn lines(scene: &Scene<'_>) -> Vec<Tie> {
+    let status = |id| scene.graph.node(id).map(|node| node.status);
+    ties(scene.graph.nodes(), &scene.layers, &scene.critical, status)
+}
+
+fn nodes(
+    transaction: &dyn Transaction,
+    scene: &Scene<'_>,
+    drawn: &Picture,
+    now: &str,
+) -> Result<Vec<NodeShown>> {
+    let mut nodes = Vec::with_capacity(drawn.nodes.len());
+    for place in &drawn.nodes {
+        let row = row(transaction, scene, place.id, now)?;
+        nodes.extend(row.map(|row| NodeShown {
+            row,
+            x: place.x,
+            y: place.y,
+            width: NODE.0,
+            height: NODE.1,
+        }));
+    }
+    Ok(nodes)
+}
+
+/// Names what stacks are parts of.
+fn titled(scene: &Scene<'_>, mut stacks: Vec<Stack>) -> Vec<Stack> {
+    for stack in &mut stacks {
+        let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
+        stack.title = outline.map(|outline| outline.title.clone());
+    }
+    stacks
+}
+
+/// Finds a task where work goes on: of those in the lane the one that people look for first.
+fn focus(scene: &Scene<'_>, drawn: &Picture) -> Option<TaskId> {
+    let lane = drawn
+        .lanes
+        .iter()
+        .find(|lane| Some(&lane.key) == drawn.focus.as_ref())?;
+    let inside = |x: u32| (lane.x..lane.x + lane.width).contains(&x);
+    let rank = |id: TaskId| match scene.state(id) {
+        state if state.is_urgent() => 0,
+        State::Ready => 1,
+        state if !state.is_over() => 2,
+        _ => 3,
+    };
+    let nodes = drawn.nodes.iter().filter(|node| inside(node.x));
+    nodes
+        .min_by_key(|node| (rank(node.id), node.y))
+        .map(|node| node.id)
+}
+
+fn epic(
+    transaction: &dyn Transaction,
+    scene: &Scene<'_>,
+    epic: Option<TaskId>,
+) -> Result<Option<Group>> {
+    let Some(task) = epic.map(|id| transaction.task(id)).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    let counted = scene.counted(scene.tasks());
+    Ok(Some(Group {
+        id: task.id,
+        title: task.title,
+        status: task.status,
+        parent: task.parent,
+        total: counted.total,
+        done: counted.states[State::Done.word()],
+    }))
+}
+
+/// Returns epics and parents, each with how many tasks are in it.
+fn groups(scene: &Scene<'_>) -> Vec<Group> {
+    let mut totals: HashMap<TaskId, (usize, usize)> = HashMap::new();
+    for node in scene.tasks() {
+        let is_done = usize::from(node.status == Status::Done);
+        let (mut above, mut seen) = (node.parent, HashSet::new());
+        while let Some(whole) = above.filter(|whole| seen.insert(*whole)) {
+            let total = totals.entry(whole).or_default();
+            *total = (total.0 + 1, total.1 + is_done);
+            above = scene.graph.find(whole).and_then(|node| node.parent);
+        }
+    }
+    let wholes = scene.graph.nodes().iter();
+    let wholes = wholes.filter(|node| scene.layers.wholes.contains(&node.id));
+    let group = |node: &crate::task::graph::Node| {
+        let (total, done) = totals.get(&node.id).copied().unwrap_or_default();
+        let title = scene
+            .outlines
+            .get(node.id)
+            .map(|outline| outline.title.clone());
+        Group {
+            id: node.id,
+            title: title.unwrap_or_default(),
+            status: node.status,
+            parent: node.parent,
+            total,
+            done,
+        }
+    };
+    wholes.map(group).collect()
+}
+
+fn critical_path(scene: &Scene<'_>, runs: &[Watched], memory: &Memory) -> CriticalPath {
+    let tasks = scene.critical.clone();
+    let estimate = |id: &TaskId| scene.outlines.get(*id).and_then(|outline| outline.estimate);
+    let hours: Option<f64> = tasks.iter().map(estimate).sum();
+    let mut took: Vec<u64> = runs
+        .iter()
+        .filter_map(|watched| memory.known(&watched.run.id))
+        .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
+        .filter(|attempt| attempt.state == Stage::Done)
+        .filter_map(|attempt| attempt.duration_ms)
+        .collect();
+    took.sort_unstable();
+    let middle = took.get(took.len() / 2).copied();
+    let middle = middle.filter(|_| took.len() >= SAMPLES_MIN && !tasks.is_empty());
+    CriticalPath {
+        left: tasks.len(),
+        hours: hours.filter(|_| !tasks.is_empty()),
+        about_ms: middle.map(|middle| middle.saturating_mul(tasks.len() as u64)),
+        samples: took.len(),
+        tasks,
+    }
+}

@@ -1,0 +1,354 @@
+//! One task with all that is known of it, for one look.
+
+use serde::Serialize;
+
+use super::memory::{Memory, Watched};
+use super::row::{ClaimShown, meter};
+use super::scene::Scene;
+use crate::error::Result;
+use crate::gate::ROUNDS_MAX;
+use crate::id::TaskId;
+use crate::ops::gates::{self, TaskGates};
+use crate::ops::runs::journal::place;
+use crate::ops::skills::dispatch_task;
+use crate::ops::tasks::{Dependencies, deps};
+use crate::ops::{Context, require};
+use crate::run::track::{Attempt, Stage};
+use crate::store::sqlite::SqliteAgency;
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::graph::{Missing, Problem};
+use crate::task::{State, Status, Task};
+use crate::workspace::Workspace;
+
+/// Most tries that are told, the last ones.
+const TRIES_MAX: usize = 50;
+/// Most prompts that are told, the last ones.
+const SPAWNS_MAX: usize = 20;
+
+/// A task with all that is known of it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskPage {
+    /// The task.
+    pub task: Task,
+    /// Where it stands.
+    pub state: State,
+    /// Whether it is done and cleo itself looked at it.
+    pub verified: bool,
+    /// Its wave, from 1; none when it waits for itself or is no work.
+    pub wave: Option<usize>,
+    /// Whether it is on the longest way.
+    pub critical: bool,
+    /// The tasks before and after it, by id.
+    pub position: Position,
+    /// Who holds it.
+    pub claim: Option<ClaimShown>,
+    /// What it depends on.
+    pub depends: Vec<Linked>,
+    /// What it depends on and leads to no task.
+    pub missing: Vec<Missing>,
+    /// What depends on it.
+    pub dependents: Vec<Linked>,
+    /// Its parts.
+    pub children: Vec<Linked>,
+    /// What can start once it is done, and not before.
+    pub unblocks: Vec<TaskId>,
+    /// Why it can never start.
+    pub problems: Vec<Problem>,
+    /// Its gates, evidence and criteria.
+    pub gates: GatesShown,
+    /// The skill that it would get now; none when that cannot be told.
+    pub dispatch: Option<Dispatched>,
+    /// Its prompts, oldest first.
+    pub spawns: Vec<SpawnTold>,
+    /// What agents tried, oldest first.
+    pub attempts: Vec<Tried>,
+    /// The last try that did not verify, unless the task is done.
+    pub refused: Option<Refused>,
+    /// Cursor of the last change of all tasks.
+    pub cursor: u64,
+}
+
+/// Neighbors in a list.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Position {
+    /// The one before.
+    pub previous: Option<TaskId>,
+    /// The one after.
+    pub next: Option<TaskId>,
+}
+
+/// A task that has to do with another.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Linked {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// What the store says.
+    pub status: Status,
+    /// Where it stands.
+    pub state: State,
+}
+
+/// Gates of a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatesShown {
+    /// How the six stand, in order; none when none was set.
+    pub states: Option<Vec<&'static str>>,
+    /// Most rounds that there are.
+    pub rounds_max: u32,
+    /// Everything about them.
+    #[serde(flatten)]
+    pub gates: TaskGates,
+}
+
+/// The skill that a task would get.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Dispatched {
+    /// The skill.
+    pub skill: String,
+    /// What chose it.
+    pub strategy: crate::dispatch::Strategy,
+    /// What matched.
+    pub matched: Vec<String>,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// A prompt that was prepared.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpawnTold {
+    /// Id of the manifest entry that is due.
+    pub manifest_id: String,
+    /// The output file that is due.
+    pub output_file: String,
+    /// When it was prepared.
+    pub at: String,
+    /// Digest of the prompt.
+    pub prompt_digest: Option<String>,
+    /// The skill in it.
+    pub skill: Option<String>,
+    /// When what came of it was last found to hold.
+    pub verified_at: Option<String>,
+    /// Who completed the task although that did not.
+    pub forced: Option<String>,
+}
+
+/// A try of an agent in a run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tried {
+    /// The run.
+    pub run: String,
+    /// The try.
+    #[serde(flatten)]
+    pub attempt: Attempt,
+    /// Whether its prompt was kept.
+    pub has_prompt: bool,
+    /// Whether what its agent wrote was kept.
+    pub has_log: bool,
+}
+
+/// A try that did not verify.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    /// The run.
+    pub run: String,
+    /// Which try.
+    pub attempt: u32,
+    /// Why.
+    pub reason: Option<String>,
+    /// What it was missing.
+    pub missing: Vec<String>,
+}
+
+/// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
+/// everybody.
+pub fn page(
+    context: &mut Context,
+    agency: Option<&mut SqliteAgency>,
+    memory: &mut Memory,
+    user: Option<&str>,
+    id: TaskId,
+) -> Result<TaskPage> {
+    let (runs, _) = memory.runs(agency, user)?;
+    let standing = gates::gates(context, id)?;
+    let deps = deps(context, id)?;
+    let dispatch = dispatch_task(context, id, None, false).ok();
+    let (now, workspace) = (context.now(), context.workspace.clone());
+    context.read(|transaction| {
+        let task = require(transaction, id)?;
+        // What is around it is judged within what it is a part of, as in its picture.
+        let epic = top(transaction, &task)?;
+        let scene = Scene::read(transaction, epic, &runs, memory)?;
+        let attempts = tried(&workspace, &runs, memory, id);
+        let Dependencies {
+            missing,
+            unblocks,
+            problems,
+            ..
+        } = deps;
+        let around = Around {
+            transaction,
+            scene: &scene,
+        };
+        Ok(TaskPage {
+            state: around.state(&task),
+            verified: scene.verified.contains(&id),
+            wave: scene
+                .layers
+                .of
+                .get(&id)
+                .map(|layer| layer + 1)
+                .filter(|_| !scene.layers.wholes.contains(&id)),
+            critical: scene.critical.contains(&id),
+            position: position(&scene, id),
+            claim: transaction
+                .claim(id)?
+                .and_then(|claim| ClaimShown::of(claim, &now)),
+            depends: around.linked(&task.depends)?,
+            dependents: around.linked(&transaction.dependents(id)?)?,
+            children: around.linked(&transaction.children(id)?)?,
+            missing,
+            unblocks,
+            problems,
+            gates: GatesShown {
+                states: meter(&transaction.gates(id)?),
+                rounds_max: ROUNDS_MAX,
+                gates: standing,
+            },
+            dispatch: dispatch.map(|(decision, _)| Dispatched {
+                skill: decision.skill,
+                strategy: decision.strategy,
+                matched: decision.matched,
+                reason: decision.reason,
+            }),
+            spawns: spawns(transaction.spawns(id)?),
+            refused: refused(&attempts, task.status),
+            attempts,
+            cursor: transaction.last_cursor()?,
+            task,
+        })
+    })
+}
+
+/// Finds the topmost task above one; none for one that stands at the top.
+fn top(transaction: &dyn Transaction, task: &Task) -> Result<Option<TaskId>> {
+    let (mut top, mut above) = (None, task.parent);
+    for _ in 0..crate::ops::tasks::DEPTH_MAX {
+        let Some(parent) = above else { break };
+        (top, above) = (Some(parent), transaction.parent(parent)?);
+    }
+    Ok(top)
+}
+
+/// What is around a task.
+struct Around<'a> {
+    transaction: &'a dyn Transaction,
+    scene: &'a Scene<'a>,
+}
+
+impl Around<'_> {
+    fn state(&self, task: &Task) -> State {
+        let known = self.scene.states.get(&task.id).copied();
+        known.unwrap_or_else(|| {
+            let is_ready = self.transaction.is_ready(task.id).unwrap_or(false);
+            crate::task::state(task.status, is_ready, None, false)
+        })
+    }
+
+    fn linked(&self, ids: &[TaskId]) -> Result<Vec<Linked>> {
+        let mut linked = Vec::with_capacity(ids.len());
+        for id in ids {
+            linked.extend(self.transaction.task(*id)?.map(|task| Linked {
+                id: *id,
+                state: self.state(&task),
+                status: task.status,
+                title: task.title,
+            }));
+        }
+        Ok(linked)
+    }
+}
+
+fn position(scene: &Scene<'_>, id: TaskId) -> Position {
+    let ids = || scene.graph.nodes().iter().map(|node| node.id);
+    Position {
+        previous: ids().take_while(|other| *other < id).last(),
+        next: ids().find(|other| *other > id),
+    }
+}
+
+fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
+    let first = records.len().saturating_sub(SPAWNS_MAX);
+    let told = records.into_iter().skip(first).map(|record| {
+        let text = |name: &str| record.receipt[name].as_str().map(String::from);
+        SpawnTold {
+            prompt_digest: text("promptDigest"),
+            skill: text("skill"),
+            manifest_id: record.manifest_id,
+            output_file: record.output_file,
+            at: record.at,
+            verified_at: record.verified_at,
+            forced: record.forced,
+        }
+    });
+    told.collect()
+}
+
+/// Collects the tries of a task from the last runs, oldest first.
+fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -> Vec<Tried> {
+    let mut tried = Vec::new();
+    for watched in runs.iter().rev() {
+        let run = &watched.run.id;
+        let track = memory.known(run);
+        let kept = |attempt: u32, end: &str| {
+            let folder = place(workspace, run).ok();
+            folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
+        };
+        for attempt in track.map(|track| track.attempts(id)).unwrap_or_default() {
+            tried.push(Tried {
+                run: run.clone(),
+                has_prompt: kept(attempt.attempt, "prompt.md"),
+                has_log: kept(attempt.attempt, "out"),
+                attempt: attempt.clone(),
+            });
+        }
+    }
+    let first = tried.len().saturating_sub(TRIES_MAX);
+    tried.drain(..first);
+    tried
+}
+
+fn refused(attempts: &[Tried], status: Status) -> Option<Refused> {
+    if status == Status::Done {
+        return None;
+    }
+    let last = attempts
+        .iter()
+        .rev()
+        .find(|one| one.attempt.state == Stage::Failed)?;
+    let Attempt {
+        attempt,
+        reason,
+        missing,
+        ..
+    } = &last.attempt;
+    Some(Refused {
+        run: last.run.clone(),
+        attempt: *attempt,
+        reason: reason.clone().or_else(|| missing.first().cloned()),
+        missing: missing.clone(),
+    })
+}

@@ -1,0 +1,74 @@
+//! What an agent left for a task: its entry in the manifest, its file, and what is wrong with them.
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::file;
+use crate::id::TaskId;
+use crate::manifest::Entry;
+use crate::ops::verify::{Violation, found};
+use crate::ops::{Context, manifest};
+
+/// Most bytes of an output file that are shown.
+const TEXT_MAX: u64 = 1 << 20;
+
+/// What an agent left.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Left {
+    /// The task.
+    pub task_id: TaskId,
+    /// Id of the entry that is due.
+    pub manifest_id: Option<String>,
+    /// The file that is due, relative to the workspace root.
+    pub output_file: Option<String>,
+    /// The entry.
+    pub entry: Option<Entry>,
+    /// Number of its line in the manifest.
+    pub line: Option<usize>,
+    /// `pass` or `fail`.
+    pub verdict: &'static str,
+    /// Everything that is wrong.
+    pub violations: Vec<Violation>,
+    /// Digest of the file.
+    pub output_digest: Option<String>,
+    /// The text of the file; of a long one the beginning.
+    pub text: Option<String>,
+    /// How many bytes the file has.
+    pub text_bytes: Option<u64>,
+    /// When the prompt was prepared.
+    pub spawned_at: Option<String>,
+}
+
+/// Looks at what the agent of a task left, and records nothing.
+pub fn left(context: &mut Context, task: TaskId) -> Result<Left> {
+    let verdict = found(context, task)?;
+    let shown = verdict
+        .manifest_id
+        .as_deref()
+        .and_then(|id| manifest::show(context, id).ok());
+    let (entry, line) = shown.map(|shown| (shown.entry, shown.line)).unzip();
+    let (text, text_bytes) = text(context, verdict.output_file.as_deref()).unzip();
+    Ok(Left {
+        task_id: task,
+        manifest_id: verdict.manifest_id,
+        output_file: verdict.output_file,
+        entry,
+        line,
+        verdict: verdict.verdict.verdict,
+        violations: verdict.verdict.violations,
+        output_digest: verdict.output_digest,
+        text,
+        text_bytes,
+        spawned_at: verdict.spawned_at,
+    })
+}
+
+/// Reads the beginning of a file of the workspace; none when it is not there, or no file of it.
+fn text(context: &Context, file: Option<&str>) -> Option<(String, u64)> {
+    let path = context.workspace.confine(file?).ok()?;
+    let bytes = path.metadata().ok()?.len();
+    let start = file::read_start(&path, TEXT_MAX).ok()?;
+    Some((String::from_utf8_lossy(&start).into_owned(), bytes))
+}

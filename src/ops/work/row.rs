@@ -1,0 +1,188 @@
+//! A task on one line, as lists, boards and pictures show it.
+
+use serde::Serialize;
+
+use super::scene::{Scene, failed_gate};
+use crate::claim::Claim;
+use crate::error::Result;
+use crate::gate::{Gate, Gates};
+use crate::id::TaskId;
+use crate::run::board::TaskState;
+use crate::store::Transaction;
+use crate::task::{Priority, State, Status, Task, TaskType};
+
+/// Most dependencies that are named.
+const WAITS_MAX: usize = 8;
+/// Longest note, in characters.
+const NOTE_MAX: usize = 300;
+
+/// A task on one line.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// What the store says.
+    pub status: Status,
+    /// Where it stands.
+    pub state: State,
+    /// Whether it is done and cleo itself looked at it.
+    pub verified: bool,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// What kind of work it is.
+    #[serde(rename = "type")]
+    pub kind: TaskType,
+    /// The task that it is a part of.
+    pub parent: Option<TaskId>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// Its wave, from 1; none when it waits for itself.
+    pub wave: Option<usize>,
+    /// The skill of its last prompt.
+    pub skill: Option<String>,
+    /// How its six gates stand, in order: open, optional, passed, forced or failed; none when none
+    /// was set.
+    pub gates: Option<Vec<&'static str>>,
+    /// Who holds it.
+    pub claim: Option<ClaimShown>,
+    /// What drives its agent, or drove it last.
+    pub runner: Option<String>,
+    /// The last run that had it.
+    pub run: Option<String>,
+    /// How many tries it took there.
+    pub attempt: Option<u32>,
+    /// When it was begun there.
+    pub attempt_since: Option<String>,
+    /// What to know of it: why it failed, or what its agent does.
+    pub note: Option<String>,
+    /// Whether it is on the longest way.
+    pub critical: bool,
+    /// How many files it declares.
+    pub files: usize,
+    /// Open tasks that it depends on, a few of them.
+    pub waits_for: Vec<TaskId>,
+    /// When it was made.
+    pub created_at: String,
+    /// When it was last changed.
+    pub updated_at: String,
+}
+
+/// Who holds a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct ClaimShown {
+    /// Who.
+    pub holder: String,
+    /// Number of the claim.
+    pub epoch: u32,
+    /// Since when.
+    pub since: String,
+    /// Until when.
+    pub expires: String,
+    /// Whether that is over.
+    pub expired: bool,
+}
+
+impl ClaimShown {
+    /// Shows a claim that somebody holds.
+    pub(super) fn of(claim: Claim, now: &str) -> Option<ClaimShown> {
+        Some(ClaimShown {
+            expired: claim.is_expired(now),
+            holder: claim.holder?,
+            epoch: claim.epoch,
+            since: claim.since,
+            expires: claim.expires,
+        })
+    }
+}
+
+/// Reads the row of a task of the scene.
+pub(super) fn row(
+    transaction: &dyn Transaction,
+    scene: &Scene<'_>,
+    id: TaskId,
+    now: &str,
+) -> Result<Option<Row>> {
+    let Some(task) = transaction.task(id)? else {
+        return Ok(None);
+    };
+    let gates = transaction.gates(id)?;
+    let claim = transaction.claim(id)?;
+    let last = scene.in_runs.get(&id);
+    let skill = match last.and_then(|last| last.task.skill.clone()) {
+        Some(skill) => Some(skill),
+        None => spawned_skill(transaction, id)?,
+    };
+    Ok(Some(Row {
+        state: scene.state(id),
+        verified: scene.verified.contains(&id),
+        wave: scene.layers.of.get(&id).map(|layer| layer + 1),
+        skill,
+        note: note(scene, &task, &gates),
+        gates: meter(&gates),
+        claim: claim.and_then(|claim| ClaimShown::of(claim, now)),
+        runner: last.and_then(|last| last.task.runner.clone()),
+        run: last.map(|last| last.run.to_string()),
+        attempt: last.map(|last| last.task.attempts).filter(|n| *n > 0),
+        attempt_since: last.and_then(|last| last.task.started_at.clone()),
+        critical: scene.critical.contains(&id),
+        files: task.files.len(),
+        waits_for: waits_for(scene, id),
+        id,
+        title: task.title,
+        status: task.status,
+        priority: task.priority,
+        kind: task.kind,
+        parent: task.parent,
+        labels: task.labels,
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    }))
+}
+
+fn spawned_skill(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
+    let spawn = transaction.latest_spawn(id)?;
+    Ok(spawn.and_then(|spawn| spawn.receipt["skill"].as_str().map(String::from)))
+}
+
+/// Says how the six gates stand, by what was set; files are not looked at.
+pub(super) fn meter(gates: &Gates) -> Option<Vec<&'static str>> {
+    let word = |gate: Gate| match gates.gates.get(&gate) {
+        Some(record) if !record.passed => "failed",
+        Some(record) if record.forced => "forced",
+        Some(_) => "passed",
+        None if gates.needs(gate) => "open",
+        None => "optional",
+    };
+    gates.are_used().then(|| Gate::ALL.map(word).to_vec())
+}
+
+fn note(scene: &Scene<'_>, task: &Task, gates: &Gates) -> Option<String> {
+    let last = scene.in_runs.get(&task.id);
+    let text = match scene.state(task.id) {
+        State::Failed => last
+            .filter(|last| last.task.state == TaskState::Failed)
+            .and_then(|last| last.task.reason.clone())
+            .or_else(|| failed_gate(gates).map(|gate| format!("{gate} failed"))),
+        State::Running => last
+            .filter(|last| last.task.state == TaskState::Running)
+            .and_then(|last| last.task.doing.clone()),
+        State::NeedsYou => task.notes.last().map(|note| note.text.clone()),
+        _ => None,
+    };
+    text.map(|text| text.chars().take(NOTE_MAX).collect())
+}
+
+fn waits_for(scene: &Scene<'_>, id: TaskId) -> Vec<TaskId> {
+    let is_open = |need: &TaskId| {
+        let node = scene.graph.node(*need);
+        node.is_none_or(|node| node.status != Status::Done)
+    };
+    let depends = scene.graph.find(id).map(|node| node.depends.as_slice());
+    let open = depends.unwrap_or_default().iter().copied().filter(is_open);
+    open.take(WAITS_MAX).collect()
+}

@@ -1,0 +1,196 @@
+//! All tasks of an epic, or all there are: where each stands, in which wave, and what holds it up.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::memory::{Memory, Watched};
+use crate::error::Result;
+use crate::gate::Gates;
+use crate::id::TaskId;
+use crate::ops::no_task;
+use crate::run::board::{TaskRun, TaskState};
+use crate::run::track::Stage;
+use crate::store::{Outlines, SpawnRecord, Transaction};
+use crate::task::graph::{Node, TaskGraph};
+use crate::task::layout::{Layers, layers};
+use crate::task::{InRun, State, Status, state};
+
+/// Numbers of tasks by where they stand.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counted {
+    /// All, without epics and parents.
+    pub total: usize,
+    /// Done, and cleo itself looked at it.
+    pub verified: usize,
+    /// How many stand where; every word is there.
+    #[serde(flatten)]
+    pub states: BTreeMap<&'static str, usize>,
+}
+
+/// Says that nothing stands anywhere.
+pub fn states() -> BTreeMap<&'static str, usize> {
+    State::ALL.iter().map(|state| (state.word(), 0)).collect()
+}
+
+/// A task in the last run that had it.
+#[derive(Clone, Copy)]
+pub(super) struct InLast<'a> {
+    pub(super) run: &'a str,
+    pub(super) task: &'a TaskRun,
+    pub(super) stage: Option<Stage>,
+}
+
+/// Everything that is known of all tasks of a part of the graph.
+pub(super) struct Scene<'a> {
+    pub(super) graph: TaskGraph,
+    pub(super) outlines: Outlines,
+    pub(super) layers: Layers,
+    pub(super) critical: Vec<TaskId>,
+    pub(super) in_runs: HashMap<TaskId, InLast<'a>>,
+    pub(super) states: HashMap<TaskId, State>,
+    pub(super) verified: HashSet<TaskId>,
+}
+
+impl<'a> Scene<'a> {
+    /// Reads what is below an epic, or everything.
+    pub(super) fn read(
+        transaction: &dyn Transaction,
+        epic: Option<TaskId>,
+        runs: &'a [Watched],
+        memory: &'a Memory,
+    ) -> Result<Scene<'a>> {
+        if let Some(epic) = epic {
+            transaction.status(epic)?.ok_or_else(|| no_task(epic))?;
+        }
+        let graph = graph(transaction, epic)?;
+        let outlines = transaction.outlines(&graph.ids())?;
+        let mut scene = Scene {
+            layers: layers(graph.nodes(), |id| outlines.files(id)),
+            critical: graph.critical_path(),
+            in_runs: in_runs(runs, memory),
+            states: HashMap::with_capacity(graph.nodes().len()),
+            verified: HashSet::new(),
+            graph,
+            outlines,
+        };
+        scene.find_states(transaction)?;
+        Ok(scene)
+    }
+
+    fn find_states(&mut self, transaction: &dyn Transaction) -> Result<()> {
+        let ready: HashSet<TaskId> = self.graph.ready().collect();
+        for node in self.graph.nodes() {
+            let id = node.id;
+            let in_run = self.in_runs.get(&id).and_then(InLast::meaning);
+            // Only of these does it matter what their gates say.
+            let gates = match node.status {
+                Status::Done | Status::Pending => Some(transaction.gates(id)?),
+                _ => None,
+            };
+            let failed = gates
+                .as_ref()
+                .is_some_and(|gates| failed_gate(gates).is_some());
+            let found = state(node.status, ready.contains(&id), in_run, failed);
+            if let (State::Done, Some(gates)) = (found, &gates) {
+                let spawn = transaction.latest_spawn(id)?;
+                if is_verified(spawn.as_ref(), gates) {
+                    self.verified.insert(id);
+                }
+            }
+            self.states.insert(id, found);
+        }
+        Ok(())
+    }
+
+    /// Returns the tasks that people see as such: not epics and parents, which are groups of them.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &Node> {
+        let nodes = self.graph.nodes().iter();
+        nodes.filter(|node| !self.layers.wholes.contains(&node.id))
+    }
+
+    pub(super) fn state(&self, id: TaskId) -> State {
+        self.states.get(&id).copied().unwrap_or(State::Waiting)
+    }
+
+    /// Counts the tasks by where they stand.
+    pub(super) fn counted<'n>(&self, tasks: impl Iterator<Item = &'n Node>) -> Counted {
+        let mut counted = Counted {
+            states: states(),
+            ..Counted::default()
+        };
+        for node in tasks {
+            counted.total += 1;
+            counted.verified += usize::from(self.verified.contains(&node.id));
+            *counted
+                .states
+                .entry(self.state(node.id).word())
+                .or_default() += 1;
+        }
+        counted
+    }
+}
+
+impl InLast<'_> {
+    /// Says what the run has made of the task, as far as that says more than the store.
+    fn meaning(&self) -> Option<InRun> {
+        match (self.task.state, self.stage) {
+            (TaskState::Running, Some(Stage::Verifying)) => Some(InRun::Checking),
+            (TaskState::Running, _) => Some(InRun::Working),
+            (TaskState::Failed, _) => Some(InRun::Failed),
+            _ => None,
+        }
+    }
+}
+
+/// Reads what is below an epic, or everything, with what it depends on outside.
+fn graph(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
+    let nodes = transaction.nodes(epic)?;
+    let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
+    let (mut known, mut outside) = (HashSet::new(), Vec::new());
+    for need in nodes.iter().flat_map(|node| &node.depends) {
+        if !ids.contains(need) && known.insert(*need) {
+            outside.extend(transaction.node(*need)?);
+        }
+    }
+    Ok(TaskGraph::new(nodes, outside))
+}
+
+/// Finds for each task the last run that had it. A run that is over says nothing of what goes on.
+fn in_runs<'a>(runs: &'a [Watched], memory: &'a Memory) -> HashMap<TaskId, InLast<'a>> {
+    let mut last = HashMap::new();
+    for watched in runs {
+        let Some(track) = memory.known(&watched.run.id) else {
+            continue;
+        };
+        for task in track.board.tasks() {
+            let was_there = task.attempts > 0 || task.state == TaskState::Failed;
+            let is_stale = watched.run.is_over() && task.state == TaskState::Running;
+            if was_there && !is_stale {
+                last.entry(task.task_id).or_insert(InLast {
+                    run: &watched.run.id,
+                    task,
+                    stage: track.stage(task),
+                });
+            }
+        }
+    }
+    last
+}
+
+/// Names a gate that failed last.
+pub(super) fn failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
+    let failed = gates.gates.iter().find(|(_, record)| !record.passed);
+    failed.map(|(gate, _)| *gate)
+}
+
+/// Says whether cleo itself found that a task which is done is so: what its agent left verified, or
+/// all gates that it needs passed, and nobody forced it.
+pub(super) fn is_verified(spawn: Option<&SpawnRecord>, gates: &Gates) -> bool {
+    let forced = gates.forced.is_some() || spawn.is_some_and(|spawn| spawn.forced.is_some());
+    let by_spawn = spawn.is_some_and(|spawn| spawn.verified_at.is_some());
+    let by_gates = gates.are_used() && gates.open().is_empty();
+    !forced && (by_spawn || by_gates)
+}

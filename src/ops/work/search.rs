@@ -1,0 +1,223 @@
+//! Finding things by words, of every kind at once.
+
+use serde::Serialize;
+
+use super::memory::Memory;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::{Context, agents, conversations, runs, tasks};
+use crate::score::normalize;
+use crate::store::agency::ConversationFilter;
+use crate::store::{Archived, Transaction};
+use crate::task::{Status, Task};
+
+/// How many conversations are looked through.
+const CONVERSATIONS_MAX: u32 = 200;
+/// Most of each kind that are found when several kinds are looked for.
+const EACH_MAX: usize = 20;
+/// Longest title, in characters.
+const TITLE_MAX: usize = 200;
+
+crate::agent::words! {
+    /// What can be found.
+    Kind, "kind of thing":
+    /// A task.
+    Task = "task",
+    /// A run.
+    Run = "run",
+    /// An agent.
+    Agent = "agent",
+    /// A conversation.
+    Conversation = "conversation",
+}
+
+/// What is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Sought {
+    /// The words; none: what was touched last.
+    pub words: String,
+    /// Only these kinds; none: all.
+    pub kinds: Vec<Kind>,
+    /// At most so many.
+    pub limit: usize,
+    /// Whose runs and conversations; none: everybody's.
+    pub user: Option<String>,
+}
+
+/// What was found.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Found {
+    /// The things, those that fit best first within their kind.
+    pub items: Vec<Item>,
+    /// How many there are here.
+    pub total: usize,
+    /// What was looked for.
+    pub q: String,
+}
+
+/// A thing that was found.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Item {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// Where it stands.
+    pub state: String,
+    /// What tells it from others.
+    pub hint: String,
+    /// Its page.
+    pub href: String,
+}
+
+/// Finds tasks, runs, agents and conversations.
+pub fn search(context: &mut Context, memory: &mut Memory, sought: &Sought) -> Result<Found> {
+    let words = sought
+        .words
+        .trim()
+        .trim_start_matches(['#', '@', '>'])
+        .trim();
+    let kinds = match sought.kinds.is_empty() {
+        true => Kind::ALL,
+        false => sought.kinds.as_slice(),
+    };
+    let each = if kinds.len() == 1 {
+        sought.limit
+    } else {
+        EACH_MAX.min(sought.limit)
+    };
+    let mut items = Vec::new();
+    for kind in kinds {
+        let mut found = match kind {
+            Kind::Task => of_tasks(context, words, each)?,
+            Kind::Run => of_runs(context, memory, words, each, sought.user.as_deref())?,
+            Kind::Agent => of_agents(context, words)?,
+            Kind::Conversation => of_conversations(context, words, sought.user.as_deref())?,
+        };
+        found.truncate(each);
+        items.extend(found);
+    }
+    items.truncate(sought.limit);
+    Ok(Found {
+        total: items.len(),
+        items,
+        q: sought.words.clone(),
+    })
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(TITLE_MAX).collect()
+}
+
+fn of_tasks(context: &mut Context, words: &str, limit: usize) -> Result<Vec<Item>> {
+    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    let mut found = Vec::new();
+    if let Ok(id) = words.parse::<TaskId>() {
+        found.extend(context.read(|transaction| transaction.task(id))?);
+    }
+    found.extend(match words.is_empty() {
+        true => context.read(|transaction| recent(transaction, limit))?,
+        false => tasks::find(context, words, Archived::Hidden, limit)?.tasks,
+    });
+    let item = |task: Task| Item {
+        kind: Kind::Task,
+        href: format!("/work/{}", task.id),
+        id: task.id.to_string(),
+        title: short(&task.title),
+        state: task.status.to_string(),
+        hint: [task.priority.to_string(), task.kind.to_string()].join(", "),
+    };
+    Ok(found.into_iter().map(item).collect())
+}
+
+/// Reads what somebody works on, then what was done last.
+fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
+    let mut found = Vec::new();
+    for status in [
+        Status::Active,
+        Status::Review,
+        Status::Blocked,
+        Status::Pending,
+        Status::Done,
+    ] {
+        for id in transaction.recent(None, status, limit)? {
+            found.extend(transaction.task(id)?);
+        }
+    }
+    found.truncate(limit as usize);
+    Ok(found)
+}
+
+fn of_runs(
+    context: &Context,
+    memory: &mut Memory,
+    words: &str,
+    limit: usize,
+    user: Option<&str>,
+) -> Result<Vec<Item>> {
+    let wanted = runs::listing::Wanted {
+        user: user.map(String::from),
+        words: words.to_string(),
+        limit: u32::try_from(limit).unwrap_or(u32::MAX),
+        ..Default::default()
+    };
+    let rows = runs::listing::rows(&context.surroundings, memory, &wanted)?;
+    let item = |row: runs::listing::RunRow| Item {
+        kind: Kind::Run,
+        href: format!("/runs/{}", row.id),
+        title: short(&row.title),
+        state: row.status.to_string(),
+        hint: format!("{}, {}", row.kind, row.started_at),
+        id: row.id,
+    };
+    Ok(rows.runs.into_iter().map(item).collect())
+}
+
+fn of_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
+    let words = normalize(words);
+    let known = agents::known_in(&context.workspace)?.agents.into_iter();
+    let fits = |agent: &crate::agent::Agent| {
+        words.is_empty() || agent.id.contains(&words) || normalize(&agent.name).contains(&words)
+    };
+    let item = |agent: crate::agent::Agent| Item {
+        kind: Kind::Agent,
+        href: format!("/agents/manage?agent={}", agent.id),
+        title: short(&agent.name),
+        state: agent.status.to_string(),
+        hint: short(&agent.description),
+        id: agent.id,
+    };
+    Ok(known.filter(fits).map(item).collect())
+}
+
+fn of_conversations(context: &Context, words: &str, user: Option<&str>) -> Result<Vec<Item>> {
+    let filter = ConversationFilter {
+        user: user.map(String::from),
+        limit: CONVERSATIONS_MAX,
+        ..Default::default()
+    };
+    let words = normalize(words);
+    let listed = conversations::list(&context.surroundings, &filter)?
+        .conversations
+        .into_iter();
+    let fits = |one: &crate::run::Conversation| {
+        words.is_empty()
+            || one
+                .title
+                .as_deref()
+                .is_some_and(|title| normalize(title).contains(&words))
+    };
+    let item = |one: crate::run::Conversation| Item {
+        kind: Kind::Conversation,
+        href: format!("/agents/chat/{}", one.id),
+        title: short(one.title.as_deref().unwrap_or("Untitled")),
+        state: one.status.to_string(),
+        hint: format!("{}, {}", one.agent, one.last_message_at),
+        id: one.id,
+    };
+    Ok(listed.filter(fits).map(item).collect())
+}

@@ -1,0 +1,75 @@
+//! How much there is of everything.
+
+use serde::Serialize;
+
+use super::Context;
+use super::agents::known_in;
+use crate::error::Result;
+use crate::run::RunStatus;
+use crate::store::Filter;
+use crate::store::agency::{Agency, ConversationFilter, Tally};
+use crate::store::sqlite::SqliteAgency;
+use crate::task::Status;
+
+/// How much there is of everything.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// Tasks that are neither done nor cancelled.
+    pub open_tasks: u64,
+    /// Those of them that can be begun.
+    pub ready_tasks: u64,
+    /// Runs that are under way, of the user or of all.
+    pub live_runs: u64,
+    /// Agents that the user sees.
+    pub agents: u64,
+    /// Open tasks that are assigned to an agent.
+    pub open_agent_tasks: u64,
+    /// Conversations of the user or of all.
+    pub conversations: u64,
+}
+
+/// Counts everything; what is a user's, of that user or of all.
+pub fn counts(
+    context: &mut Context,
+    agency: &mut SqliteAgency,
+    user: Option<&str>,
+) -> Result<Counts> {
+    let now = context.now();
+    let is_open = |status| !matches!(status, Status::Done | Status::Cancelled);
+    let (open_tasks, ready_tasks, open_agent_tasks) = context.read(|tasks| {
+        let by_status = tasks.counts(None)?.into_iter();
+        let open = by_status.filter(|(status, _)| is_open(*status));
+        let assigned = Filter {
+            assigned: true,
+            ..Filter::default()
+        };
+        let assigned = tasks.tally(&assigned, &now)?.into_iter();
+        let assigned = assigned.filter(|tally| is_open(tally.status));
+        let ready = tasks.ready(None, Some(1))?.total;
+        let open = open.map(|(_, tasks)| tasks).sum();
+        Ok((open, ready, assigned.map(|tally| tally.tasks).sum()))
+    })?;
+    let transaction = agency.read()?;
+    let is_live = |tally: &&Tally| {
+        matches!(tally.status, RunStatus::Pending | RunStatus::Running)
+            && user.is_none_or(|user| user == tally.user)
+    };
+    let tallies = transaction.tallies()?;
+    let filter = ConversationFilter {
+        user: user.map(String::from),
+        ..ConversationFilter::default()
+    };
+    let conversations = transaction.conversations(&filter)?.total;
+    drop(transaction);
+    let agents = known_in(&context.workspace)?.seen_by(user).agents.len() as u64;
+    Ok(Counts {
+        open_tasks,
+        ready_tasks,
+        live_runs: tallies.iter().filter(is_live).map(|tally| tally.runs).sum(),
+        agents,
+        open_agent_tasks,
+        conversations,
+    })
+}

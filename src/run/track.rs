@@ -1,0 +1,409 @@
+//! A run as people watch it: the tries of each task, when it waited, and how many agents worked when.
+//! Read from events, also a few at a time. Pure.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::board::{Board, TaskRun, TaskState, Told, kind};
+use super::{Event, Outcome, RUN_FINISHED, Usage};
+use crate::agent::words;
+use crate::id::TaskId;
+
+/// Most changes of the number of agents that are kept; the earliest go.
+const LOAD_MAX: usize = 5_000;
+/// Most tries of a task that are kept; the last one counts always.
+const ATTEMPTS_MAX: usize = 200;
+
+words! {
+    /// Where a try stands.
+    Stage, "stage of a try":
+    /// An agent works.
+    Running = "running",
+    /// It has ended, and cleo looks at what it left.
+    Verifying = "verifying",
+    /// It waits before it is tried again.
+    Waiting = "waiting",
+    /// What it left verified.
+    Done = "done",
+    /// It did not, or the agent failed.
+    Failed = "failed",
+}
+
+/// One try of a task.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// Which try, from 1.
+    pub attempt: u32,
+    /// Where it stands.
+    pub state: Stage,
+    /// The runner.
+    pub runner: Option<String>,
+    /// The skill.
+    pub skill: Option<String>,
+    /// Whether it went on with an earlier conversation.
+    pub resumes: bool,
+    /// When it began, RFC 3339 in UTC like all times.
+    pub started_at: String,
+    /// When its agent ended.
+    pub agent_ended_at: Option<String>,
+    /// When it was over.
+    pub ended_at: Option<String>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Exit code of the agent.
+    pub exit_code: Option<i32>,
+    /// How long the agent took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// How many turns it took.
+    pub turns: Option<u32>,
+    /// The last that it said.
+    pub said: Option<String>,
+    /// What it was missing.
+    pub missing: Vec<String>,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// The last lines of its standard error.
+    pub complaints: Vec<String>,
+    /// Tokens that it used, when it says so.
+    pub usage: Option<Usage>,
+    /// What it cost in US dollars, when it says so.
+    pub cost: Option<f64>,
+    /// What cleo found; none before it looked.
+    pub verification: Option<Verification>,
+}
+
+/// A look at what a try left.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    /// When it began.
+    pub started_at: String,
+    /// When it was over.
+    pub ended_at: Option<String>,
+    /// What it came to; none while it goes on.
+    pub passed: Option<bool>,
+}
+
+/// How many agents worked from a moment on.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Load {
+    /// The moment.
+    pub at: String,
+    /// How many.
+    pub n: u32,
+}
+
+/// A run while its events are read.
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    /// What became of each task.
+    pub board: Board,
+    /// Cursor of the last event that was read.
+    pub cursor: u64,
+    /// How the run is carried out, as its first event tells.
+    pub options: Option<Value>,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// How many agents worked when.
+    pub load: Vec<Load>,
+    attempts: HashMap<TaskId, Vec<Attempt>>,
+    working: u32,
+}
+
+impl Track {
+    /// Takes more events; those that were taken before are passed over.
+    pub fn take(&mut self, events: &[Event]) {
+        for event in events {
+            if event.cursor > self.cursor {
+                self.cursor = event.cursor;
+                self.happened(event);
+            }
+        }
+    }
+
+    /// Returns the tries of a task, in order.
+    pub fn attempts(&self, task: TaskId) -> &[Attempt] {
+        self.attempts.get(&task).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns where a task stands; one that is being checked is told from one that is worked on.
+    pub fn stage(&self, task: &TaskRun) -> Option<Stage> {
+        let last = self.attempts(task.task_id).last();
+        last.map(|last| last.state)
+            .filter(|_| task.state == TaskState::Running)
+    }
+
+    /// Counts all tries, those that failed, and those whose agents said what they used.
+    pub fn tally(&self) -> (usize, usize, usize) {
+        let all = || self.attempts.values().flatten();
+        let failed = all().filter(|one| one.state == Stage::Failed).count();
+        let told = all().filter(|one| one.usage.is_some() || one.cost.is_some());
+        (all().count(), failed, told.count())
+    }
+
+    fn happened(&mut self, event: &Event) {
+        let told = Told::read(&event.detail);
+        let (kind, at) = (event.kind.as_str(), event.at.as_str());
+        self.board.take(kind, at, &told);
+        match kind {
+            kind::RUN_STARTED => {
+                self.options = told.options.clone();
+                self.started_at = Some(at.to_string());
+            }
+            kind::RUN_RESUMED | RUN_FINISHED => self.broke_off(at),
+            kind::AGENT_STARTED => self.works(at, 1),
+            kind::AGENT_ENDED => self.works(at, -1),
+            _ => {}
+        }
+        if let Some(task) = told.task_id {
+            let attempts = self.attempts.entry(task).or_default();
+            if kind == kind::TASK_STARTED {
+                attempts.push(begun(&told, at, attempts.len()));
+                if attempts.len() > ATTEMPTS_MAX {
+                    attempts.remove(0);
+                }
+            } else if let Some(last) = attempts.last_mut() {
+                last.happened(kind, at, &told);
+            }
+        }
+    }
+
+    fn works(&mut self, at: &str, more: i32) {
+        self.working = self.working.saturating_add_signed(more);
+        self.load.push(Load {
+            at: at.to_string(),
+            n: self.working,
+        });
+        if self.load.len() > LOAD_MAX {
+            self.load.drain(..LOAD_MAX / 2);
+        }
+    }
+
+    /// Ends what was under way when the process of the run ended.
+    fn broke_off(&mut self, at: &str) {
+        if self.working > 0 {
+            self.working = 0;
+            self.works(at, 0);
+        }
+        for attempt in self.attempts.values_mut().filter_map(|all| all.last_mut()) {
+            if matches!(
+                attempt.state,
+                Stage::Running | Stage::Verifying | Stage::Waiting
+            ) {
+                attempt.end(Stage::Failed, at);
+                attempt.outcome.get_or_insert(Outcome::Cancelled);
+            }
+        }
+    }
+}
+
+fn begun(told: &Told, at: &str, before: usize) -> Attempt {
+    Attempt {
+        attempt: told
+            .attempt
+            .unwrap_or(u32::try_from(before + 1).unwrap_or(u32::MAX)),
+        state: Stage::Running,
+        runner: told.runner.clone(),
+        skill: told.skill.clone(),
+        resumes: told.resumes == Some(true),
+        started_at: at.to_string(),
+        agent_ended_at: None,
+        ended_at: None,
+        outcome: None,
+        exit_code: None,
+        duration_ms: None,
+        turns: None,
+        said: None,
+        missing: Vec::new(),
+        reason: None,
+        complaints: Vec::new(),
+        usage: None,
+        cost: None,
+        verification: None,
+    }
+}
+
+impl Attempt {
+    fn happened(&mut self, kind: &str, at: &str, told: &Told) {
+        match kind {
+            kind::AGENT_ENDED => self.agent_ended(at, told),
+            kind::TASK_LACKING => {
+                self.missing.clone_from(&told.missing);
+                self.outcome = told.outcome;
+                self.verified(at, false);
+                self.end(Stage::Failed, at);
+            }
+            kind::TASK_WAITING if self.ended_at.is_some() => self.state = Stage::Waiting,
+            kind::TASK_COMPLETED => {
+                self.outcome = Some(Outcome::Ok);
+                self.missing.clear();
+                self.verified(at, true);
+                self.end(Stage::Done, at);
+            }
+            kind::TASK_FAILED => {
+                self.reason.clone_from(&told.reason);
+                self.outcome = told.outcome.or(self.outcome);
+                self.end(Stage::Failed, at);
+            }
+            _ => {}
+        }
+    }
+
+    fn agent_ended(&mut self, at: &str, told: &Told) {
+        self.state = Stage::Verifying;
+        self.agent_ended_at = Some(at.to_string());
+        (self.outcome, self.exit_code) = (told.outcome, told.exit_code);
+        (self.duration_ms, self.turns) = (told.duration_ms, told.turns);
+        (self.usage, self.cost) = (told.usage, told.cost);
+        self.said.clone_from(&told.message);
+        self.reason.clone_from(&told.reason);
+        self.complaints.clone_from(&told.complaints);
+        self.verification = Some(Verification {
+            started_at: at.to_string(),
+            ended_at: None,
+            passed: None,
+        });
+    }
+
+    fn verified(&mut self, at: &str, passed: bool) {
+        let begun = self.agent_ended_at.as_deref().unwrap_or(at).to_string();
+        self.verification = Some(Verification {
+            started_at: begun,
+            ended_at: Some(at.to_string()),
+            passed: Some(passed),
+        });
+    }
+
+    fn end(&mut self, state: Stage, at: &str) {
+        self.state = state;
+        self.ended_at.get_or_insert_with(|| at.to_string());
+        // An agent that was ended was not looked at.
+        self.verification.take_if(|one| one.passed.is_none());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(cursor: u64, kind: &str, detail: Value) -> Event {
+        Event {
+            cursor,
+            run: "r".into(),
+            at: format!("t{cursor}"),
+            kind: kind.into(),
+            detail: detail.as_object().unwrap().clone(),
+        }
+    }
+
+    fn story() -> Vec<Event> {
+        let task = |more: Value| {
+            let mut detail = json!({"taskId": "T1"});
+            for (name, value) in more.as_object().unwrap() {
+                detail[name] = value.clone();
+            }
+            detail
+        };
+        vec![
+            event(
+                1,
+                kind::RUN_STARTED,
+                json!({"tasks": [{"taskId": "T1", "title": "a"}], "options": {"jobs": 4}}),
+            ),
+            event(
+                2,
+                kind::TASK_STARTED,
+                task(json!({"attempt": 1, "runner": "codex"})),
+            ),
+            event(
+                3,
+                kind::AGENT_STARTED,
+                task(json!({"attempt": 1, "group": 7})),
+            ),
+            event(
+                4,
+                kind::AGENT_ENDED,
+                task(json!({"outcome": "ok", "exitCode": 0, "message": "all done"})),
+            ),
+            event(
+                5,
+                kind::TASK_LACKING,
+                task(json!({"outcome": "protocol_violation", "missing": ["no entry"]})),
+            ),
+            event(
+                6,
+                kind::TASK_STARTED,
+                task(json!({"attempt": 2, "runner": "codex", "resumes": true})),
+            ),
+            event(7, kind::AGENT_STARTED, task(json!({"attempt": 2}))),
+        ]
+    }
+
+    #[test]
+    fn each_try_says_what_the_agent_said_and_what_was_found() {
+        let mut track = Track::default();
+        track.take(&story());
+        let tries = track.attempts(TaskId(1));
+        assert_eq!(tries.len(), 2);
+        assert_eq!(
+            (tries[0].state, tries[0].said.as_deref()),
+            (Stage::Failed, Some("all done"))
+        );
+        assert_eq!(tries[0].missing, ["no entry"]);
+        let found = tries[0].verification.as_ref().unwrap();
+        assert_eq!(
+            (found.started_at.as_str(), found.passed),
+            ("t4", Some(false))
+        );
+        assert!(tries[1].resumes && tries[1].state == Stage::Running);
+        assert_eq!(
+            track.load.iter().map(|load| load.n).collect::<Vec<_>>(),
+            [1, 0, 1]
+        );
+        assert_eq!(track.options, Some(json!({"jobs": 4})));
+    }
+
+    #[test]
+    fn events_may_come_a_few_at_a_time_and_twice() {
+        let (mut whole, mut parts) = (Track::default(), Track::default());
+        whole.take(&story());
+        for events in story().windows(3) {
+            parts.take(events);
+        }
+        assert_eq!(whole.attempts(TaskId(1)), parts.attempts(TaskId(1)));
+        assert_eq!((whole.load, whole.cursor), (parts.load, parts.cursor));
+    }
+
+    #[test]
+    fn what_was_under_way_when_the_process_ended_has_failed() {
+        let mut track = Track::default();
+        track.take(&story());
+        track.take(&[event(8, kind::RUN_RESUMED, json!({}))]);
+        let last = track.attempts(TaskId(1)).last().unwrap();
+        assert_eq!(
+            (last.state, last.outcome),
+            (Stage::Failed, Some(Outcome::Cancelled))
+        );
+        assert_eq!(last.verification, None);
+        assert_eq!(track.load.last().unwrap().n, 0);
+    }
+
+    #[test]
+    fn odd_events_change_nothing() {
+        let mut track = Track::default();
+        track.take(&[
+            event(1, kind::TASK_LACKING, json!({"taskId": "T9"})),
+            event(2, kind::AGENT_ENDED, json!({"taskId": 5, "exitCode": "x"})),
+            event(3, "nonsense", json!({})),
+        ]);
+        assert_eq!(track.attempts(TaskId(9)), []);
+    }
+}

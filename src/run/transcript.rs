@@ -1,0 +1,260 @@
+//! What an agent wrote, for people: the lines of event streams in words, all others as they are.
+//! Nothing here counts as evidence. Pure.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::steers;
+
+/// Longest text of a line that is shown, in bytes.
+pub const TEXT_MAX: usize = 4_096;
+/// Names under which tools get what matters most, the best first.
+const SUBJECTS: &[&str] = &[
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "description",
+];
+
+/// What a line comes from.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Channel {
+    /// cleo says what happened.
+    Event,
+    /// The agent's standard output.
+    Out,
+    /// Its standard error.
+    Err,
+    /// A tool that it used.
+    Tool,
+}
+
+/// A line as it is shown.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// What it comes from.
+    pub ch: Channel,
+    /// Its text, without anything that steers a screen.
+    pub text: String,
+    /// Whether the text was longer.
+    pub cut: bool,
+    /// How many bytes the line has.
+    pub bytes: usize,
+    /// Whether it tells of a failure.
+    pub error: bool,
+    /// The tool that was used.
+    pub tool: Option<Tool>,
+}
+
+/// A tool that an agent used.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it was used on.
+    pub summary: String,
+    /// The exit code of its command.
+    pub exit_code: Option<i64>,
+}
+
+/// Reads one line of what an agent wrote.
+pub fn line(ch: Channel, raw: &str) -> Line {
+    let told = match ch {
+        Channel::Out => serde_json::from_str::<Value>(raw)
+            .ok()
+            .filter(Value::is_object),
+        _ => None,
+    };
+    let said = told.as_ref().map(said).unwrap_or_default();
+    let text = if said.text.is_empty() {
+        raw
+    } else {
+        &said.text
+    };
+    let clean: String = text
+        .chars()
+        .filter(|c| !steers(*c) || matches!(c, '\n' | '\t'))
+        .collect();
+    let end = clean.floor_char_boundary(TEXT_MAX);
+    Line {
+        ch: if said.tool.is_some() {
+            Channel::Tool
+        } else {
+            ch
+        },
+        cut: end < clean.len(),
+        text: clean[..end].to_string(),
+        bytes: raw.len(),
+        error: said.error,
+        tool: said.tool,
+    }
+}
+
+/// What an event of an agent says.
+#[derive(Default)]
+struct Said {
+    text: String,
+    error: bool,
+    tool: Option<Tool>,
+}
+
+/// Reads an event of any of the programs that drive agents. What none of the known forms fits stays as
+/// it is.
+fn said(event: &Value) -> Said {
+    let blocks = event["message"]["content"].as_array();
+    if let Some(blocks) = blocks {
+        return blocks.iter().map(block).reduce(both).unwrap_or_default();
+    }
+    for inner in [&event["item"], &event["part"], &event["data"], event] {
+        let said = block(inner);
+        if !said.text.is_empty() {
+            return said;
+        }
+    }
+    Said::default()
+}
+
+fn both(one: Said, other: Said) -> Said {
+    Said {
+        text: [one.text, other.text].join("\n").trim().to_string(),
+        error: one.error || other.error,
+        tool: one.tool.or(other.tool),
+    }
+}
+
+/// Reads a block of a message, or an item.
+fn block(block: &Value) -> Said {
+    let text = |name: &str| block[name].as_str().unwrap_or_default();
+    let kind = text("type");
+    let name = ["tool_name", "toolName", "tool", "name"]
+        .into_iter()
+        .map(text);
+    let name = name
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_default();
+    let is_tool =
+        kind.contains("tool") || kind == "command_execution" || block["command"].is_string();
+    let is_result = kind == "tool_result";
+    let words = [
+        "text",
+        "content",
+        "message",
+        "result",
+        "output",
+        "aggregated_output",
+    ];
+    let words = words
+        .into_iter()
+        .map(text)
+        .find(|words| !words.is_empty())
+        .unwrap_or_default();
+    let exit_code = block["exit_code"]
+        .as_i64()
+        .or_else(|| block["exitCode"].as_i64());
+    let error = block["is_error"] == true
+        || kind == "error"
+        || text("status") == "error"
+        || exit_code.is_some_and(|code| code != 0);
+    if !is_tool || is_result {
+        return Said {
+            text: words.to_string(),
+            error,
+            tool: None,
+        };
+    }
+    let subject = subject(block);
+    let name = if name.is_empty() { "run" } else { name };
+    Said {
+        text: format!("{name} {subject}").trim().to_string(),
+        error,
+        tool: Some(Tool {
+            name: name.to_string(),
+            summary: subject,
+            exit_code,
+        }),
+    }
+}
+
+/// Finds what a tool was used on.
+fn subject(block: &Value) -> String {
+    let places = [
+        block,
+        &block["input"],
+        &block["parameters"],
+        &block["arguments"],
+        &block["state"]["input"],
+    ];
+    let found = places.iter().find_map(|place| {
+        let named = SUBJECTS.iter().find_map(|name| place[*name].as_str());
+        named.map(String::from)
+    });
+    found.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_told_with_what_they_were_used_on() {
+        let rows = [
+            (
+                r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"cargo test"}}]}}"#,
+                "Bash cargo test",
+            ),
+            (
+                r#"{"type":"item.completed","item":{"type":"command_execution","command":"ls","exit_code":2}}"#,
+                "run ls",
+            ),
+            (
+                r#"{"type":"tool_use","part":{"type":"tool","tool":"read","state":{"input":{"filePath":"a.rs"}}}}"#,
+                "read a.rs",
+            ),
+        ];
+        for (raw, expected) in rows {
+            let line = line(Channel::Out, raw);
+            assert_eq!(
+                (line.ch, line.text.as_str()),
+                (Channel::Tool, expected),
+                "{raw}"
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_told_as_words_and_failures_as_such() {
+        let line1 = line(
+            Channel::Out,
+            r#"{"type":"item.completed","item":{"type":"agent_message","text":"half of it"}}"#,
+        );
+        assert_eq!(
+            (line1.ch, line1.text.as_str(), line1.error),
+            (Channel::Out, "half of it", false)
+        );
+        let line2 = line(
+            Channel::Out,
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"boom","is_error":true}]}}"#,
+        );
+        assert!(line2.error && line2.text == "boom");
+    }
+
+    #[test]
+    fn nothing_steers_a_screen_and_long_lines_are_cut() {
+        let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}");
+        assert_eq!(line1.text, "[31mred");
+        let long = "ä".repeat(TEXT_MAX);
+        let line2 = line(Channel::Out, &long);
+        assert!(line2.cut && line2.text.len() <= TEXT_MAX && line2.bytes == long.len());
+    }
+}

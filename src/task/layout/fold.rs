@@ -1,0 +1,188 @@
+//! Which waves are folded, and into which stacks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+
+use super::{CARDS_MAX, Card, Folding, Item};
+use crate::id::TaskId;
+use crate::task::State;
+
+/// Most stacks in a lane; parents beyond them share one.
+const STACKS_MAX: usize = 12;
+/// Most cards that stay out of a fold because somebody looks for them.
+const URGENT_MAX: usize = 100;
+
+/// A lane before it has a place.
+#[derive(Clone, Debug)]
+pub(super) struct Band {
+    /// The layers in it; none for what is in a circle.
+    pub(super) layers: Option<RangeInclusive<usize>>,
+    /// Whether it is folded into one stack.
+    pub(super) is_folded: bool,
+    /// All cards in it, by id.
+    pub(super) cards: Vec<Card>,
+    /// Where each of them is shown.
+    pub(super) shown: Vec<Item>,
+}
+
+impl Band {
+    pub(super) fn key(&self) -> String {
+        match &self.layers {
+            None => "stuck".to_string(),
+            Some(layers) if layers.start() == layers.end() => format!("w{}", layers.start() + 1),
+            Some(layers) => format!("w{}-{}", layers.start() + 1, layers.end() + 1),
+        }
+    }
+}
+
+/// Puts cards into bands, left to right, and folds what is finished and what is too much. Says also
+/// whether anything was folded because it was too much.
+pub(super) fn fold(cards: &[Card], folding: &Folding) -> (Vec<Band>, bool) {
+    let mut layers: BTreeMap<Option<usize>, Vec<Card>> = BTreeMap::new();
+    for card in cards {
+        layers.entry(card.layer).or_default().push(*card);
+    }
+    let mut bands: Vec<Band> = layers
+        .into_iter()
+        .map(|(layer, cards)| band(layer, cards))
+        .collect();
+    if folding.done {
+        bands = finished(bands, folding);
+    }
+    let is_crowded = bands.iter().map(count_shown).sum::<usize>() > CARDS_MAX;
+    if is_crowded {
+        crowd(&mut bands, folding);
+    }
+    (bands, is_crowded)
+}
+
+fn band(layer: Option<usize>, mut cards: Vec<Card>) -> Band {
+    cards.sort_unstable_by_key(|card| card.id);
+    Band {
+        layers: layer.map(|layer| layer..=layer),
+        is_folded: false,
+        shown: cards.iter().map(|card| Item::Task(card.id)).collect(),
+        cards,
+    }
+}
+
+fn count_shown(band: &Band) -> usize {
+    let tasks = band
+        .shown
+        .iter()
+        .filter(|item| matches!(item, Item::Task(_)));
+    tasks.count()
+}
+
+/// Folds the finished waves at the beginning into one, but for the last of them, on which the next one
+/// stands.
+fn finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
+    let is_over =
+        |band: &Band| band.layers.is_some() && band.cards.iter().all(|card| card.state.is_over());
+    let begin = bands
+        .iter()
+        .take_while(|band| band.layers.is_none())
+        .count();
+    let n_over = bands[begin..]
+        .iter()
+        .take_while(|band| is_over(band))
+        .count();
+    let n_folded = n_over.saturating_sub(1);
+    if n_folded == 0 || begin + n_over == bands.len() {
+        return bands;
+    }
+    let mut rest = bands;
+    let after = rest.split_off(begin + n_folded);
+    let over = rest.split_off(begin);
+    let one = joined(&over);
+    match folding.open.contains(&one.key()) {
+        true => rest.extend(over),
+        false => rest.push(one),
+    }
+    rest.extend(after);
+    rest
+}
+
+fn joined(bands: &[Band]) -> Band {
+    let layers = bands.iter().filter_map(|band| band.layers.as_ref());
+    let (first, last) = layers.fold((usize::MAX, 0), |(first, last), layers| {
+        (first.min(*layers.start()), last.max(*layers.end()))
+    });
+    let mut cards: Vec<Card> = bands
+        .iter()
+        .flat_map(|band| band.cards.iter().copied())
+        .collect();
+    cards.sort_unstable_by_key(|card| card.id);
+    let mut band = Band {
+        layers: Some(first..=last),
+        is_folded: true,
+        shown: Vec::new(),
+        cards,
+    };
+    band.shown = vec![Item::Stack(band.key()); band.cards.len()];
+    band
+}
+
+/// Finds the band where work goes on: the first with something that runs or can start.
+pub(super) fn focus(bands: &[Band]) -> Option<usize> {
+    let has = |wanted: &dyn Fn(State) -> bool| {
+        let fits = |band: &Band| band.cards.iter().any(|card| wanted(card.state));
+        bands.iter().position(fits)
+    };
+    let moves = |state: State| state == State::Ready || state.is_urgent();
+    let waits = |state: State| !state.is_over();
+    has(&moves)
+        .or_else(|| has(&waits))
+        .or(bands.len().checked_sub(1))
+}
+
+/// Folds bands until not too many cards are left, those farthest from where work goes on first.
+fn crowd(bands: &mut [Band], folding: &Folding) {
+    let at = focus(bands).unwrap_or(0);
+    let mut order: Vec<usize> = (0..bands.len()).collect();
+    order.sort_by_key(|place| {
+        (
+            std::cmp::Reverse(place.abs_diff(at)),
+            std::cmp::Reverse(*place),
+        )
+    });
+    let mut left: usize = bands.iter().map(count_shown).sum();
+    for place in order {
+        if left <= CARDS_MAX {
+            return;
+        }
+        let band = &mut bands[place];
+        if band.is_folded || folding.open.contains(&band.key()) {
+            continue;
+        }
+        left -= count_shown(band);
+        stack(band, folding);
+        left += count_shown(band);
+    }
+}
+
+/// Puts the cards of a band into stacks, by what they are a part of.
+fn stack(band: &mut Band, folding: &Folding) {
+    let key = band.key();
+    let mut parts: HashMap<Option<TaskId>, usize> = HashMap::new();
+    for card in &band.cards {
+        *parts.entry(card.parent).or_default() += 1;
+    }
+    let is_few = parts.len() <= STACKS_MAX;
+    let mut n_urgent = 0;
+    let shown = band.cards.iter().map(|card| {
+        let whole = card.parent.filter(|_| is_few);
+        let name = match whole {
+            Some(whole) => format!("{key}:{whole}"),
+            None => key.clone(),
+        };
+        let is_urgent = card.state.is_urgent() && n_urgent < URGENT_MAX;
+        n_urgent += usize::from(is_urgent);
+        let is_alone = is_few && parts.get(&whole) == Some(&1);
+        match is_urgent || is_alone || folding.open.contains(&name) {
+            true => Item::Task(card.id),
+            false => Item::Stack(name),
+        }
+    });
+    band.shown = shown.collect();
+}

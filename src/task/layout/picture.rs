@@ -1,0 +1,352 @@
+//! The picture: lanes, tasks and stacks with their places, and lines between them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::fold::{Band, focus, fold};
+use super::order::rows;
+use super::{
+    Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, Places, ROW, TOP, Tie,
+};
+use crate::id::TaskId;
+use crate::task::State;
+
+/// A graph as it is drawn. All measures are in pixels, from the top left corner.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Picture {
+    /// Width of it all.
+    pub width: u32,
+    /// Height of it all.
+    pub height: u32,
+    /// The lanes, left to right.
+    pub lanes: Vec<Lane>,
+    /// Tasks that are shown by themselves, by id.
+    pub nodes: Vec<Node>,
+    /// What stands for several tasks.
+    pub stacks: Vec<Stack>,
+    /// Lines, those that matter most last.
+    pub edges: Vec<Edge>,
+    /// The lane where work goes on.
+    pub focus: Option<String>,
+    /// True when waves were folded because there was too much to show.
+    pub crowded: bool,
+}
+
+/// A wave, or several that are folded.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lane {
+    /// `w4`, `w1-2`, or `stuck` for what waits for itself.
+    pub key: String,
+    /// The first wave in it, from 1; none for what waits for itself.
+    pub from: Option<usize>,
+    /// The last wave in it.
+    pub to: Option<usize>,
+    /// Its left edge.
+    pub x: u32,
+    /// Its width.
+    pub width: u32,
+    /// Whether all of it is one stack.
+    pub folded: bool,
+    /// How many tasks it has.
+    pub total: usize,
+    /// How many of them are done.
+    pub done: usize,
+    /// How many were begun.
+    pub started: usize,
+    /// How far it is, in words.
+    pub label: String,
+}
+
+/// A task in its place.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// The task.
+    pub id: TaskId,
+    /// Its left edge.
+    pub x: u32,
+    /// Its upper edge.
+    pub y: u32,
+}
+
+/// Several tasks in one place.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stack {
+    /// Its key: that of its lane, and what its tasks are a part of.
+    pub key: String,
+    /// The key of its lane.
+    pub lane: String,
+    /// What its tasks are a part of, when they are kept apart by that.
+    pub parent: Option<TaskId>,
+    /// The title of that, where somebody knows it.
+    pub title: Option<String>,
+    /// How many tasks it stands for.
+    pub total: usize,
+    /// How many of them stand where.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// How many and how far, in words.
+    pub label: String,
+    /// Its left edge.
+    pub x: u32,
+    /// Its upper edge.
+    pub y: u32,
+    /// Its width.
+    pub width: u32,
+    /// Its height.
+    pub height: u32,
+}
+
+/// What a line means; what matters more comes later.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// What is waited for is done.
+    Met,
+    /// It is not.
+    Unmet,
+    /// It is not, and is on the longest way.
+    Critical,
+    /// It is not there.
+    Missing,
+}
+
+/// A line, or several between the same two places.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
+    pub from: String,
+    /// Where it leads.
+    pub to: String,
+    /// What it means; of several the one that matters most.
+    pub kind: Kind,
+    /// How many there are.
+    pub count: usize,
+    /// The whole that is waited for, when `from` is a part of it.
+    pub via: Option<TaskId>,
+    /// What `from` is.
+    pub from_kind: End,
+    /// What `to` is.
+    pub to_kind: End,
+}
+
+/// What stands at the end of a line.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum End {
+    /// A task.
+    Node,
+    /// A stack.
+    Stack,
+    /// Nothing in the picture.
+    Missing,
+}
+
+/// Draws a graph. What stood somewhere in `places` stays there as long as its lane is the same;
+/// `places` tells then where everything is now.
+pub fn picture(cards: &[Card], ties: &[Tie], folding: &Folding, places: &mut Places) -> Picture {
+    let (bands, crowded) = fold(cards, folding);
+    let scene = Scene::of(&bands);
+    let rows = rows(&scene.items, &scene.lanes, &scene.pairs(ties), places);
+    *places = Places::default();
+    let mut picture = Picture {
+        crowded,
+        focus: focus(&bands).map(|place| bands[place].key()),
+        edges: scene.edges(ties),
+        ..Picture::default()
+    };
+    for (band, (key, items)) in bands.iter().zip(&scene.lanes) {
+        let lane = lane(band, key, picture.width);
+        picture.width += lane.width;
+        for item in items {
+            let (item, row) = (&scene.items[*item], rows[*item]);
+            places.put(item.clone(), key.clone(), row);
+            let y = TOP + ROW * u32::try_from(row).unwrap_or(u32::MAX / ROW - 2);
+            picture.height = picture.height.max(y + ROW);
+            match item {
+                Item::Task(id) => picture.nodes.push(Node {
+                    id: *id,
+                    x: lane.x + MARGIN,
+                    y,
+                }),
+                Item::Stack(name) => picture.stacks.push(stack(band, &lane, name, y)),
+            }
+        }
+        picture.lanes.push(lane);
+    }
+    picture.nodes.sort_unstable_by_key(|node| node.id);
+    picture
+}
+
+fn lane(band: &Band, key: &str, x: u32) -> Lane {
+    let count = |is: &dyn Fn(State) -> bool| {
+        let cards = band.cards.iter().filter(|card| is(card.state));
+        cards.count()
+    };
+    let total = band.cards.len();
+    let (done, started) = (
+        count(&|state| state == State::Done),
+        count(&State::has_begun),
+    );
+    let over = count(&State::is_over);
+    let ready = count(&|state| state == State::Ready);
+    let label = match (over, started, ready) {
+        _ if band.layers.is_none() => format!("{total} in a circle"),
+        (over, ..) if over == total => format!("{done} done"),
+        (_, 1.., _) => format!("{started} of {total} started"),
+        (.., ready) if ready == total => format!("{total} ready"),
+        (.., 1..) => format!("{ready} of {total} ready"),
+        _ => format!("{total} waiting"),
+    };
+    Lane {
+        key: key.to_string(),
+        from: band.layers.as_ref().map(|layers| layers.start() + 1),
+        to: band.layers.as_ref().map(|layers| layers.end() + 1),
+        x,
+        width: if band.is_folded { LANE_FOLDED } else { LANE },
+        folded: band.is_folded,
+        total,
+        done,
+        started,
+        label,
+    }
+}
+
+fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
+    let own = Item::Stack(name.to_string());
+    let cards = band.cards.iter().zip(&band.shown);
+    let cards: Vec<&Card> = cards
+        .filter(|(_, shown)| **shown == own)
+        .map(|(card, _)| card)
+        .collect();
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for card in &cards {
+        *counts.entry(card.state.word()).or_default() += 1;
+    }
+    let total = cards.len();
+    let n_done = counts.get(State::Done.word()).copied().unwrap_or(0);
+    let label = match n_done == total {
+        true => format!("{total} done"),
+        false if n_done > 0 => format!("{total} tasks, {n_done} done"),
+        false => format!("{total} tasks"),
+    };
+    let (margin, width) = match lane.folded {
+        true => (MARGIN_FOLDED, LANE_FOLDED - 2 * MARGIN_FOLDED),
+        false => (MARGIN, NODE.0),
+    };
+    Stack {
+        key: name.to_string(),
+        lane: lane.key.clone(),
+        parent: cards
+            .first()
+            .and_then(|card| card.parent)
+            .filter(|_| name.contains(':')),
+        title: None,
+        total,
+        counts,
+        label,
+        x: lane.x + margin,
+        y,
+        width,
+        height: NODE.1,
+    }
+}
+
+/// What is shown, by number, and where each task is shown.
+struct Scene {
+    items: Vec<Item>,
+    lanes: Vec<(String, Vec<usize>)>,
+    of: HashMap<TaskId, usize>,
+    lane_of: Vec<usize>,
+}
+
+impl Scene {
+    fn of(bands: &[Band]) -> Scene {
+        let mut scene = Scene {
+            items: Vec::new(),
+            lanes: Vec::new(),
+            of: HashMap::new(),
+            lane_of: Vec::new(),
+        };
+        for (lane, band) in bands.iter().enumerate() {
+            let (mut known, mut items) = (HashMap::<&Item, usize>::new(), Vec::new());
+            for (card, shown) in band.cards.iter().zip(&band.shown) {
+                let item = *known.entry(shown).or_insert_with(|| {
+                    items.push(scene.items.len());
+                    scene.items.push(shown.clone());
+                    scene.lane_of.push(lane);
+                    scene.items.len() - 1
+                });
+                scene.of.insert(card.id, item);
+            }
+            scene.lanes.push((band.key(), items));
+        }
+        scene
+    }
+
+    /// Returns which things are tied, from left to right.
+    fn pairs(&self, ties: &[Tie]) -> Vec<(usize, usize)> {
+        let pair = |tie: &Tie| {
+            let from = self.of.get(tie.from.as_ref().ok()?)?;
+            Some((*from, *self.of.get(&tie.to)?))
+        };
+        let mut seen = HashSet::new();
+        let pairs = ties.iter().filter_map(pair);
+        let pairs = pairs.filter(|(from, to)| self.lane_of[*from] < self.lane_of[*to]);
+        pairs.filter(|pair| seen.insert(*pair)).collect()
+    }
+
+    fn edges(&self, ties: &[Tie]) -> Vec<Edge> {
+        let mut places: HashMap<(String, String), usize> = HashMap::new();
+        let mut edges: Vec<Edge> = Vec::new();
+        for edge in ties.iter().filter_map(|tie| self.edge(tie)) {
+            let ends = (edge.from.clone(), edge.to.clone());
+            match places.get(&ends) {
+                Some(place) => {
+                    let known = &mut edges[*place];
+                    known.count += 1;
+                    known.kind = known.kind.max(edge.kind);
+                    known.via = known.via.filter(|via| Some(*via) == edge.via);
+                }
+                None => {
+                    places.insert(ends, edges.len());
+                    edges.push(edge);
+                }
+            }
+        }
+        edges.sort_by_key(|edge| edge.kind);
+        edges
+    }
+
+    fn edge(&self, tie: &Tie) -> Option<Edge> {
+        let (to, to_kind) = self.end(*self.of.get(&tie.to)?);
+        let (from, from_kind) = match &tie.from {
+            Ok(id) => self.end(*self.of.get(id)?),
+            Err(name) => (name.clone(), End::Missing),
+        };
+        let is_inside = from == to && from_kind == to_kind;
+        (!is_inside).then_some(Edge {
+            from,
+            to,
+            kind: tie.kind,
+            count: 1,
+            via: tie.via,
+            from_kind,
+            to_kind,
+        })
+    }
+
+    fn end(&self, item: usize) -> (String, End) {
+        match &self.items[item] {
+            Item::Task(id) => (id.to_string(), End::Node),
+            Item::Stack(key) => (key.clone(), End::Stack),
+        }
+    }
+}

@@ -1,0 +1,341 @@
+use std::collections::{HashMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::picture::End;
+use super::*;
+use crate::task::graph::Node as GraphNode;
+use crate::task::{Priority, Status};
+
+fn node(id: u32, depends: &[u32]) -> GraphNode {
+    GraphNode {
+        id: TaskId(id),
+        parent: None,
+        status: Status::Pending,
+        priority: Priority::Medium,
+        is_epic: false,
+        open_children: 0,
+        depends: depends.iter().map(|id| TaskId(*id)).collect(),
+        missing: Vec::new(),
+    }
+}
+
+fn part(id: u32, whole: u32, depends: &[u32]) -> GraphNode {
+    GraphNode {
+        parent: Some(TaskId(whole)),
+        ..node(id, depends)
+    }
+}
+
+/// Draws nodes whose states are given by id; all others can start.
+fn drawn(
+    nodes: &[GraphNode],
+    states: &HashMap<u32, State>,
+    folding: &Folding,
+    places: &mut Places,
+) -> (Picture, Vec<Card>) {
+    let layers = layers(nodes, |_| &[]);
+    let cards: Vec<Card> = nodes
+        .iter()
+        .filter(|node| !layers.wholes.contains(&node.id))
+        .map(|node| Card {
+            id: node.id,
+            state: states.get(&node.id.0).copied().unwrap_or(State::Ready),
+            parent: node.parent,
+            layer: layers.of.get(&node.id).copied(),
+        })
+        .collect();
+    let ties = ties(nodes, &layers, &[], |_| None);
+    (picture(&cards, &ties, folding, places), cards)
+}
+
+fn plain(nodes: &[GraphNode]) -> Picture {
+    drawn(
+        nodes,
+        &HashMap::new(),
+        &Folding::default(),
+        &mut Places::default(),
+    )
+    .0
+}
+
+fn lane_of(picture: &Picture, id: u32) -> &str {
+    let x = picture.nodes.iter().find(|node| node.id.0 == id).unwrap().x;
+    let lane = picture
+        .lanes
+        .iter()
+        .find(|lane| (lane.x..lane.x + lane.width).contains(&x));
+    &lane.unwrap().key
+}
+
+#[test]
+fn a_task_is_in_the_wave_after_what_it_waits_for() {
+    let nodes = [
+        node(1, &[]),
+        node(2, &[1]),
+        node(3, &[1]),
+        node(4, &[2, 3]),
+        node(5, &[]),
+    ];
+    let picture = plain(&nodes);
+    let lanes: Vec<&str> = (1..=5).map(|id| lane_of(&picture, id)).collect();
+    assert_eq!(lanes, ["w1", "w2", "w2", "w3", "w1"]);
+    assert_eq!(picture.edges.len(), 4);
+}
+
+#[test]
+fn what_is_done_stays_in_its_wave() {
+    let mut nodes = vec![node(1, &[]), node(2, &[]), node(3, &[1])];
+    let before = plain(&nodes);
+    nodes[0].status = Status::Done;
+    let after = plain(&nodes);
+    assert_eq!(before.nodes, after.nodes);
+}
+
+#[test]
+fn a_circle_stands_at_the_left_and_what_waits_for_it_does_not() {
+    let nodes = [node(1, &[2]), node(2, &[1]), node(3, &[2]), node(4, &[3])];
+    let picture = plain(&nodes);
+    let lanes: Vec<&str> = (1..=4).map(|id| lane_of(&picture, id)).collect();
+    assert_eq!(lanes, ["stuck", "stuck", "w1", "w2"]);
+    assert_eq!(picture.lanes[0].label, "2 in a circle");
+}
+
+#[test]
+fn what_follows_a_whole_is_tied_to_its_last_parts() {
+    let nodes = [
+        node(9, &[]),
+        part(1, 9, &[]),
+        part(2, 9, &[1]),
+        node(3, &[9]),
+    ];
+    let picture = plain(&nodes);
+    assert!(!picture.nodes.iter().any(|node| node.id.0 == 9));
+    let edge = picture.edges.iter().find(|edge| edge.to == "T3").unwrap();
+    assert_eq!((edge.from.as_str(), edge.via), ("T2", Some(TaskId(9))));
+    assert_eq!(lane_of(&picture, 3), "w3");
+}
+
+#[test]
+fn an_empty_epic_is_drawn_like_a_task() {
+    let mut nodes = [node(1, &[]), node(2, &[1])];
+    nodes[0].is_epic = true;
+    let picture = plain(&nodes);
+    assert_eq!((lane_of(&picture, 1), lane_of(&picture, 2)), ("w1", "w2"));
+}
+
+#[test]
+fn what_leads_nowhere_is_drawn_as_such() {
+    let mut nodes = [node(1, &[99])];
+    nodes[0].missing.push(crate::task::graph::Missing {
+        name: "X-1".into(),
+        circular: false,
+    });
+    let picture = plain(&nodes);
+    let names: Vec<&str> = picture
+        .edges
+        .iter()
+        .map(|edge| edge.from.as_str())
+        .collect();
+    assert_eq!(names, ["T99", "X-1"]);
+    assert!(picture.edges.iter().all(|edge| edge.kind == Kind::Missing));
+    assert!(
+        picture
+            .edges
+            .iter()
+            .all(|edge| edge.from_kind == End::Missing)
+    );
+}
+
+#[test]
+fn finished_waves_fold_up_to_the_last_of_them() {
+    let nodes = [node(1, &[]), node(2, &[1]), node(3, &[2]), node(4, &[3])];
+    let states = (1..=3).map(|id| (id, State::Done)).collect();
+    let folding = Folding {
+        done: true,
+        ..Folding::default()
+    };
+    let (picture, _) = drawn(&nodes, &states, &folding, &mut Places::default());
+    let keys: Vec<&str> = picture.lanes.iter().map(|lane| lane.key.as_str()).collect();
+    assert_eq!(keys, ["w1-2", "w3", "w4"]);
+    assert_eq!(picture.stacks[0].label, "2 done");
+    assert_eq!(picture.lanes[0].width, 96);
+    let edge = &picture.edges[0];
+    assert_eq!((edge.from.as_str(), edge.to.as_str()), ("w1-2", "T3"));
+    let open = Folding {
+        done: true,
+        open: ["w1-2".to_string()].into(),
+    };
+    let (picture, _) = drawn(&nodes, &states, &open, &mut Places::default());
+    assert_eq!(picture.nodes.len(), 4);
+}
+
+#[test]
+fn nothing_folds_when_everything_is_done() {
+    let nodes = [node(1, &[]), node(2, &[1]), node(3, &[2])];
+    let states = (1..=3).map(|id| (id, State::Done)).collect();
+    let folding = Folding {
+        done: true,
+        ..Folding::default()
+    };
+    let (picture, _) = drawn(&nodes, &states, &folding, &mut Places::default());
+    assert_eq!(picture.nodes.len(), 3);
+}
+
+#[test]
+fn ten_thousand_tasks_fold_and_what_matters_stays_out() {
+    let whole = |id: u32| 20_000 + id % 5;
+    let mut nodes: Vec<GraphNode> = (1..=10_000)
+        .map(|id: u32| {
+            let needs = id.checked_sub(500).filter(|need| *need > 0);
+            part(id, whole(id), &Vec::from_iter(needs))
+        })
+        .collect();
+    nodes.extend((0..5).map(|id| node(20_000 + id, &[])));
+    let states = [
+        (9_999, State::Failed),
+        (7_000, State::Running),
+        (5_000, State::NeedsYou),
+    ];
+    let states: HashMap<u32, State> = states.into_iter().collect();
+    let begun = std::time::Instant::now();
+    let (picture, cards) = drawn(&nodes, &states, &Folding::default(), &mut Places::default());
+    // Far below what a person notices; a quadratic rule would take minutes.
+    assert!(begun.elapsed().as_secs() < 20);
+    assert_eq!(cards.len(), 10_000);
+    assert!(
+        picture.crowded && picture.nodes.len() <= CARDS_MAX,
+        "{}",
+        picture.nodes.len()
+    );
+    for id in states.keys() {
+        assert!(picture.nodes.iter().any(|node| node.id.0 == *id), "T{id}");
+    }
+    assert!(picture.stacks.iter().any(|stack| stack.parent.is_some()));
+    assert!(picture.edges.iter().any(|edge| edge.count > 8));
+}
+
+/// Graphs without circles, with parts and wholes, and states.
+fn graphs() -> impl Strategy<Value = (Vec<GraphNode>, HashMap<u32, State>)> {
+    let row = (
+        proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
+        0_u32..6,
+        0_usize..11,
+    );
+    proptest::collection::vec(row, 1..60).prop_map(|rows| {
+        let mut states = HashMap::new();
+        let mut nodes: Vec<GraphNode> = Vec::new();
+        for (place, (needs, whole, state)) in rows.into_iter().enumerate() {
+            let id = place as u32 + 1;
+            states.insert(id, State::ALL[state]);
+            let mut depends: Vec<u32> = Vec::new();
+            if place > 0 {
+                depends = needs
+                    .iter()
+                    .map(|need| need.index(place) as u32 + 1)
+                    .collect();
+                depends.sort_unstable();
+                depends.dedup();
+            }
+            nodes.push(match whole {
+                0..3 => part(id, 1_000 + whole, &depends),
+                _ => node(id, &depends),
+            });
+        }
+        nodes.extend((0..3).map(|whole| node(1_000 + whole, &[])));
+        (nodes, states)
+    })
+}
+
+fn check(picture: &Picture, cards: &[Card]) {
+    // Every task exactly once: by itself, or in one stack.
+    let drawn: HashSet<TaskId> = picture.nodes.iter().map(|node| node.id).collect();
+    assert_eq!(drawn.len(), picture.nodes.len());
+    let stacked: usize = picture.stacks.iter().map(|stack| stack.total).sum();
+    assert_eq!(drawn.len() + stacked, cards.len());
+    assert_eq!(
+        picture.lanes.iter().map(|lane| lane.total).sum::<usize>(),
+        cards.len()
+    );
+    // Nothing lies on anything else, and everything in the picture.
+    let nodes = picture
+        .nodes
+        .iter()
+        .map(|node| (node.x, node.y, NODE.0, NODE.1));
+    let stacks = picture
+        .stacks
+        .iter()
+        .map(|one| (one.x, one.y, one.width, one.height));
+    let boxes: Vec<(u32, u32, u32, u32)> = nodes.chain(stacks).collect();
+    for (place, a) in boxes.iter().enumerate() {
+        assert!(a.0 + a.2 <= picture.width && a.1 + a.3 <= picture.height);
+        for b in &boxes[..place] {
+            let apart =
+                a.0 + a.2 <= b.0 || b.0 + b.2 <= a.0 || a.1 + a.3 <= b.1 || b.1 + b.3 <= a.1;
+            assert!(apart, "{a:?} {b:?}");
+        }
+    }
+    // Lines lead to the right.
+    let x = |name: &str| {
+        let node = picture
+            .nodes
+            .iter()
+            .find(|node| node.id.to_string() == name);
+        let stack = || picture.stacks.iter().find(|stack| stack.key == name);
+        node.map(|node| node.x)
+            .or_else(|| stack().map(|stack| stack.x))
+    };
+    for edge in &picture.edges {
+        let to = x(&edge.to).unwrap();
+        match edge.from_kind {
+            End::Missing => assert_eq!(x(&edge.from), None),
+            _ => assert!(x(&edge.from).unwrap() < to, "{edge:?}"),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_task_is_drawn_once_and_lines_lead_to_the_right((nodes, states) in graphs(), done: bool) {
+        let folding = Folding { done, ..Folding::default() };
+        let (picture, cards) = drawn(&nodes, &states, &folding, &mut Places::default());
+        check(&picture, &cards);
+        let again = drawn(&nodes, &states, &folding, &mut Places::default()).0;
+        prop_assert_eq!(picture, again);
+    }
+
+    #[test]
+    fn what_changes_elsewhere_moves_nothing((mut nodes, mut states) in graphs(), at: prop::sample::Index, needs: prop::sample::Index) {
+        let folding = Folding::default();
+        let mut places = Places::default();
+        let (before, _) = drawn(&nodes, &states, &folding, &mut places);
+        // A task that is new, and another one that got somewhere.
+        let id = TaskId(nodes[needs.index(nodes.len())].id.0);
+        nodes.push(node(500, &[id.0]));
+        let changed = at.index(nodes.len() - 4) as u32 + 1;
+        states.insert(changed, State::Done);
+        let (after, cards) = drawn(&nodes, &states, &folding, &mut places);
+        check(&after, &cards);
+        for old in &before.nodes {
+            let new = after.nodes.iter().find(|node| node.id == old.id);
+            prop_assert_eq!(new, Some(old));
+        }
+        // The same again is the same picture.
+        let again = drawn(&nodes, &states, &folding, &mut places).0;
+        prop_assert_eq!(after, again);
+    }
+
+    #[test]
+    fn circles_and_odd_parents_are_drawn_all_the_same(edges in proptest::collection::vec((1_u32..15, 1_u32..18), 0..40), parents in proptest::collection::vec(proptest::option::of(1_u32..18), 14)) {
+        let mut nodes: Vec<GraphNode> = (1..15).map(|id| node(id, &[])).collect();
+        for (place, parent) in parents.iter().enumerate() {
+            nodes[place].parent = parent.map(TaskId);
+        }
+        for (from, to) in edges {
+            nodes[from as usize - 1].depends.push(TaskId(to));
+        }
+        let (picture, cards) = drawn(&nodes, &HashMap::new(), &Folding::default(), &mut Places::default());
+        let stacked: usize = picture.stacks.iter().map(|stack| stack.total).sum();
+        prop_assert_eq!(picture.nodes.len() + stacked, cards.len());
+    }
+}

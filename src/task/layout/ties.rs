@@ -1,0 +1,123 @@
+//! Which lines are drawn between tasks.
+
+use std::collections::{HashMap, HashSet};
+
+use super::layers::Layers;
+use super::picture::Kind;
+use crate::id::TaskId;
+use crate::task::Status;
+use crate::task::graph::Node;
+
+/// Most parts of a whole from which lines are drawn to what follows it.
+const PARTS_MAX: usize = 8;
+
+/// A line to a task: from another one, or from something that is not in the picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// Where it comes from: a task of the picture, or the name of something else.
+    pub from: Result<TaskId, String>,
+    /// The task that waits.
+    pub to: TaskId,
+    /// What it means.
+    pub kind: Kind,
+    /// The whole that is waited for, of which `from` is one of the last parts.
+    pub via: Option<TaskId>,
+}
+
+/// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
+/// A whole is no place in the picture: lines from it come from its last parts.
+pub fn ties(
+    nodes: &[Node],
+    layers: &Layers,
+    critical: &[TaskId],
+    status: impl Fn(TaskId) -> Option<Status>,
+) -> Vec<Tie> {
+    let inside: HashMap<TaskId, &Node> = nodes.iter().map(|node| (node.id, node)).collect();
+    let steps: HashSet<(TaskId, TaskId)> = critical.windows(2).map(|w| (w[0], w[1])).collect();
+    let last = last_parts(nodes, layers);
+    let mut ties = Vec::new();
+    for node in nodes
+        .iter()
+        .filter(|node| !layers.wholes.contains(&node.id))
+    {
+        let to = node.id;
+        for need in &node.depends {
+            let Some(other) = inside.get(need) else {
+                ties.extend(outside(*need, to, status(*need)));
+                continue;
+            };
+            let is_whole = layers.wholes.contains(need);
+            let parts = last.get(need).map(Vec::as_slice).unwrap_or_default();
+            let from = if is_whole {
+                parts
+            } else {
+                std::slice::from_ref(need)
+            };
+            for from in from.iter().filter(|from| **from != to) {
+                let kind = match other.status {
+                    Status::Done => Kind::Met,
+                    _ if steps.contains(&(*from, to)) => Kind::Critical,
+                    _ => Kind::Unmet,
+                };
+                ties.push(Tie {
+                    from: Ok(*from),
+                    to,
+                    kind,
+                    via: is_whole.then_some(*need),
+                });
+            }
+        }
+        ties.extend(
+            node.missing
+                .iter()
+                .map(|need| missing(need.name.clone(), to)),
+        );
+    }
+    ties
+}
+
+/// Draws what a task outside has to do with one in the picture: nothing once it is done.
+fn outside(need: TaskId, to: TaskId, status: Option<Status>) -> Option<Tie> {
+    let kind = match status {
+        Some(Status::Done) => return None,
+        Some(_) => Kind::Unmet,
+        None => Kind::Missing,
+    };
+    let tie = missing(need.to_string(), to);
+    Some(Tie { kind, ..tie })
+}
+
+fn missing(name: String, to: TaskId) -> Tie {
+    Tie {
+        from: Err(name),
+        to,
+        kind: Kind::Missing,
+        via: None,
+    }
+}
+
+/// Returns the parts of each whole, to any depth, that are in its last layer.
+fn last_parts(nodes: &[Node], layers: &Layers) -> HashMap<TaskId, Vec<TaskId>> {
+    let parents: HashMap<TaskId, TaskId> = nodes
+        .iter()
+        .filter_map(|node| Some((node.id, node.parent?)))
+        .collect();
+    let mut last: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    for node in nodes
+        .iter()
+        .filter(|node| !layers.wholes.contains(&node.id))
+    {
+        let Some(layer) = layers.of.get(&node.id) else {
+            continue;
+        };
+        let (mut above, mut steps) = (parents.get(&node.id), 0);
+        while let Some(whole) = above.filter(|_| steps < nodes.len()) {
+            let parts = last.entry(*whole).or_default();
+            if layers.of.get(whole) == Some(layer) && parts.len() < PARTS_MAX {
+                parts.push(node.id);
+            }
+            (above, steps) = (parents.get(whole), steps + 1);
+        }
+    }
+    last
+}

@@ -1,0 +1,132 @@
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { Ago } from "../format";
+import { useNow } from "../format/clock";
+import { millis } from "../format/time";
+import type { AskedFor } from "./ask";
+import "./message.css";
+
+interface Props {
+  asked: AskedFor;
+  /** Whether it may take the focus: nothing is typed yet. */
+  takesFocus: boolean;
+  busy: boolean;
+  onAnswer: (answer: string) => void;
+}
+
+/** A question of an agent that waits: a yes or no to a change, or a choice. */
+export function AskCard({ asked, takesFocus, busy, onAnswer }: Props) {
+  const card = useRef<HTMLDivElement>(null);
+  const question = useId();
+  useEffect(() => {
+    if (takesFocus) card.current?.focus({ preventScroll: true });
+    // Only when it appears: an answer that is being typed keeps the focus.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+  const isOver = useNow() > millis(asked.expires);
+  const Body = asked.kind === "confirm" ? Confirm : Select;
+  return (
+    <div className="ask-card" ref={card} role="group" tabIndex={-1} aria-labelledby={question} onKeyDown={(event) => keys(event, asked, isOver || busy, onAnswer)}>
+      <p className="question" id={question}>
+        {asked.question}
+      </p>
+      {asked.changes.length > 0 && <Changes asked={asked} />}
+      {asked.more !== "" && <p className="small more">{asked.more}</p>}
+      {isOver ? <p className="small muted">This question has expired. Ask again to change something.</p> : <Body asked={asked} busy={busy} onAnswer={onAnswer} />}
+    </div>
+  );
+}
+
+/** Y and N, and numbers, only while the card has the focus. */
+function keys(event: KeyboardEvent, asked: AskedFor, off: boolean, onAnswer: (answer: string) => void) {
+  if (off || event.metaKey || event.ctrlKey || event.altKey) return;
+  const key = event.key.toLowerCase();
+  const place = Number(key);
+  const answer =
+    asked.kind === "confirm" ? { y: "yes", n: "no" }[key] : place >= 1 && place <= asked.options.length ? String(place) : undefined;
+  if (answer === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  onAnswer(answer);
+}
+
+function Changes({ asked }: { asked: AskedFor }) {
+  return (
+    <table>
+      <thead className="unseen">
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {asked.changes.map((change) => (
+          <tr key={change.label}>
+            <th scope="row">{change.label}</th>
+            <td className="before">{change.before ?? ""}</td>
+            <td>
+              <span aria-hidden="true" className="muted">
+                →{" "}
+              </span>
+              <strong>{change.after}</strong>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type BodyProps = Pick<Props, "asked" | "busy" | "onAnswer">;
+
+function Confirm({ asked, busy, onAnswer }: BodyProps) {
+  return (
+    <div className="actions">
+      <button type="button" className={asked.destructive ? "button destroy" : "button primary"} disabled={busy} onClick={() => onAnswer("yes")}>
+        {asked.verb} <kbd>Y</kbd>
+      </button>
+      <button type="button" className="button" disabled={busy} onClick={() => onAnswer("no")}>
+        Cancel <kbd>N</kbd>
+      </button>
+      <Expiry at={asked.expires} />
+    </div>
+  );
+}
+
+function Select({ asked, busy, onAnswer }: BodyProps) {
+  const name = useId();
+  const [chosen, setChosen] = useState<number | null>(null);
+  return (
+    <>
+      <fieldset>
+        <legend className="unseen">Components</legend>
+        {asked.options.map((option, at) => (
+          <label className="option" key={option.id}>
+            <input type="radio" name={name} checked={chosen === at} onChange={() => setChosen(at)} />
+            <span className="muted right">{at < 9 ? at + 1 : ""}</span>
+            <span className="mono">{option.id}</span>
+            <span className="muted ell">{option.type}</span>
+            <span className="ell">{option.title}</span>
+          </label>
+        ))}
+      </fieldset>
+      <div className="actions">
+        <button type="button" className="button primary" disabled={busy || chosen === null} onClick={() => onAnswer(asked.options[chosen ?? 0]?.id ?? "")}>
+          Choose
+        </button>
+        <button type="button" className="button" disabled={busy} onClick={() => onAnswer("cancel")}>
+          None of these
+        </button>
+        <Expiry at={asked.expires} />
+      </div>
+    </>
+  );
+}
+
+function Expiry({ at }: { at: string }) {
+  return (
+    <span className="expiry">
+      expires <Ago at={at} />
+    </span>
+  );
+}

@@ -1,0 +1,173 @@
+import { useState, type ReactNode } from "react";
+import { Failure } from "../api/failure";
+import { api } from "../api/request";
+import { touch } from "../api/resource";
+import { Cost, Duration, Id, Tokens } from "../format";
+import { duration } from "../format/numbers";
+import { millis } from "../format/time";
+import { Command } from "../parts/Command";
+import { Loaded } from "../parts/States";
+import { StatusGlyph } from "../parts/StatusGlyph";
+import type { State } from "../parts/state";
+import { toast } from "../parts/toasts";
+import { isOver, useExecution } from "./data";
+import { Markdown } from "./Markdown";
+import { bareOutput } from "./names";
+import { usePieces } from "./pieces";
+import type { Execution, Step } from "./types";
+import "./monitor.css";
+
+interface Props {
+  id: string;
+  name: (id: string) => string;
+  children?: ReactNode;
+}
+
+/** One execution as it goes on: its steps with their times, and the answer as it comes. */
+export function RealTimeExecutionMonitor({ id, name, children }: Props) {
+  const resource = useExecution(id);
+  return (
+    <section className="section monitor" aria-label="Live monitor">
+      <Loaded of={resource} rows={5}>
+        {({ execution }) => <Monitor execution={execution} name={name} />}
+      </Loaded>
+      {children}
+    </section>
+  );
+}
+
+function Monitor({ execution, name }: { execution: Execution; name: (id: string) => string }) {
+  const pieces = usePieces(execution.id);
+  const over = isOver(execution);
+  return (
+    <>
+      <h2>
+        {over ? WORDS[execution.status] : "Live"} <Id value={execution.id} />
+        <span className="aside">{over ? <Facts execution={execution} /> : <Stop id={execution.id} />}</span>
+      </h2>
+      <p className="text monitor-input">{execution.input}</p>
+      <ol className="steps" aria-label="Steps">
+        {(execution.steps ?? []).map((step, at, all) => (
+          <StepRow key={step.id} step={step} since={execution.startTime} name={name} state={stateAt(execution, at === all.length - 1)} />
+        ))}
+      </ol>
+      {over ? <Answer execution={execution} /> : pieces !== "" && <Streamed text={pieces} />}
+    </>
+  );
+}
+
+const WORDS: Record<Execution["status"], string> = {
+  pending: "Live",
+  running: "Live",
+  completed: "Completed",
+  failed: "Failed",
+  cancelled: "Stopped",
+  interrupted: "Interrupted",
+};
+
+/** A step is done once another follows; the last one stands as the execution does. */
+function stateAt(execution: Execution, isLast: boolean): State {
+  if (!isLast) return "done";
+  if (!isOver(execution)) return "running";
+  return execution.status === "completed" ? "done" : execution.status === "failed" ? "failed" : "cancelled";
+}
+
+function StepRow({ step, since, name, state }: { step: Step; since: string; name: (id: string) => string; state: State }) {
+  const text = told(step, name);
+  return (
+    <li className="agent-step">
+      <StatusGlyph state={state} />
+      <span className="ell" title={text}>
+        {text} <span className="muted small">{name(step.agent)}</span>
+      </span>
+      <span className="mono muted">
+        {state === "running" ? <Duration since={step.timestamp} /> : passed(millis(step.timestamp) - millis(since))}
+      </span>
+    </li>
+  );
+}
+
+/** What a step says, with the name of the agent that it hands to. */
+function told(step: Step, name: (id: string) => string): string {
+  const to = step.metadata["delegatedTo"];
+  return typeof to === "string" ? step.content.replace(to, name(to)) : step.content;
+}
+
+/** Times of steps are whole milliseconds. */
+function passed(ms: number): string {
+  return ms < 1 ? "0 ms" : duration(ms);
+}
+
+function Facts({ execution: { metrics } }: { execution: Execution }) {
+  return (
+    <>
+      <Duration ms={metrics.executionTime} />
+      {metrics.totalTokens !== null && (
+        <>
+          {", "}
+          <Tokens n={metrics.totalTokens} /> tokens
+        </>
+      )}
+      {metrics.cost !== null && (
+        <>
+          {", "}
+          <Cost usd={metrics.cost} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Stop({ id }: { id: string }) {
+  const [busy, setBusy] = useState(false);
+  const stop = async () => {
+    setBusy(true);
+    try {
+      await api.post(`/api/agents/execution/${encodeURIComponent(id)}/cancel`);
+    } catch (fault) {
+      toast(fault instanceof Failure ? fault.message : String(fault));
+    }
+    touch("/api/agents/");
+    setBusy(false);
+  };
+  return (
+    <button type="button" className="link" disabled={busy} onClick={() => void stop()}>
+      Stop
+    </button>
+  );
+}
+
+function Streamed({ text }: { text: string }) {
+  return (
+    <p className="agent-answer text">
+      {text}
+      <span className="caret" aria-hidden="true" />
+    </p>
+  );
+}
+
+function Answer({ execution }: { execution: Execution }) {
+  if (execution.answeredBy === "offline") return <Offline output={execution.output} />;
+  return (
+    <div className="agent-answer">
+      {execution.error !== null && <p className="bad text">{execution.error}</p>}
+      {execution.output !== null && <Markdown text={execution.output} />}
+      {execution.answeredBy !== null && (
+        <p className="small muted">
+          Answered by {execution.answeredBy === "worker" ? "a worker" : (execution.model ?? "a model")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Nobody answered, because no model is configured: what the output says is no answer. */
+export function Offline({ output }: { output: string | null }) {
+  return (
+    <div className="agent-answer agent-offline">
+      <p>No model is configured, so nobody answered. The route above is real.</p>
+      {output !== null && <p className="small muted text">{bareOutput(output)}</p>}
+      <Command line="cleo config set llm.provider openai-chat" />
+    </div>
+  );
+}

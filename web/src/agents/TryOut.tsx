@@ -1,0 +1,104 @@
+import { useEffect, useId, useMemo, useState } from "react";
+import { Failure } from "../api/failure";
+import { api } from "../api/request";
+import { plural } from "../format/numbers";
+import { useRouted } from "./routing";
+import { ScoreView } from "./ScoreView";
+import type { Agent } from "./types";
+import type { Draft } from "./draft";
+
+interface Props {
+  /** None for an agent that is not kept yet. */
+  id: string | null;
+  draft: Draft;
+  agents: readonly Agent[];
+}
+
+interface Tried {
+  messages: number;
+  reachesNow: number;
+  reachedBefore: number;
+  gained: { text: string; from: string }[];
+  lost: { text: string; to: string }[];
+}
+
+/** The draft against a typed message and against the last real ones. Nothing is run. */
+export function TryOut({ id, draft, agents }: Props) {
+  const field = useId();
+  const [message, setMessage] = useState("");
+  const sent = useMemo(() => scored(id, draft), [id, draft]);
+  const preview = useRouted({ message, draft: sent });
+  const named = [...agents.filter((one) => one.id !== id), { id: id ?? "draft", name: draft.name || "This agent" }];
+  return (
+    <section className="section try-out" aria-label="Which messages reach it">
+      <div className="field">
+        <label htmlFor={field}>Try it</label>
+        <input id={field} className="input" value={message} placeholder="A message as people write it" onChange={(event) => setMessage(event.target.value)} />
+      </div>
+      {preview.failure && <p className="small bad">{preview.failure.message}</p>}
+      {preview.routed && (
+        <div className="try-out-score">
+          <ScoreView message={preview.message} decision={preview.routed.route} agents={named} left={preview.routed.notScored} />
+        </div>
+      )}
+      <RealMessages draft={sent} agents={named} />
+    </section>
+  );
+}
+
+/** The fields that the router looks at. */
+function scored(id: string | null, { name, description, objective, role, tags }: Draft): Record<string, unknown> {
+  return { ...(id === null ? {} : { id }), name: name || "draft", description, objective, role, tags };
+}
+
+/** How long edits must pause before the real messages are scored again, in milliseconds. */
+const PAUSE = 400;
+
+function RealMessages({ draft, agents }: { draft: Record<string, unknown>; agents: readonly Pick<Agent, "id" | "name">[] }) {
+  const [tried, setTried] = useState<Tried | Failure | null>(null);
+  const body = JSON.stringify({ draft });
+  useEffect(() => {
+    const given = new AbortController();
+    const ask = () =>
+      api.post<Tried>("/api/route/try", JSON.parse(body), { signal: given.signal }).then(setTried, (fault: unknown) => {
+        if (fault instanceof Failure) setTried(fault);
+      });
+    const timer = setTimeout(() => void ask(), PAUSE);
+    return () => {
+      clearTimeout(timer);
+      given.abort();
+    };
+  }, [body]);
+  if (tried === null) return null;
+  if (tried instanceof Failure) return <p className="small bad">{tried.message}</p>;
+  if (tried.messages === 0) return <p className="small muted">No real messages yet to compare with.</p>;
+  const name = (id: string) => agents.find((one) => one.id === id)?.name ?? id;
+  const last = tried.messages === 1 ? "the last message" : `the last ${tried.messages} messages`;
+  return (
+    <div className="try-out-real">
+      <p>
+        {`Would reach ${tried.reachesNow} of ${last} `}
+        <span className="muted">(was {tried.reachedBefore})</span>
+      </p>
+      <Moved title="gained" list={tried.gained.map((one) => ({ text: one.text, other: `from ${name(one.from)}` }))} />
+      <Moved title="lost" list={tried.lost.map((one) => ({ text: one.text, other: `to ${name(one.to)}` }))} />
+    </div>
+  );
+}
+
+function Moved({ title, list }: { title: string; list: { text: string; other: string }[] }) {
+  if (list.length === 0) return null;
+  return (
+    <details>
+      <summary className="link">{`${plural(list.length, "message")} ${title}`}</summary>
+      <ul>
+        {list.map((one, at) => (
+          <li key={at} className="try-out-moved">
+            <span className="ell">{one.text}</span>
+            <span className="small muted">{one.other}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

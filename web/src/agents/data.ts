@@ -1,0 +1,81 @@
+/** What the pages of agents ask the server for, and which events make an answer old. */
+
+import { useMemo } from "react";
+import type { LiveEvent } from "../api/events";
+import { path } from "../api/request";
+import { useResource } from "../api/resource";
+import { STATE_WORDS, stateOf, type State } from "../parts/state";
+import type { Agent, Delegation, Execution, Metrics } from "./types";
+
+/** Says that an event changes what is known of agents. */
+export function isOfAgents(event: LiveEvent) {
+  return event.kind === "agents";
+}
+
+/** Says that an execution began or ended. */
+export function isOfExecutions(event: LiveEvent) {
+  const type = event.data["type"];
+  return event.kind === "run" && (type === "execution_start" || type === "execution_end");
+}
+
+export interface Registry {
+  agents: readonly Agent[];
+  /** The agent of an id. */
+  of: (id: string | null | undefined) => Agent | undefined;
+  /** Its name, or the id of what is no agent any more. */
+  name: (id: string) => string;
+}
+
+/** Everybody whom messages can reach, in the order that decides ties. */
+export function useAgents() {
+  const resource = useResource<{ agents: Agent[]; total: number }>("/api/agents/list", { on: isOfAgents });
+  const registry = useMemo<Registry>(() => {
+    const agents = resource.data?.agents ?? [];
+    const known = new Map(agents.map((agent) => [agent.id, agent]));
+    return { agents, of: (id) => (id ? known.get(id) : undefined), name: (id) => known.get(id)?.name ?? id };
+  }, [resource.data]);
+  return { resource, ...registry };
+}
+
+export function useMetrics() {
+  return useResource<Metrics>("/api/agents/metrics", { on: (event) => isOfExecutions(event) || isOfAgents(event) });
+}
+
+export function useDelegations(limit: number) {
+  const isOne = (event: LiveEvent) => event.kind === "run" && event.data["type"] === "agent-delegation";
+  return useResource<{ delegations: Delegation[]; total: number }>(path("/api/agents/delegations", { limit }), { on: isOne, keep: true });
+}
+
+export function useExecutions(limit: number) {
+  return useResource<{ executions: Execution[]; total: number }>(path("/api/agents/execute", { limit }), { on: isOfExecutions, keep: true });
+}
+
+/** One execution with its steps, as they come. */
+export function useExecution(id: string | null) {
+  const where = id === null ? null : `/api/agents/execution/${encodeURIComponent(id)}`;
+  return useResource<{ execution: Execution }>(where, { on: (event) => event.kind === "run" && event.data["runId"] === id });
+}
+
+export function isOver(execution: Pick<Execution, "status">) {
+  return execution.status !== "running" && execution.status !== "pending";
+}
+
+/** How an execution stands, as its glyph: one that nobody answered is not done. */
+export function glyphOf(execution: Pick<Execution, "status" | "answeredBy">): { state: State; label: string } {
+  if (execution.answeredBy === "offline") return { state: "skipped", label: "Routed, no model to answer" };
+  const state = stateOf(execution.status);
+  return { state, label: STATE_WORDS[state] };
+}
+
+/** The value in the middle, and that below which 95 of 100 lie. */
+export function spread(values: readonly number[]): { median: number; p95: number } | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((one, other) => one - other);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { median: at(0.5), p95: at(0.95) };
+}
+
+/** How long the executions of a list took that somebody answered, in milliseconds. */
+export function times(executions: readonly Execution[]): number[] {
+  return executions.flatMap((one) => (one.status === "completed" && one.answeredBy !== "offline" && one.metrics.executionTime !== null ? [one.metrics.executionTime] : []));
+}

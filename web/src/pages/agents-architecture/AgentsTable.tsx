@@ -1,0 +1,76 @@
+import { memo } from "react";
+import type { Resource } from "../../api/resource";
+import { Monogram } from "../../agents/Monogram";
+import { roleOf } from "../../agents/names";
+import type { Agent, Metrics } from "../../agents/types";
+import { duration, percent } from "../../format/numbers";
+import { Loaded } from "../../parts/States";
+import { Link } from "../../router/Link";
+
+interface Props {
+  agents: readonly Agent[];
+  metrics: Resource<Metrics>;
+  resource: Resource<unknown>;
+}
+
+/** Most agents that are listed; Manage has all. */
+const MOST = 50;
+
+/** Every agent with how it fares; the text of the picture. */
+export function AgentsTable({ agents, metrics }: Props) {
+  return (
+    <section className="agents-table" aria-labelledby="agents-table">
+      <h2 id="agents-table">
+        Agents <span className="muted">all executions</span>
+      </h2>
+      <Loaded of={metrics}>{(facts) => <Table agents={agents} facts={facts} />}</Loaded>
+    </section>
+  );
+}
+
+/** Drawn anew only when the agents or the numbers are others, not while a message is typed. */
+const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) {
+  const of = new Map(facts.agents.map((one) => [one.agentId, one]));
+  const known = agents.filter((agent) => agent.status !== "archived");
+  return (
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col" className="figure">
+            Runs
+          </th>
+          <th scope="col" className="figure">
+            Average
+          </th>
+          <th scope="col" className="figure">
+            Success
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {known.slice(0, MOST).map((agent) => {
+          const one = of.get(agent.id);
+          return (
+            <tr key={agent.id}>
+              <td>
+                <Link className="row agents-table-name" href={`/agents/manage?agent=${encodeURIComponent(agent.id)}`}>
+                  <Monogram agent={agent} />
+                  <span className={agent.status === "active" ? "ell" : "ell muted"}>{agent.name}</span>
+                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>{agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}</span>
+                </Link>
+              </td>
+              <td className="figure">{one?.executionCount ?? agent.executions}</td>
+              <td className="figure">{one?.averageExecutionTimeMs == null ? <None /> : duration(one.averageExecutionTimeMs)}</td>
+              <td className="figure">{one?.successRate == null ? <None /> : percent(one.successRate, 1)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+});
+
+function None() {
+  return <span className="muted">none</span>;
+}

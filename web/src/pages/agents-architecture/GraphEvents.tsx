@@ -1,0 +1,61 @@
+import { useState } from "react";
+import { useEvents, type LiveEvent } from "../../api/events";
+import { exact, timeOfDay } from "../../format/time";
+
+interface Heard {
+  key: number;
+  at: string;
+  kind: string;
+  text: string;
+}
+
+/** Most events that are kept. */
+const MOST = 200;
+let heardSoFar = 0;
+
+/** What is told of agents and executions while the page is open, newest first. */
+export function GraphEvents({ name }: { name: (id: string) => string }) {
+  const [heard, setHeard] = useState<Heard[]>([]);
+  useEvents((events) => {
+    const more = events.flatMap((event) => told(event, name));
+    if (more.length > 0) setHeard((now) => [...more.reverse(), ...now].slice(0, MOST));
+  });
+  if (heard.length === 0) return <p className="graph-events-none muted">Nothing happened since this was opened. Events of agents and executions come here as they happen.</p>;
+  return (
+    <ol className="graph-events">
+      {heard.map((one) => (
+        <li key={one.key}>
+          <time className="small muted" dateTime={one.at} title={exact(one.at)}>
+            {timeOfDay(one.at)}
+          </time>
+          <span className="mono muted ell">{one.kind}</span>
+          <span className="ell">{one.text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function told(event: LiveEvent, name: (id: string) => string): Heard[] {
+  const at = String(event.data["at"] ?? "");
+  const put = (kind: string, text: string) => [{ key: heardSoFar++, at, kind, text }];
+  if (event.kind === "agents") return put("agents", agentsChanged(event, name));
+  if (event.kind !== "run") return [];
+  const detail = (event.data["detail"] ?? {}) as Record<string, unknown>;
+  switch (event.data["type"]) {
+    case "agent-delegation":
+      return put("delegation", `${String(detail["from"])} → ${name(String(detail["to"]))}: ${String(detail["reason"])}`);
+    case "execution_start":
+    case "execution_end":
+      return put(String(event.data["type"]), `${String(event.data["runId"])} ${String(detail["status"] ?? "")}`);
+    default:
+      return [];
+  }
+}
+
+function agentsChanged(event: LiveEvent, name: (id: string) => string): string {
+  const list = (key: string) => (Array.isArray(event.data[key]) ? (event.data[key] as unknown[]).map(String) : []);
+  const changed = list("changed").map((id) => `${name(id)} changed`);
+  const removed = list("removed").map((id) => `${id} removed`);
+  return [...changed, ...removed].join(", ") || "the registry changed";
+}

@@ -1,0 +1,99 @@
+import { memo, useId, useState, type KeyboardEvent } from "react";
+import { Failure } from "../../api/failure";
+import { api } from "../../api/request";
+import { touch } from "../../api/resource";
+import { SUPERVISOR } from "../../agents/names";
+import type { useRouted } from "../../agents/routing";
+import type { Agent, Decision, Execution } from "../../agents/types";
+import { Trouble } from "../../parts/States";
+import { Button } from "../../parts/Button";
+import { isMac } from "../../shell/keys";
+
+interface Props {
+  message: string;
+  onMessage: (message: string) => void;
+  /** The agent that is asked for; empty to be routed. */
+  target: string;
+  onTarget: (id: string) => void;
+  agents: readonly Agent[];
+  preview: ReturnType<typeof useRouted>;
+  onRun: (id: string) => void;
+}
+
+/** A message, where it would go, and the button that sends it there. */
+export function QuickExecute({ message, onMessage, target, onTarget, agents, preview, onRun }: Props) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [field, choice, hint] = [useId(), useId(), useId()];
+  const run = async () => {
+    if (busy || message.trim() === "") return;
+    setBusy(true);
+    try {
+      const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
+      setFailure(null);
+      touch("/api/agents/");
+      onRun(execution.id);
+    } catch (fault) {
+      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
+    }
+    setBusy(false);
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
+      event.preventDefault();
+      void run();
+    }
+  };
+  return (
+    <section className="section quick">
+      <h2>
+        <label htmlFor={field}>Quick execute</label>
+      </h2>
+      <textarea id={field} className="input" rows={3} value={message} aria-describedby={hint} onChange={(event) => onMessage(event.target.value)} onKeyDown={keys} placeholder="Explain the Second War in Warcraft." />
+      <div className="row quick-row">
+        <label className="unseen" htmlFor={choice}>
+          Agent
+        </label>
+        <select id={choice} className="input" value={target} onChange={(event) => onTarget(event.target.value)}>
+          <option value="">Auto-route</option>
+          <Choices agents={agents} />
+        </select>
+        <span className="small muted grow quick-reach" id={hint} role="status">
+          {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
+        </span>
+        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || message.trim() === ""} onClick={() => void run()}>
+          Run
+        </Button>
+      </div>
+      {failure && <Trouble failure={failure} retry={() => void run()} />}
+    </section>
+  );
+}
+
+/** Everybody who can be asked for; drawn anew only when the agents are others. */
+const Choices = memo(function Choices({ agents }: { agents: readonly Agent[] }) {
+  const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
+  return active.map((agent) => (
+    <option key={agent.id} value={agent.id}>
+      {agent.name}
+    </option>
+  ));
+});
+
+/** Where the message goes, in a few words. */
+function Reach({ decision, agents }: { decision: Decision; agents: readonly Agent[] }) {
+  const name = (id: string) => agents.find((agent) => agent.id === id)?.name ?? id;
+  if (decision.decided === "requested")
+    return (
+      <>
+        <b>{name(decision.agent)}</b>, asked for, not scored
+      </>
+    );
+  if (decision.decided === "clarify") return <>asks back: {decision.question}</>;
+  if (decision.decided === "finalize") return <>nobody scores above 0, finalize answers</>;
+  return (
+    <>
+      reaches <b>{name(decision.agent)}</b>, {decision.score} to {decision.runnerUp?.score ?? 0}
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+// What an agent said while it worked: keyed by task and attempt, windowed, followed until somebody scrolls up.
+import { useEffect, useRef, useState } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import type { LogLine } from "../../api/runs";
+import { bytes, duration, offset, plural } from "../../format/numbers";
+import { Button } from "../../parts/Button";
+import { Ghost, Trouble } from "../../parts/States";
+import { useKeys } from "../../shell/keys";
+import { eventWords } from "./eventWords";
+import { useLog } from "./useLog";
+
+export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
+  const { total, lines, following, failure, need, find, retry } = useLog(run, task, attempt);
+  const scroller = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const [atEnd, setAtEnd] = useState(true);
+  const [seen, setSeen] = useState(0);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const [words, setWords] = useState("");
+  const { matches, at, go } = useFind(words, find, (n) => show(n));
+  const list = useVirtualizer({ count: total ?? 0, getScrollElement: () => scroller.current, estimateSize: () => 20, overscan: 30, getItemKey: (i) => i });
+  const shown = list.getVirtualItems();
+  const first = shown[0]?.index ?? 0;
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => need(first, last, lines), [need, first, last, lines]);
+  useEffect(() => {
+    if (atEnd && total) {
+      list.scrollToIndex(total - 1, { align: "end" });
+      setSeen(total);
+    }
+  }, [atEnd, total, list]);
+
+  function show(n: number) {
+    setAtEnd(false);
+    list.scrollToIndex(n, { align: "center" });
+  }
+  function scrolled() {
+    const box = scroller.current;
+    if (box) setAtEnd(box.scrollHeight - box.scrollTop - box.clientHeight < 24);
+  }
+  function nextError() {
+    const errors = [...lines.values()].filter((line) => line.error).map((line) => line.n).sort((a, b) => a - b);
+    const next = errors.find((n) => n > first + 2) ?? errors[0];
+    if (next !== undefined) show(next);
+  }
+  useKeys("Log", [
+    { keys: "L", does: "Follow the log", run: () => setAtEnd(true) },
+    { keys: "/", does: "Find in the log", run: () => field.current?.focus() },
+    { keys: "X", does: "Next error", run: nextError },
+  ]);
+
+  return (
+    <section className="log" aria-label={`Log of ${task}, attempt ${attempt}`}>
+      <div className="log-tools">
+        <input ref={field} className="input" type="search" aria-label="Find in the log" placeholder="Find in the log" value={words} maxLength={200} onChange={(event) => setWords(event.target.value)} onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)} />
+        {matches && <span className="small muted" role="status">{matches.length === 0 ? "not found" : `${at + 1} of ${matches.length}`}</span>}
+        <span className="grow" />
+        {following && <Button small aria-pressed={atEnd} onClick={() => setAtEnd(!atEnd)}><i className="dot" />{atEnd ? "Following" : total !== null && total > seen ? plural(total - seen, "new line") : "Follow"}</Button>}
+        {!following && total !== null && <span className="small muted">{plural(total, "line")}</span>}
+      </div>
+      {failure && total === null && <Trouble failure={failure} retry={retry} />}
+      {total === null && !failure && <Ghost rows={4} />}
+      {total === 0 && <p className="empty muted">{following ? "Nothing was said yet." : "Nothing was kept of what was said."}</p>}
+      <div ref={scroller} className="lines" tabIndex={0} role="group" aria-label="Lines" onScroll={scrolled} hidden={!total}>
+        <ol style={{ height: list.getTotalSize() }}>
+          {shown.map((item) => {
+            const line = lines.get(item.index);
+            return (
+              <li key={item.key} ref={list.measureElement} data-index={item.index} style={{ transform: `translateY(${item.start}px)` }}>
+                {line ? <Line line={line} words={words} current={matches?.[at] === line.n} open={open.has(line.n)} onToggle={() => setOpen(toggled(open, line.n))} /> : <span className="log-line muted">…</span>}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+interface LineProps {
+  line: LogLine;
+  words: string;
+  current: boolean;
+  open: boolean;
+  onToggle: () => void;
+}
+
+const FOLD = 400;
+
+function Line({ line, words, current, open, onToggle }: LineProps) {
+  const long = line.text.length > FOLD;
+  const text = long && !open ? line.text.slice(0, FOLD) : line.text;
+  const look = ["log-line", line.ch, line.error && "error", current && "current"].filter(Boolean).join(" ");
+  return (
+    <div className={look}>
+      <span className="muted">{line.ms === null ? "" : offset(line.ms)}</span>
+      <span className="muted">{line.ch}</span>
+      <span className="text">
+        {line.tool ? <Tool tool={line.tool} /> : <Marked text={line.ch === "event" ? eventWords(text) : text} words={words} />}
+        {long && <button type="button" className="link" onClick={onToggle}>{open ? " fold" : ` … ${bytes(line.bytes)}`}</button>}
+        {line.cut && <span className="muted"> cut, {bytes(line.bytes)} in all</span>}
+      </span>
+    </div>
+  );
+}
+
+function Tool({ tool }: { tool: NonNullable<LogLine["tool"]> }) {
+  const facts = [tool.exitCode === null ? null : `exit ${tool.exitCode}`, tool.durationMs === null ? null : duration(tool.durationMs)].filter(Boolean).join(", ");
+  return (
+    <>
+      ▸ {tool.name} {tool.summary} <span className={tool.exitCode ? "bad" : "muted"}>{facts}</span>
+    </>
+  );
+}
+
+function Marked({ text, words }: { text: string; words: string }) {
+  if (words.length < 2) return text;
+  const parts = text.split(new RegExp(`(${words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})`, "gi"));
+  return parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part));
+}
+
+function toggled(set: ReadonlySet<number>, n: number) {
+  const next = new Set(set);
+  if (!next.delete(n)) next.add(n);
+  return next;
+}
+
+/** Asks the server for all places once typing has paused; Enter and Shift Enter walk them. */
+function useFind(words: string, find: (words: string) => Promise<number[]>, show: (n: number) => void) {
+  const [found, setFound] = useState<{ words: string; matches: number[]; at: number } | null>(null);
+  const showing = useRef(show);
+  useEffect(() => {
+    showing.current = show;
+  });
+  useEffect(() => {
+    if (words.trim().length < 2) return setFound(null);
+    const timer = setTimeout(() => {
+      find(words).then(
+        (matches) => {
+          setFound({ words, matches, at: 0 });
+          if (matches[0] !== undefined) showing.current(matches[0]);
+        },
+        () => setFound(null),
+      );
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [words, find]);
+  function go(by: number) {
+    if (!found || found.matches.length === 0) return;
+    const at = (found.at + by + found.matches.length) % found.matches.length;
+    setFound({ ...found, at });
+    const n = found.matches[at];
+    if (n !== undefined) showing.current(n);
+  }
+  return { matches: found?.matches ?? null, at: found?.at ?? 0, go };
+}

@@ -1,0 +1,55 @@
+import { useState } from "react";
+import { Failure } from "../../api/failure";
+import { api } from "../../api/request";
+import { touch } from "../../api/resource";
+import { isLive, type RunRow } from "../../api/runs";
+import { Button } from "../../parts/Button";
+import { copy } from "../../parts/copy";
+import { Confirm, Dialog } from "../../parts/Dialog";
+import { Menu } from "../../parts/Menu";
+import { Trouble } from "../../parts/States";
+import { navigate } from "../../router/location";
+import { STATUS_WORDS } from "./RunLine";
+
+/** Cancel asks first and says what stays; resume goes on. */
+export function RunActions({ run }: { run: RunRow }) {
+  const [asking, setAsking] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const live = isLive(run.status);
+  const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
+  const resumable = overTasks && (run.status === "interrupted" || run.status === "failed" || run.status === "cancelled");
+
+  async function ask(what: "cancel" | "resume") {
+    setAsking(false);
+    try {
+      await api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`);
+      touch("/api/runs");
+    } catch (fault) {
+      if (fault instanceof Failure) setFailure(fault);
+    }
+  }
+
+  const report = `/api/runs/${encodeURIComponent(run.id)}/report`;
+  return (
+    <>
+      {live && <span className="row live strong"><i className="dot" /><span className="desk-only">{STATUS_WORDS[run.status]}</span></span>}
+      {resumable && <Button icon="play" look="primary" onClick={() => void ask("resume")}>Resume</Button>}
+      {live && <Button look="danger" icon="stop" onClick={() => setAsking(true)}>Cancel</Button>}
+      <Menu
+        label="More for this run"
+        trigger={<Button look="ghost" icon="more" aria-label="More for this run" />}
+        entries={[
+          ...(overTasks ? [{ label: "Save the report", onSelect: () => window.location.assign(report) }] : []),
+          { label: "Copy its command", icon: "copy" as const, onSelect: () => copy(`cleo runs show ${run.id}`, "command") },
+          { label: "All runs", onSelect: () => navigate("/runs") },
+        ]}
+      />
+      {asking && (
+        <Confirm title={`Cancel ${run.title}?`} action="Cancel the run" danger onConfirm={() => void ask("cancel")} onClose={() => setAsking(false)}>
+          <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
+        </Confirm>
+      )}
+      {failure && <Dialog title="That was refused" onClose={() => setFailure(null)}><Trouble failure={failure} /></Dialog>}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { isLive, type RunRow, type RunStatus } from "../../api/runs";
+import { Cost, Duration } from "../../format";
+import { timeOfDay } from "../../format/time";
+import { StatusGlyph } from "../../parts/StatusGlyph";
+import type { State } from "../../parts/state";
+import { sentence } from "../../parts/States";
+import { Link } from "../../router/Link";
+
+const GLYPHS: Record<RunStatus, State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
+
+/** A run's state. Only tasks are checked by cleo: the end of a chat or a query is not green. */
+export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">; label?: string }) {
+  const checked = run.kind === "epic" || run.kind === "tasks";
+  return <StatusGlyph state={GLYPHS[run.status]} verified={checked} label={label ?? (run.status === "completed" && !checked ? "Ended" : STATUS_WORDS[run.status])} />;
+}
+
+export const STATUS_WORDS: Record<RunStatus, string> = {
+  pending: "Queued",
+  running: "Live",
+  completed: "Finished",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  interrupted: "Interrupted",
+};
+
+export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
+  return (
+    <Link className="run-line" href={`/runs/${encodeURIComponent(run.id)}`} data-selected={selected || undefined}>
+      <RunGlyph run={run} />
+      <span className="title">
+        <span className="ell">{run.title}</span>
+        {run.error && <span className="ell small bad">{run.error.task ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
+      </span>
+      <span className="kind small muted">{run.steps ? run.kind : (run.agent ?? run.kind)}</span>
+      {run.bar && run.steps ? <Bar run={run} /> : <span className="steps-bar" />}
+      <span className="figure">{run.steps ? `${run.steps.done} of ${run.steps.total}` : ""}</span>
+      <span className="figure desk-only">
+        <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />
+      </span>
+      <span className="figure desk-only">{run.cost !== null ? <Cost usd={run.cost} /> : ""}</span>
+      <span className="ell small muted desk-only">{run.user}</span>
+      <time className="figure small muted" dateTime={run.startedAt}>{timeOfDay(run.startedAt)}</time>
+    </Link>
+  );
+}
+
+/** One cell a step, in wave order. */
+function Bar({ run }: { run: RunRow }) {
+  const steps = run.steps;
+  const name = steps ? `${steps.done} verified, ${steps.failed} failed, ${steps.running + steps.verifying} at work, ${steps.waiting} waiting` : "";
+  return (
+    <span className="steps-bar" role="img" aria-label={name} title={name}>
+      {run.bar?.map((state, i) => <i key={i} className={state ?? "none"} />)}
+    </span>
+  );
+}

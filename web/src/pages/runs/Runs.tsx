@@ -1,0 +1,158 @@
+// All runs: newest first, live ones on top, never reordered while the page is open.
+import { useMemo, useRef, useState } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { path } from "../../api/request";
+import { usePages } from "../../api/pages";
+import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/runs";
+import { Cost } from "../../format";
+import { plural } from "../../format/numbers";
+import { Button } from "../../parts/Button";
+import { Menu } from "../../parts/Menu";
+import { Fact, Rail } from "../../parts/Rail";
+import { Empty, Ghost, Trouble } from "../../parts/States";
+import { Link } from "../../router/Link";
+import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
+import { useKeys } from "../../shell/keys";
+import { Page } from "../../shell/Page";
+import { RunLine } from "./RunLine";
+import "./runs.css";
+
+const STATUSES = ["running", "completed", "failed", "cancelled", "interrupted"];
+const PAGE = 100;
+
+export default function Runs() {
+  const { query } = usePlace();
+  const [status, setStatus] = useQuery("status");
+  const [q, setQ] = useQuery("q");
+  const [sort, setSort] = useQuery("sort");
+  const asked = { status, q, sort, kind: query.get("kind") };
+  const { pages, failure, loading, more, reload } = usePages<RunsList>(
+    (page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }),
+    touchesRuns,
+  );
+  const fresh = useMemo(() => pages.flatMap((page) => page.runs), [pages]);
+  const summary = pages[0]?.summary;
+  const total = pages[0]?.total;
+  const filtered = Boolean(status || q || asked.kind);
+  return (
+    <Page
+      title="Runs"
+      rail={<Summary summary={summary} />}
+      actions={
+        <>
+          <input className="input run-search" type="search" aria-label="Find a run" placeholder="Find a run" value={q ?? ""} maxLength={200} onChange={(event) => setQ(event.target.value)} />
+          <Menu
+            label="Filter and order"
+            trigger={<Button icon="filter" aria-label="Filter and order" aria-pressed={filtered || sort !== null}><span className="desk-only">Filter</span></Button>}
+            entries={[
+              "Status",
+              ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
+              "Order",
+              ...["started", "cost", "time"].map((one) => ({ label: `by ${one}`, checked: (sort ?? "started") === one, onSelect: () => setSort(one === "started" ? null : one) })),
+            ]}
+          />
+        </>
+      }
+    >
+      <div className="pane runs">
+        {failure && fresh.length === 0 && <Trouble failure={failure} retry={reload} />}
+        {loading && <Ghost rows={10} />}
+        {!loading && !failure && fresh.length === 0 && <Nothing filtered={filtered} />}
+        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} keepOrder={sort === null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
+      </div>
+    </Page>
+  );
+}
+
+function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
+  return (
+    <Rail>
+      <Fact label="Live" glyph={summary && summary.live > 0 ? "running" : undefined} value={summary?.live} href={withQuery({ status: "running" })} />
+      <Fact label="Today" value={summary?.today} unit={summary && `${summary.finishedToday} finished, ${summary.failedToday} failed`} />
+      <Fact label="Cost today" value={summary && <Cost usd={summary.costToday} />} unit={summary && summary.today > 0 ? `told by ${summary.costsTold} of ${plural(summary.today, "run")}` : undefined} />
+      {(summary?.needsYou ?? 0) > 0 && <Fact label="Needs you" glyph="needsYou" value={summary?.needsYou} />}
+    </Rail>
+  );
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) return <Empty action={<Link className="link" href="/runs" replace>Show all runs</Link>}>No run fits this filter.</Empty>;
+  return <Empty command="cleo run --all-ready">No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
+}
+
+function Rows({ fresh, keepOrder, end, total }: { fresh: RunRow[]; keepOrder: boolean; end: (() => void) | undefined; total: number }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { rows, waiting, show } = useOrder(fresh, keepOrder, scroller);
+  const [at, setAt] = useState(-1);
+  const window = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (i) => heightOf(rows[i]),
+    getItemKey: (i) => rows[i]?.id ?? i,
+    overscan: 12,
+  });
+  function step(by: number) {
+    const to = Math.min(rows.length - 1, Math.max(0, at + by));
+    setAt(to);
+    window.scrollToIndex(to, { align: "auto" });
+  }
+  useKeys("Runs", [
+    { keys: "J|ArrowDown", does: "Next run", run: () => step(1) },
+    { keys: "K|ArrowUp", does: "Run before", run: () => step(-1) },
+    { keys: "Enter", does: "Open the run", run: () => { const row = rows[at]; if (row) navigate(`/runs/${row.id}`); } },
+  ]);
+  const shown = window.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  if (end && last > rows.length - 20) queueMicrotask(end);
+  return (
+    <>
+      {waiting > 0 && <button type="button" className="new-rows" onClick={show}>{plural(waiting, "new run", "new runs")}</button>}
+      <div ref={scroller} className="rows" tabIndex={0} role="group" aria-label={plural(total, "run")}>
+        <ul style={{ height: window.getTotalSize() }}>
+          {shown.map((item) => {
+            const row = rows[item.index];
+            return row && (
+              <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }} aria-setsize={rows.length} aria-posinset={item.index + 1}>
+                <RunLine run={row} selected={item.index === at} />
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </>
+  );
+}
+
+const phone = window.matchMedia("(max-width: 720px)");
+
+function heightOf(row: RunRow | undefined) {
+  return phone.matches ? 64 : row?.error ? 52 : 32;
+}
+
+/**
+ * The order of the first answer holds. What is new comes on top at once while the list is at its top,
+ * and waits behind a button when somebody has scrolled.
+ */
+function useOrder(fresh: RunRow[], keep: boolean, scroller: React.RefObject<HTMLElement | null>) {
+  const [order, setOrder] = useState<string[]>(() => liveFirst(fresh));
+  const byId = useMemo(() => new Map(fresh.map((row) => [row.id, row])), [fresh]);
+  const known = new Set(order);
+  const atTop = (scroller.current?.scrollTop ?? 0) < 8;
+  const unknown = fresh.filter((row) => !known.has(row.id));
+  const newest = fresh.findIndex((row) => known.has(row.id));
+  const above = unknown.filter((row) => fresh.indexOf(row) < newest);
+  const below = unknown.filter((row) => !above.includes(row));
+  const next = [...(atTop ? above.map((row) => row.id) : []), ...order, ...below.map((row) => row.id)];
+  if (keep && next.length !== order.length) setOrder(next);
+  if (!keep) return { rows: fresh, waiting: 0, show: () => undefined };
+  const rows = order.flatMap((id) => byId.get(id) ?? []);
+  const show = () => {
+    setOrder([...above.map((row) => row.id), ...order]);
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  return { rows, waiting: atTop ? 0 : above.length, show };
+}
+
+function liveFirst(rows: RunRow[]) {
+  return [...rows.filter((row) => isLive(row.status)), ...rows.filter((row) => !isLive(row.status))].map((row) => row.id);
+}

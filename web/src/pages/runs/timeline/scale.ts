@@ -1,0 +1,41 @@
+// From times to places: the axis of the timeline. All times are milliseconds since the run began.
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** From the start to now and 15 % more while it runs, to the end afterwards: the end can always be reached. */
+export function whole(elapsed: number, live: boolean): Range {
+  return { from: 0, to: Math.max(50, elapsed * (live ? 1.15 : 1.02)) };
+}
+
+const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400].map((s) => s * 1000);
+const SHORT = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+
+/** Places of ticks at least 72 px apart, at round times. */
+export function ticks(range: Range, width: number): number[] {
+  const least = ((range.to - range.from) * 72) / Math.max(width, 1);
+  const step = [...SHORT, ...STEPS].find((one) => one >= least) ?? 86_400_000;
+  const first = Math.ceil(range.from / step) * step;
+  const list: number[] = [];
+  for (let at = first; at < range.to && list.length < 200; at += step) list.push(at);
+  return list;
+}
+
+export function zoomed(range: Range, by: number, limit: Range, at = (range.from + range.to) / 2): Range {
+  const length = Math.min(limit.to - limit.from, Math.max(20, (range.to - range.from) * by));
+  const share = (at - range.from) / (range.to - range.from);
+  return within({ from: at - length * share, to: at + length * (1 - share) }, limit);
+}
+
+export function within(range: Range, limit: Range): Range {
+  const length = Math.min(range.to - range.from, limit.to - limit.from);
+  const from = Math.min(Math.max(range.from, limit.from), limit.to - length);
+  return { from, to: from + length };
+}
+
+/** Part of the width, in percent. */
+export function place(at: number, range: Range) {
+  return (100 * (at - range.from)) / (range.to - range.from);
+}

@@ -1,0 +1,79 @@
+import { useEffect, useState } from "react";
+import { Failure } from "../../api/failure";
+import { api } from "../../api/request";
+import type { RunRow } from "../../api/runs";
+import { plural } from "../../format/numbers";
+import { Button } from "../../parts/Button";
+import { Command } from "../../parts/Command";
+import { Dialog } from "../../parts/Dialog";
+import { Ghost, Trouble } from "../../parts/States";
+import { navigate } from "../../router/location";
+
+interface Preview {
+  tasks: { taskId: string; title: string; wave: number | null; skill: string | null; runner: string | null; model: string | null }[];
+  total: number;
+}
+
+/** Shows what would be run, by whom, before anything is started. */
+export default function RunDialog({ epic, onClose }: { epic: string | null; onClose: () => void }) {
+  const what = epic ? { epic } : { allReady: true };
+  const preview = usePreview(what);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function start() {
+    setBusy(true);
+    try {
+      const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
+      navigate(`/runs/${run.id}`);
+    } catch (fault) {
+      if (fault instanceof Failure) setFailure(fault);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog title={epic ? `Run ${epic}` : "Run what is ready"} onClose={onClose} wide>
+      {preview.failure && <Trouble failure={preview.failure} />}
+      {!preview.data && !preview.failure && <Ghost rows={3} />}
+      {preview.data && <Previewed preview={preview.data} />}
+      {failure && <Trouble failure={failure} />}
+      <Command line={epic ? `cleo run --epic ${epic}` : "cleo run --all-ready"} />
+      <footer>
+        <Button onClick={onClose}>Close</Button>
+        <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={() => void start()}>
+          {preview.data ? `Run ${plural(preview.data.total, "task")}` : "Run"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Previewed({ preview }: { preview: Preview }) {
+  return (
+    <ul className="previewed" tabIndex={0} aria-label="What would be run">
+      {preview.tasks.slice(0, 100).map((task) => (
+        <li key={task.taskId} className="row">
+          <span className="mono muted">{task.taskId}</span>
+          <span className="grow ell">{task.title}</span>
+          <span className="small muted ell">{[task.skill, task.runner].filter(Boolean).join(", ")}</span>
+        </li>
+      ))}
+      {preview.total > 100 && <li className="small muted">{preview.total - 100} more</li>}
+    </ul>
+  );
+}
+
+function usePreview(what: object) {
+  const [state, setState] = useState<{ data?: Preview; failure?: Failure }>({});
+  const asked = JSON.stringify({ ...what, dryRun: true });
+  useEffect(() => {
+    const ended = new AbortController();
+    api.post<Preview>("/api/runs", JSON.parse(asked), { signal: ended.signal }).then(
+      (data) => setState({ data }),
+      (fault: unknown) => fault instanceof Failure && setState({ failure: fault }),
+    );
+    return () => ended.abort();
+  }, [asked]);
+  return state;
+}

@@ -1,0 +1,108 @@
+// The drawn graph: the server's coordinates, xyflow for moving about in them.
+import { ReactFlow, ReactFlowProvider, useReactFlow, type Node } from "@xyflow/react";
+import "@xyflow/react/dist/base.css";
+import { useCallback, useEffect, useMemo } from "react";
+import type { Resource } from "../../../api/resource";
+import type { Graph } from "../../../api/work";
+import { Ghost, sentence, Trouble } from "../../../parts/States";
+import type { State } from "../../../parts/state";
+import { usePlace } from "../../../router/location";
+import type { Filters } from "../filters";
+import { NoTasks } from "../NoTasks";
+import { closeTask, seeTasks, select } from "../walk";
+import { Edges } from "./Edges";
+import { LaneHeads, Lanes } from "./Lanes";
+import { StackNode, TaskNode } from "./Nodes";
+import { Toolbar } from "./Toolbar";
+import { Overview } from "./Overview";
+import { focusOf, useGraphKeys } from "./keys";
+import { useZoomLevel } from "./zoom";
+import "./graph.css";
+
+const TYPES = { task: TaskNode, stack: StackNode };
+
+export default function GraphView({ graph, filters }: { graph: Resource<Graph>; filters: Filters }) {
+  const { data, failure, reload } = graph;
+  if (!data) return <div className="pane">{failure ? <Trouble failure={failure} retry={reload} /> : <Ghost rows={10} />}</div>;
+  if (data.counts.total === 0) return <div className="pane"><NoTasks /></div>;
+  return (
+    <div className="pane graph-pane">
+      {data.problems.map((problem) => (
+        <p key={problem.message} className="notice">{sentence(problem.message)} {problem.fix && <code>{problem.fix}</code>}</p>
+      ))}
+      <ReactFlowProvider>
+        <Canvas graph={data} selected={filters.task} />
+      </ReactFlowProvider>
+    </div>
+  );
+}
+
+function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) {
+  const { query } = usePlace();
+  const critical = query.get("critical") !== "off";
+  const nodes = useMemo(() => flowNodes(graph, selected), [graph, selected]);
+  const level = useZoomLevel();
+  useEffect(() => seeTasks(graph.nodes), [graph.nodes]);
+  useGraphKeys(graph, selected);
+  useReveal(graph, selected);
+  const begin = useMemo(() => firstView(graph), []); // eslint-disable-line
+  const choose = useCallback((_: unknown, node: Node) => {
+    if (node.type === "task") select(node.id);
+  }, []);
+  return (
+    <div className={`canvas zoom-${level}`}>
+      <ReactFlow
+        nodes={nodes} nodeTypes={TYPES} defaultViewport={begin} minZoom={0.1} maxZoom={2}
+        onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={false} nodesFocusable={false} elementsSelectable={false}
+        disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null} panActivationKeyCode={null} zoomActivationKeyCode="Control"
+        panOnScroll zoomOnDoubleClick={false} preventScrolling proOptions={{ hideAttribution: true }}
+        onNodeClick={choose} onPaneClick={() => selected && closeTask()}
+        aria-label="Tasks by wave"
+      >
+        <Lanes graph={graph} />
+        <Edges graph={graph} selected={selected} critical={critical} />
+        <Overview graph={graph} />
+      </ReactFlow>
+      <LaneHeads graph={graph} />
+      <Toolbar graph={graph} critical={critical} />
+    </div>
+  );
+}
+
+const FRONTIER = new Set<State>(["running", "verifying", "ready"]);
+
+/** 100 %, with the first wave that has ready or running tasks near the left. */
+function firstView(graph: Graph) {
+  const alive = graph.nodes.filter((node) => FRONTIER.has(node.state)).map((node) => node.x);
+  const first = Math.min(...alive, Number.POSITIVE_INFINITY);
+  const x = Number.isFinite(first) && first > 480 ? 120 - first : 0;
+  return { x, y: 0, zoom: 1 };
+}
+
+/** Moves only when the selected task is outside of what is seen. */
+function useReveal(graph: Graph, selected: string | null) {
+  const { getViewport, setCenter, getZoom } = useReactFlow();
+  useEffect(() => {
+    const node = graph.nodes.find((one) => one.id === selected);
+    const canvas = document.querySelector(".graph-pane .canvas");
+    if (!node || !canvas) return;
+    const { x, y, zoom } = getViewport();
+    const left = node.x * zoom + x;
+    const top = node.y * zoom + y;
+    const inside = left >= 0 && top >= 32 && left + node.width * zoom <= canvas.clientWidth && top + node.height * zoom <= canvas.clientHeight;
+    if (!inside) void setCenter(node.x + node.width / 2, node.y + node.height / 2, { zoom: getZoom(), duration: 160 });
+  }, [selected, graph.nodes, getViewport, getZoom, setCenter]);
+}
+
+function flowNodes(graph: Graph, selected: string | null): Node[] {
+  const tabbed = selected ?? focusOf(graph)?.id;
+  return [
+    ...graph.nodes.map((task): Node => ({
+      id: task.id, type: "task", position: { x: task.x, y: task.y }, width: task.width, height: task.height,
+      data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
+    })),
+    ...graph.stacks.map((stack): Node => ({
+      id: `stack ${stack.key}`, type: "stack", position: { x: stack.x, y: stack.y }, width: stack.width, height: stack.height, data: { stack },
+    })),
+  ];
+}

@@ -1,0 +1,53 @@
+// Left and right follow dependencies, up and down stay within the wave.
+import { useReactFlow } from "@xyflow/react";
+import { useEffect } from "react";
+import type { Graph, GraphNode } from "../../../api/work";
+import { useKeys } from "../../../shell/keys";
+import { useQuery } from "../../../router/location";
+import { select } from "../walk";
+import { fit } from "./Toolbar";
+
+export function useGraphKeys(graph: Graph, selected: string | null) {
+  const flow = useReactFlow();
+  const [critical, setCritical] = useQuery("critical");
+  const [, setUnfold] = useQuery("unfold");
+  const go = (to: GraphNode | undefined) => to && select(to.id);
+  const here = graph.nodes.find((node) => node.id === selected) ?? focusOf(graph);
+  useKeys("Graph", [
+    { keys: "ArrowLeft", does: "To a dependency", run: () => go(along(graph, here, "from")) },
+    { keys: "ArrowRight", does: "To a dependent", run: () => go(along(graph, here, "to")) },
+    { keys: "ArrowUp", does: "Up in the wave", run: () => go(within(graph, here, -1)) },
+    { keys: "ArrowDown", does: "Down in the wave", run: () => go(within(graph, here, 1)) },
+    { keys: "0", does: "Fit to view", run: () => fit(flow, graph) },
+    { keys: "+|=", does: "Zoom in", run: () => void flow.zoomIn({ duration: 160 }) },
+    { keys: "-", does: "Zoom out", run: () => void flow.zoomOut({ duration: 160 }) },
+    { keys: "P", does: "Critical path", run: () => setCritical(critical === "off" ? null : "off") },
+    { keys: "E", does: "Fold what was unfolded", run: () => setUnfold(null) },
+  ]);
+  useFocus(selected);
+}
+
+/** The focus goes with the selection when it was on a card before. */
+function useFocus(selected: string | null) {
+  useEffect(() => {
+    if (!document.activeElement?.classList.contains("task-node")) return;
+    requestAnimationFrame(() => document.getElementById(`node-${selected ?? ""}`)?.focus({ preventScroll: true }));
+  }, [selected]);
+}
+
+export function focusOf(graph: Graph) {
+  return graph.nodes.find((node) => node.state === "running" || node.state === "ready") ?? graph.nodes[0];
+}
+
+/** The neighbour that is nearest in height. */
+export function along(graph: Graph, here: GraphNode | undefined, side: "from" | "to") {
+  if (!here) return undefined;
+  const ids = new Set(graph.edges.filter((edge) => (side === "from" ? edge.to : edge.from) === here.id).map((edge) => edge[side]));
+  return graph.nodes.filter((node) => ids.has(node.id)).sort((a, b) => Math.abs(a.y - here.y) - Math.abs(b.y - here.y))[0];
+}
+
+export function within(graph: Graph, here: GraphNode | undefined, by: 1 | -1) {
+  if (!here) return undefined;
+  const wave = graph.nodes.filter((node) => node.wave === here.wave).sort((a, b) => a.y - b.y);
+  return wave[wave.findIndex((node) => node.id === here.id) + by];
+}

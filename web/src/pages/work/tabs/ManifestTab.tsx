@@ -1,0 +1,51 @@
+import { useResource } from "../../../api/resource";
+import { touchesTask, type ManifestPart } from "../../../api/work";
+import { Ago, Bytes } from "../../../format";
+import { plural } from "../../../format/numbers";
+import { Command } from "../../../parts/Command";
+import { Empty, Loaded, sentence } from "../../../parts/States";
+import { StatusGlyph } from "../../../parts/StatusGlyph";
+
+/** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
+export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
+  const part = useResource<ManifestPart>(`/api/work/tasks/${encodeURIComponent(id)}/manifest`, { on: touchesTask(id) });
+  if (!spawned && (part.failure?.status === 404 || part.data?.manifestId === null)) {
+    return <Empty command={`cleo spawn ${id}`}>No entry is expected yet. The prompt names the entry and the file that the agent has to write.</Empty>;
+  }
+  return <Loaded of={part}>{(data) => <Shown part={data} id={id} />}</Loaded>;
+}
+
+function Shown({ part, id }: { part: ManifestPart; id: string }) {
+  return (
+    <>
+      <div className="section">
+        <h3>
+          <StatusGlyph state={part.verdict === "pass" ? "done" : "failed"} />
+          {part.verdict === "pass" ? "The entry and the file hold" : part.violations.length > 0 ? `${plural(part.violations.length, "fault")} found` : "Not there yet"}
+        </h3>
+        <ul className="plain">
+          {part.violations.map((one) => <li key={one.code + one.message} className="bad text">{sentence(one.message)}</li>)}
+        </ul>
+        <dl className="facts">
+          <dt>Entry</dt><dd className="mono">{part.manifestId ?? "unknown"}</dd>
+          <dt>Line</dt><dd>{part.line ?? "not in the manifest"}</dd>
+          <dt>File</dt><dd><span className="mono">{part.outputFile ?? "unknown"}</span>{part.textBytes !== null && <span className="muted"><Bytes n={part.textBytes} /></span>}</dd>
+          {part.spawnedAt && <><dt>Asked for</dt><dd><Ago at={part.spawnedAt} /></dd></>}
+        </dl>
+      </div>
+      {part.entry && (
+        <div className="section">
+          <h3>Entry</h3>
+          <pre className="code" tabIndex={0}>{JSON.stringify(part.entry, null, 2)}</pre>
+        </div>
+      )}
+      {part.text !== null && (
+        <div className="section">
+          <h3>Output file</h3>
+          <pre className="code" tabIndex={0}>{part.text}</pre>
+        </div>
+      )}
+      <div className="section"><Command line={`cleo verify output ${id}`} /></div>
+    </>
+  );
+}

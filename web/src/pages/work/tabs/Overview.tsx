@@ -1,0 +1,215 @@
+import { Fragment, useState } from "react";
+import type { Neighbour, TaskPage } from "../../../api/work";
+import { Ago, Digest, Duration } from "../../../format";
+import { plural } from "../../../format/numbers";
+import { Command } from "../../../parts/Command";
+import { told } from "../../../parts/told";
+import { StatusGlyph } from "../../../parts/StatusGlyph";
+import { STATE_WORDS } from "../../../parts/state";
+import { sentence } from "../../../parts/States";
+import { Link } from "../../../router/Link";
+import { usePlace, withQuery } from "../../../router/location";
+import { GateList } from "./GateList";
+
+export function Overview({ page }: { page: TaskPage }) {
+  return (
+    <>
+      {page.problems.map((problem) => (
+        <p key={problem.message} className="notice">{sentence(problem.message)}</p>
+      ))}
+      <Facts page={page} />
+      {page.task.description !== "" && <Description text={page.task.description} />}
+      <Refused page={page} />
+      <GateList gates={page.gates} />
+      <Criteria page={page} />
+      <Attempts page={page} />
+      <Notes page={page} />
+    </>
+  );
+}
+
+function Facts({ page }: { page: TaskPage }) {
+  const { task, claim, dispatch } = page;
+  return (
+    <div className="section">
+      <dl className="facts">
+        <dt>Status</dt>
+        <dd><Doing page={page} /></dd>
+        {claim && (
+          <>
+            <dt>Claim</dt>
+            <dd>
+              <span className="mono">{claim.holder ?? "nobody"}</span>
+              <span className="muted">epoch {claim.epoch}{claim.expired ? ", expired" : ""}</span>
+              <span className="muted">since <Ago at={claim.since} /></span>
+            </dd>
+          </>
+        )}
+        {dispatch && (
+          <>
+            <dt>Skill</dt>
+            <dd>
+              <span className="mono">{dispatch.skill}</span>
+              <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>{dispatch.strategy}{dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}</Link>
+            </dd>
+          </>
+        )}
+        <Neighbours name="Waits for" list={page.depends} missing={page.missing.map((one) => one.name)} />
+        <Neighbours name="Unblocks" list={page.dependents} />
+        <Neighbours name="Parts" list={page.children} />
+        {task.parent && <><dt>Part of</dt><dd><TaskLink id={task.parent} /></dd></>}
+        {task.files.length > 0 && <><dt>Files</dt><dd className="mono">{task.files.join(", ")}</dd></>}
+        {task.labels.length > 0 && <><dt>Labels</dt><dd>{task.labels.map((label) => <span key={label} className="chip">{label}</span>)}</dd></>}
+        {task.phase && <><dt>Phase</dt><dd>{task.phase}</dd></>}
+        {task.assignedAgent && <><dt>Agent</dt><dd className="mono">{task.assignedAgent}</dd></>}
+        {task.due && <><dt>Due</dt><dd><Ago at={task.due} /></dd></>}
+        <dt>Added</dt>
+        <dd><Ago at={task.createdAt} /></dd>
+      </dl>
+    </div>
+  );
+}
+
+function Doing({ page }: { page: TaskPage }) {
+  const last = page.attempts.at(-1);
+  const running = last && (page.state === "running" || page.state === "verifying");
+  const claimed = page.state === "done" && !page.verified;
+  return (
+    <>
+      {claimed ? "Done, not verified by cleo" : page.state === "done" ? "Done, verified" : STATE_WORDS[page.state]}
+      {running && <span className="muted">attempt {last.attempt}{last.startedAt && <>, <Duration since={last.startedAt} /></>}</span>}
+    </>
+  );
+}
+
+function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbour[]; missing?: string[] }) {
+  if (list.length === 0 && missing.length === 0) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {list.slice(0, 20).map((one) => (
+          <span key={one.id} className="row tight">
+            <StatusGlyph state={one.state} />
+            <TaskLink id={one.id} title={one.title} />
+          </span>
+        ))}
+        {missing.map((one) => <span key={one} className="bad mono" title="There is no such task">{one} (missing)</span>)}
+        {list.length > 20 && <span className="muted">and {list.length - 20} more</span>}
+      </dd>
+    </>
+  );
+}
+
+/** In the panel a task opens beside the list, on a page of its own as a page. */
+export function TaskLink({ id, title }: { id: string; title?: string }) {
+  const { path } = usePlace();
+  const href = path === "/work" ? withQuery({ task: id }) : `/work/${id}`;
+  return <Link className="link mono" href={href} title={title}>{id}</Link>;
+}
+
+/** Folds at six lines, so that nothing under it is pushed out of sight. */
+function Description({ text }: { text: string }) {
+  const long = text.length > 480 || text.split("\n").length > 6;
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="section">
+      <p className={long && !open ? "text six" : "text"}>{text}</p>
+      {long && <button type="button" className="link small" onClick={() => setOpen(!open)}>{open ? "Show less" : "Show all of it"}</button>}
+    </div>
+  );
+}
+
+function Refused({ page }: { page: TaskPage }) {
+  const { refused } = page;
+  if (!refused) return null;
+  return (
+    <div className="section">
+      <h3>
+        Why attempt {refused.attempt} was refused
+        <Link className="aside link" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>Open the run</Link>
+      </h3>
+      <div className="quote bad">
+        {refused.reason && <p className="text">{sentence(refused.reason)}</p>}
+        {refused.missing.filter((line) => line !== refused.reason).map((line) => <p key={line} className="mono muted text">{told(line).words}</p>)}
+        {refused.reason && told(refused.reason).command && <Command line={told(refused.reason).command ?? ""} />}
+      </div>
+    </div>
+  );
+}
+
+function Criteria({ page }: { page: TaskPage }) {
+  const { criteria } = page.gates;
+  if (criteria.length === 0) return null;
+  const proven = criteria.filter((one) => one.state === "proven").length;
+  return (
+    <div className="section">
+      <h3>Accepted when <span className="aside">{proven} of {criteria.length} proven</span></h3>
+      <ol className="criteria">
+        {criteria.map((one) => (
+          <li key={one.number}>
+            <StatusGlyph state={one.state === "proven" ? "done" : one.state === "failed" ? "failed" : one.state === "claimed" ? "done" : "waiting"} verified={one.state === "proven"} label={one.state} />
+            <span className="text">{one.text}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Attempts({ page }: { page: TaskPage }) {
+  if (page.attempts.length === 0 && page.spawns.length === 0) return null;
+  return (
+    <div className="section">
+      <h3>Attempts <span className="aside">{plural(page.attempts.length, "by a run", "by runs")}, {plural(page.spawns.length, "prompt")} made</span></h3>
+      <ul className="attempts">
+        {page.attempts.map((one) => (
+          <li key={`${one.run} ${one.attempt}`} className="row">
+            <StatusGlyph state={one.state === "done" ? "done" : one.state === "running" ? "running" : one.state === "verifying" ? "verifying" : one.state === "waiting" ? "waiting" : "failed"} />
+            <Link className="link" href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</Link>
+            <span className="muted">{one.runner}</span>
+            <span className="grow" />
+            <Duration className="muted" {...(one.endedAt === null && one.startedAt ? { since: one.startedAt } : { ms: one.durationMs })} />
+          </li>
+        ))}
+        {page.spawns.map((one) => (
+          <li key={one.manifestId} className="row">
+            <span className="mono ell">{one.outputFile}</span>
+            <span className="grow" />
+            <Digest value={one.promptDigest} />
+            <Ago className="muted" at={one.at} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Notes({ page }: { page: TaskPage }) {
+  const { notes, acceptance, deliverables } = page.task;
+  const lists: [string, string[]][] = [["Deliverables", deliverables]];
+  if (page.gates.criteria.length === 0) lists.unshift(["Accepted when", acceptance]);
+  return (
+    <>
+      {lists.filter(([, list]) => list.length > 0).map(([name, list]) => (
+        <div key={name} className="section">
+          <h3>{name}</h3>
+          <ul className="plain">{list.map((line) => <li key={line} className="text">{line}</li>)}</ul>
+        </div>
+      ))}
+      {notes.length > 0 && (
+        <div className="section">
+          <h3>Notes</h3>
+          <dl className="notes">
+            {notes.map((note, i) => (
+              <Fragment key={i}>
+                <dt className="small muted">{note.by}, <Ago at={note.at} /></dt>
+                <dd className="text">{note.text}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { useState } from "react";
+import { useResource } from "../../../api/resource";
+import type { Prompt } from "../../../api/work";
+import { Digest } from "../../../format";
+import { count } from "../../../format/numbers";
+import { Button } from "../../../parts/Button";
+import { Command } from "../../../parts/Command";
+import { copy } from "../../../parts/copy";
+import { Loaded } from "../../../parts/States";
+
+/** The prompt as it would be made now; nothing is recorded by looking. */
+export function PromptTab({ id }: { id: string }) {
+  const prompt = useResource<Prompt>(`/api/work/tasks/${encodeURIComponent(id)}/prompt`);
+  return (
+    <Loaded of={prompt} rows={10}>
+      {(data) => (
+        <>
+          <Tokens prompt={data} />
+          {(data.warnings ?? []).map((warning) => <p key={warning} className="notice">{warning}</p>)}
+          <div className="section">
+            <h3>
+              Prompt <Digest value={data.promptDigest} />
+              <span className="aside"><Button small icon="copy" onClick={() => copy(data.prompt, "prompt")}>Copy</Button></span>
+            </h3>
+            <Text text={data.prompt} />
+          </div>
+          <div className="section"><Command line={`cleo spawn ${id}`} /></div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const SHADES = ["var(--n9)", "var(--n8)", "var(--n7)"];
+
+function Tokens({ prompt }: { prompt: Prompt }) {
+  const { total, sections: parts, method } = prompt.tokenEstimate;
+  return (
+    <div className="section">
+      <h3>Tokens <span className="aside">about {count(total)}, as {method}</span></h3>
+      <div className="parts" aria-hidden="true">
+        {parts.map((part, i) => <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />)}
+      </div>
+      <ul className="row wrap small shares">
+        {parts.map((part) => <li key={part.name}><span className="muted">{part.name}</span> {count(part.tokens)}</li>)}
+      </ul>
+      {!prompt.tokenResolution.fullyResolved && <p className="warn small">Without a value: {prompt.tokenResolution.unresolvedTokens.join(", ")}</p>}
+    </div>
+  );
+}
+
+const FIRST = 20_000;
+
+function Text({ text }: { text: string }) {
+  const [whole, setWhole] = useState(text.length <= FIRST);
+  return (
+    <>
+      <pre className="code" tabIndex={0}>{whole ? text : text.slice(0, FIRST)}</pre>
+      {!whole && <Button small onClick={() => setWhole(true)}>Show all {count(text.length)} characters</Button>}
+    </>
+  );
+}

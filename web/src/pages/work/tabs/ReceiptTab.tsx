@@ -1,0 +1,129 @@
+import { useResource } from "../../../api/resource";
+import type { Candidate, Dispatch, Why } from "../../../api/work";
+import { Ago, Digest } from "../../../format";
+import { plural } from "../../../format/numbers";
+import { Command } from "../../../parts/Command";
+import { Loaded } from "../../../parts/States";
+import { StatusGlyph } from "../../../parts/StatusGlyph";
+
+const STRATEGIES = ["override", "label", "type", "keyword", "default"];
+
+/** Why the task gets its skill, and what went into its last prompt. */
+export function ReceiptTab({ id, spawned }: { id: string; spawned: boolean }) {
+  const base = `/api/work/tasks/${encodeURIComponent(id)}`;
+  const dispatch = useResource<Dispatch>(`${base}/dispatch`);
+  const why = useResource<Why>(spawned ? `${base}/why` : null);
+  return (
+    <>
+      <Loaded of={dispatch}>{(data) => <Decision dispatch={data} />}</Loaded>
+      {spawned ? <Loaded of={why}>{(data) => <Kept why={data} />}</Loaded> : <NotSpawned id={id} />}
+    </>
+  );
+}
+
+function NotSpawned({ id }: { id: string }) {
+  return (
+    <div className="section">
+      <h3>Receipt</h3>
+      <p className="muted">{id} has no receipt yet: it gets one when its prompt is made.</p>
+      <Command line={`cleo spawn ${id}`} />
+    </div>
+  );
+}
+
+function Decision({ dispatch }: { dispatch: Dispatch }) {
+  const decided = STRATEGIES.indexOf(dispatch.strategy);
+  return (
+    <div className="section">
+      <h3>Skill <span className="aside">decided by {dispatch.strategy}</span></h3>
+      <p className="strong mono">{dispatch.skill}</p>
+      <p>{dispatch.reason}</p>
+      <ol className="strategies" aria-label="Strategies in the order in which they decide">
+        {STRATEGIES.map((name, i) => (
+          <li key={name} className={i === decided ? "strong" : "muted"} aria-current={i === decided ? "true" : undefined}>
+            <StatusGlyph state={i === decided ? "done" : i < decided ? "skipped" : "waiting"} label={i === decided ? "decided" : i < decided ? "said nothing" : "not asked"} />
+            {name}
+          </li>
+        ))}
+      </ol>
+      <Candidates list={dispatch.candidates.filter((one) => one.skill !== dispatch.skill)} />
+      <Rejected list={dispatch.rejected ?? []} />
+    </div>
+  );
+}
+
+/** Skills that were no candidates, by the reason that they share. */
+function Rejected({ list }: { list: { skill: string; reason: string }[] }) {
+  const reasons = [...new Set(list.map((one) => one.reason))];
+  return reasons.map((reason) => {
+    const skills = list.filter((one) => one.reason === reason).map((one) => one.skill);
+    return (
+      <details key={reason} className="rejected">
+        <summary className="muted">{plural(skills.length, "skill")}: {reason}</summary>
+        <p className="mono muted">{skills.join(", ")}</p>
+      </details>
+    );
+  });
+}
+
+function Candidates({ list }: { list: Candidate[] }) {
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h4 className="caption">Other candidates</h4>
+      <ul className="candidates">
+        {list.map((one) => (
+          <li key={`${one.skill} ${one.strategy}`}>
+            <span className="mono">{one.skill}</span>
+            <span className="muted">{one.strategy}{one.matched.length > 0 ? ` “${one.matched.join("”, “")}”` : ""}: {one.reason}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Kept({ why }: { why: Why }) {
+  const { receipt } = why;
+  return (
+    <>
+      <div className="section">
+        <h3>Last prompt <span className="aside">made <Ago at={why.at} /></span></h3>
+        <p className="row tight">
+          <StatusGlyph state={why.reproduced ? "done" : "needsYou"} label="" />
+          {why.reproduced ? "Made again now, it is the same byte for byte." : "Made again now, it would differ."}
+        </p>
+        {why.fault && <p className="bad">{why.fault}</p>}
+        <dl className="facts">
+          <dt>Digest</dt><dd><Digest value={receipt.promptDigest} /></dd>
+          <dt>Skill file</dt><dd className="mono">{receipt.skillPath}</dd>
+          <dt>Entry</dt><dd className="mono">{receipt.manifestId}</dd>
+          <dt>Verified</dt><dd>{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</dd>
+          {why.forced && <><dt>Forced</dt><dd className="warn">{why.forced}</dd></>}
+        </dl>
+      </div>
+      {why.changed.length > 0 && (
+        <div className="section">
+          <h3>What changed since <span className="aside">{why.changed.length}</span></h3>
+          <ul className="changes">
+            {why.changed.map((one) => (
+              <li key={one.input}>
+                <span className="mono">{one.input}</span>
+                <span className="mono muted text">{one.then ?? "absent"} → {one.now ?? "absent"}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div className="section">
+        <h3>Protocols <span className="aside">{receipt.protocols.length}</span></h3>
+        <ul className="candidates">
+          {receipt.protocols.map((one) => (
+            <li key={one.name}><span className="mono">{one.name} {one.version}</span> <span className="muted">{one.why}</span> <Digest value={one.digest} /></li>
+          ))}
+        </ul>
+      </div>
+      <div className="section"><Command line={`cleo why ${why.taskId}`} /></div>
+    </>
+  );
+}

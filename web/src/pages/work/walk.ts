@@ -1,0 +1,49 @@
+// The tasks in the order in which the present view shows them, so that J and K can walk them.
+import { useMemo } from "react";
+import { create } from "zustand";
+import { navigate, usePlace, withQuery } from "../../router/location";
+import type { State } from "../../parts/state";
+
+interface Seen {
+  id: string;
+  state: State;
+}
+
+const useSeen = create<{ tasks: readonly Seen[] }>()(() => ({ tasks: [] }));
+
+export function seeTasks(tasks: readonly Seen[]) {
+  useSeen.setState({ tasks });
+}
+
+/** Selects a task; the address says which. */
+export function select(id: string) {
+  navigate(withQuery({ task: id }));
+}
+
+export function closeTask() {
+  navigate(withQuery({ task: null, tab: null }));
+}
+
+export function useWalk() {
+  const { query } = usePlace();
+  const now = query.get("task");
+  return useMemo(
+    () => ({
+      step(by: number) {
+        const { tasks } = useSeen.getState();
+        const at = tasks.findIndex((task) => task.id === now);
+        const to = at < 0 ? (by > 0 ? 0 : tasks.length - 1) : Math.min(tasks.length - 1, Math.max(0, at + by));
+        const task = tasks[to];
+        if (task) select(task.id);
+      },
+      next(state: State) {
+        const { tasks } = useSeen.getState();
+        const at = tasks.findIndex((task) => task.id === now);
+        const round = [...tasks.slice(at + 1), ...tasks.slice(0, at + 1)];
+        const task = round.find((one) => one.state === state);
+        if (task) select(task.id);
+      },
+    }),
+    [now],
+  );
+}

@@ -1,0 +1,45 @@
+import * as Radix from "@radix-ui/react-dropdown-menu";
+import { Icon } from "./Icon";
+import type { MenuEntry, MenuItem, MenuProps } from "./Menu";
+
+/** The open menu; it comes with the first click on any of them. */
+export default function MenuOpen({ trigger, entries, label, align = "end" }: MenuProps) {
+  return (
+    <Radix.Root modal={false} defaultOpen>
+      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content className="menu" align={align} sideOffset={4} collisionPadding={8} {...(label ? { "aria-label": label } : {})}>
+          {entries.map((entry, i) => (
+            <Entry key={i} entry={entry} />
+          ))}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+function Entry({ entry }: { entry: MenuEntry }) {
+  if (entry === null) return <Radix.Separator className="rule" />;
+  if (typeof entry === "string") return <Radix.Label className="label">{entry}</Radix.Label>;
+  if (entry.checked !== undefined) return <Choice entry={entry} checked={entry.checked} />;
+  return (
+    <Radix.Item className={entry.danger ? "bad" : ""} disabled={entry.disabled ?? false} onSelect={entry.onSelect}>
+      {entry.icon && <Icon name={entry.icon} />}
+      <span className="grow ell">{entry.label}</span>
+      {entry.shortcut && <kbd>{entry.shortcut}</kbd>}
+    </Radix.Item>
+  );
+}
+
+function Choice({ entry, checked }: { entry: MenuItem; checked: boolean }) {
+  return (
+    <Radix.CheckboxItem
+      checked={checked}
+      onCheckedChange={entry.onSelect}
+      onSelect={(event) => event.preventDefault()}
+    >
+      <span className="tick"><Radix.ItemIndicator><Icon name="check" /></Radix.ItemIndicator></span>
+      <span className="grow ell">{entry.label}</span>
+    </Radix.CheckboxItem>
+  );
+}

@@ -1,0 +1,89 @@
+// Shape first, colour second; the same glyph everywhere, always with a name.
+import type { ReactNode } from "react";
+import { STATE_WORDS, type State } from "./state";
+
+const line = { fill: "none", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
+const inverse = { ...line, stroke: "var(--on-solid)", strokeWidth: 1.7 };
+const ring = <circle cx="8" cy="8" r="5.7" {...line} stroke="var(--n9)" />;
+
+const SHAPES: Record<State, ReactNode> = {
+  waiting: <circle cx="8" cy="8" r="5.7" fill="none" stroke="var(--n9)" strokeWidth="1.5" strokeDasharray="1.9 2.57" />,
+  ready: <circle cx="8" cy="8" r="5.6" fill="none" stroke="var(--n12)" strokeWidth="1.9" />,
+  running: (
+    <>
+      <circle cx="8" cy="8" r="5.6" fill="none" stroke="var(--lake6)" strokeWidth="2" />
+      <path className="turning" d="M8 2.4a5.6 5.6 0 1 1-5.6 5.6" {...line} stroke="var(--lake9)" strokeWidth="2" />
+    </>
+  ),
+  verifying: (
+    <>
+      <circle cx="8" cy="8" r="5.7" {...line} stroke="var(--lake9)" />
+      <path d="M5.3 8.2l1.9 1.9 3.5-3.9" {...line} stroke="var(--lake9)" />
+    </>
+  ),
+  done: (
+    <>
+      <circle cx="8" cy="8" r="6.5" fill="var(--green9)" />
+      <path d="M5 8.2l2.1 2.1L11 6" {...inverse} />
+    </>
+  ),
+  failed: (
+    <>
+      <path d="M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3z" fill="var(--red9)" />
+      <path d="M5.7 5.7l4.6 4.6M10.3 5.7l-4.6 4.6" {...inverse} />
+    </>
+  ),
+  needsYou: (
+    <>
+      <path d="M8 1.2l6.8 6.8L8 14.8 1.2 8z" fill="var(--amber9)" />
+      <path d="M8 5v3.6M8 10.9v.1" {...inverse} />
+    </>
+  ),
+  review: (
+    <>
+      <circle cx="8" cy="8" r="5.7" {...line} stroke="var(--amber9)" />
+      <path d="M8 2.3a5.7 5.7 0 0 1 0 11.4z" fill="var(--amber9)" />
+    </>
+  ),
+  paused: (
+    <>
+      {ring}
+      <path d="M6.5 6v4M9.5 6v4" {...line} stroke="var(--n9)" />
+    </>
+  ),
+  skipped: (
+    <>
+      {ring}
+      <path d="M5.5 8h5" {...line} stroke="var(--n9)" />
+    </>
+  ),
+  cancelled: (
+    <>
+      {ring}
+      <path d="M5.6 10.4l4.8-4.8" {...line} stroke="var(--n9)" />
+    </>
+  ),
+};
+
+const CLAIMED = (
+  <>
+    <circle cx="8" cy="8" r="6.5" fill="var(--n9)" />
+    <path d="M5 8.2l2.1 2.1L11 6" {...inverse} />
+  </>
+);
+
+/**
+ * Give `label=""` where the word stands beside it as text. What is done but was not checked by cleo
+ * is grey: give `verified={false}`.
+ */
+export function StatusGlyph({ state, label, verified = true }: { state: State; label?: string; verified?: boolean }) {
+  const claimed = state === "done" && !verified;
+  const name = label ?? (claimed ? "Done, not verified" : STATE_WORDS[state]);
+  const named = name === "" ? { "aria-hidden": true } : { role: "img", "aria-label": name };
+  return (
+    <svg className="glyph" viewBox="0 0 16 16" {...named}>
+      {name !== "" && <title>{name}</title>}
+      {claimed ? CLAIMED : SHAPES[state]}
+    </svg>
+  );
+}

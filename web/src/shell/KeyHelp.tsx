@@ -1,0 +1,30 @@
+import { Dialog } from "../parts/Dialog";
+import { keysNow, setSingleKeys, spelled, useKeySettings } from "./keys";
+
+/** The keys that hold on the page under it. */
+export default function KeyHelp({ onClose }: { onClose: () => void }) {
+  const single = useKeySettings((settings) => settings.single);
+  return (
+    <Dialog title="Keys" onClose={onClose} wide>
+      <div className="key-help">
+        {keysNow().reverse().map(({ group, bindings }) => (
+          <section key={group}>
+            <h3 className="caption">{group}</h3>
+            <dl>
+              {bindings.map(({ keys, does }) => (
+                <div key={keys} className="row">
+                  <dt className="row">{spelled(keys).map((key, i) => <kbd key={i}>{key}</kbd>)}</dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <label className="check">
+        <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />
+        Single keys work when nothing is being typed
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,110 @@
+// Keys of the page. Single keys are off while typing, and can be switched off altogether.
+import { useEffect, useRef } from "react";
+import { create } from "zustand";
+
+export interface Binding {
+  /** "J", "Shift+N", "Mod+K", "G W" (one after the other), "ArrowLeft". Several: "J|ArrowDown". */
+  keys: string;
+  does: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+interface Layer {
+  group: string;
+  bindings: Binding[];
+}
+
+const layers: { current: Layer }[] = [];
+
+function kept() {
+  try {
+    return localStorage.getItem("cleo.keys");
+  } catch {
+    return null;
+  }
+}
+
+export const useKeySettings = create<{ single: boolean }>()(() => ({ single: kept() !== "off" }));
+
+export function setSingleKeys(single: boolean) {
+  localStorage.setItem("cleo.keys", single ? "on" : "off");
+  useKeySettings.setState({ single });
+}
+
+/** Keys that hold while the component is there; a later layer stands before an earlier one. */
+export function useKeys(group: string, bindings: Binding[]) {
+  const layer = useRef<Layer>({ group, bindings });
+  useEffect(() => {
+    layer.current = { group, bindings };
+  });
+  useEffect(() => {
+    layers.push(layer);
+    return () => {
+      layers.splice(layers.indexOf(layer), 1);
+    };
+  }, []);
+}
+
+/** What the keys do now, for the page that `?` opens. */
+export function keysNow(): Layer[] {
+  return layers.map((layer) => layer.current).filter((layer) => layer.bindings.length > 0);
+}
+
+let before = { key: "", at: 0 };
+
+window.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const key = nameOf(event);
+  const sequence = Date.now() - before.at < 1200 ? `${before.key} ${key}` : "";
+  before = { key, at: Date.now() };
+  if (!mayPress(event, key)) return;
+  const binding = find(sequence) ?? find(key);
+  if (!binding) return;
+  event.preventDefault();
+  before.at = 0;
+  binding.run(event);
+});
+
+function find(key: string): Binding | undefined {
+  if (key === "") return undefined;
+  for (const layer of [...layers].reverse()) {
+    const found = layer.current.bindings.find((binding) => binding.keys.split("|").includes(key));
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function nameOf(event: KeyboardEvent) {
+  const letter = event.key.length === 1;
+  const key = letter ? event.key.toUpperCase() : event.key;
+  const shift = event.shiftKey && (!letter || /[A-Z]/.test(key)) ? "Shift+" : "";
+  return `${event.metaKey || event.ctrlKey ? "Mod+" : ""}${event.altKey ? "Alt+" : ""}${shift}${key === " " ? "Space" : key}`;
+}
+
+function mayPress(event: KeyboardEvent, key: string) {
+  if (key.startsWith("Mod+")) return true;
+  const target = event.target instanceof Element ? event.target : document.body;
+  if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]")) return key === "Escape";
+  if (target.closest("[role=menu], dialog[open], [role=listbox]")) return false;
+  if ((key === "Enter" || key === "Space") && target.closest("a, button, summary, input")) return false;
+  if (key.startsWith("Arrow") && target.closest("[role=tablist], [role=radiogroup], [type=radio], [data-own-keys]")) return false;
+  return useKeySettings.getState().single || key.length > 1;
+}
+
+export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+/** Keys as people read them. */
+export function spelled(keys: string): string[] {
+  const first = keys.split("|")[0] ?? "";
+  return first.split(" ").map((key) =>
+    key
+      .replace("Mod+", isMac ? "⌘" : "Ctrl ")
+      .replace("Shift+", "Shift ")
+      .replace("Alt+", "Alt ")
+      .replace("ArrowLeft", "←")
+      .replace("ArrowRight", "→")
+      .replace("ArrowUp", "↑")
+      .replace("ArrowDown", "↓")
+      .replace("Escape", "Esc"),
+  );
+}

@@ -1,0 +1,33 @@
+import type { IconName } from "../parts/Icon";
+import type { Status } from "../api/status";
+
+export interface Where {
+  href: string;
+  label: string;
+  icon: IconName;
+  /** The key after G. */
+  key: string;
+  count?: (counts: Status["counts"]) => number;
+}
+
+export const WORK: Where[] = [
+  { href: "/work", label: "Work", icon: "work", key: "W", count: (counts) => counts.openTasks },
+  { href: "/runs", label: "Runs", icon: "runs", key: "R" },
+  { href: "/", label: "Ask", icon: "ask", key: "Q" },
+];
+
+export const AGENTS: Where[] = [
+  { href: "/agents", label: "Overview", icon: "overview", key: "A" },
+  { href: "/agents/architecture", label: "Architecture", icon: "architecture", key: "X" },
+  { href: "/agents/manage", label: "Manage", icon: "manage", key: "M", count: (counts) => counts.agents },
+  { href: "/agents/chat", label: "Chat", icon: "chat", key: "C", count: (counts) => counts.conversations },
+  { href: "/agents/tasks", label: "Tasks", icon: "board", key: "T", count: (counts) => counts.openAgentTasks },
+];
+
+export const PLACES = [...WORK, ...AGENTS];
+
+/** Whether a page belongs to a place of the sidebar. */
+export function isAt(href: string, path: string) {
+  if (href === "/" || href === "/agents") return path === href;
+  return path === href || path.startsWith(href + "/");
+}

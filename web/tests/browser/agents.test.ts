@@ -1,0 +1,402 @@
+// The pages of agents: how they look, and what a person does on them.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { agency, ANSWER, fresh, type Agency } from "./agency";
+import { type Look, type Size, type Theme, type World } from "./world";
+
+const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const PAGES: [string, string][] = [
+  ["agents", "/agents"],
+  ["agents-architecture", "/agents/architecture"],
+  ["agents-manage", "/agents/manage"],
+  ["agents-manage-edit", "/agents/manage?agent=toby-technical"],
+  ["agents-chat", "/agents/chat"],
+  ["agents-tasks", "/agents/tasks"],
+  ["agents-tasks-edit", "/agents/tasks?task=T1"],
+];
+
+let world: Agency;
+before(async () => {
+  world = await agency();
+});
+after(() => world.end());
+
+/** A page that fails soon where something does not come. */
+async function open(path: string, theme: Theme = "light", size: Size = "desk", of: World = world): Promise<Look> {
+  const look = await of.open(path, theme, size);
+  look.page.setDefaultTimeout(6000);
+  return look;
+}
+
+async function fine(look: Look) {
+  assert.deepEqual(await look.axe(), []);
+  assert.equal(await look.sideways(), false, "something makes the page wider than its window");
+  assert.deepEqual(look.faults, []);
+}
+
+for (const [name, path] of PAGES) {
+  for (const [theme, size] of LOOKS) {
+    test(`${path}, ${theme}, ${size}`, async () => {
+      const look = await open(path, theme, size);
+      if (name === "agents-architecture") await look.page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the history of the war to me.");
+      if (name === "agents-architecture") await look.page.getByText(/reaches Toby/).or(look.page.getByText(/Toby wins/)).first().waitFor();
+      await look.shot(`${name}-${size}-${theme}`);
+      await fine(look);
+      await look.close();
+    });
+  }
+}
+
+test("an agent with tags is created, stands in the graph, and a message reaches it", async () => {
+  const look = await open("/agents/manage");
+  const { page } = look;
+  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Lore keeper");
+  await page.getByLabel("Tags").fill("warcraft, lore, second war,");
+  await page.getByLabel("Try it").fill("Explain the Second War in Warcraft.");
+  await page.getByText("Lore keeper wins 7 to 6.").waitFor();
+  await look.shot("agents-manage-try-out");
+  await fine(look);
+  await page.getByRole("tab", { name: "Prompt" }).click();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("You know Azeroth.");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByRole("table").getByRole("button", { name: "Lore keeper", exact: true }).waitFor();
+
+  await look.go("/agents/architecture");
+  await page.getByRole("group", { name: /^Lore keeper, / }).waitFor();
+  await page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the Second War in Warcraft.");
+  await page.getByText(/^reaches Lore keeper, 7 to 6$/).waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const monitor = page.getByRole("region", { name: "Live monitor" });
+  await monitor.getByText("Handing the message to Lore keeper").waitFor();
+  await monitor.getByText("Completed").waitFor();
+  await monitor.getByText("Second War", { exact: true }).waitFor();
+  const newest = page.getByRole("list", { name: "Delegations" }).getByRole("button").first();
+  assert.match((await newest.innerText()).replace(/\s+/g, " "), /Lore keeper 7 Explain the Second War in Warcraft\./);
+  await newest.click();
+  await page.getByText("Replayed with the agents of now: same result.").waitFor();
+  await look.shot("agents-architecture-explained");
+  await fine(look);
+  await look.close();
+});
+
+test("the parts of every score add up to its total", async () => {
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  await page.getByRole("list", { name: "Delegations" }).getByRole("button").nth(1).click();
+  await page.getByText(/Replayed|changed since/).waitFor();
+  const rows = await page.getByRole("list", { name: "Candidates with their scores" }).getByRole("button").all();
+  assert.ok(rows.length > 1);
+  for (const row of rows) {
+    const text = await row.innerText();
+    const total = Number(/^\d+$/m.exec(text)?.[0]);
+    const parts = [...text.matchAll(/\+(\d+)|words (\d+)/g)].reduce((sum, [, tag, words]) => sum + Number(tag ?? words), 0);
+    assert.equal(parts, total, text);
+  }
+  await look.close();
+});
+
+test("a message is answered word by word, and can be stopped", async () => {
+  world.pace = 400;
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  await page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the history of data");
+  await page.keyboard.press("Control+Enter");
+  const monitor = page.getByRole("region", { name: "Live monitor" });
+  await monitor.getByText(/^The \*\*Second/).waitFor();
+  await page.getByRole("group", { name: /^Toby, / }).getByRole("img", { name: "answers now" }).waitFor();
+  await look.shot("agents-architecture-live");
+  await monitor.getByRole("button", { name: "Stop" }).click();
+  await monitor.getByText("Stopped").waitFor();
+  assert.deepEqual(look.faults, []);
+  world.pace = 5;
+  await look.close();
+});
+
+test("a change of a design is asked for with what it was, confirmed with a key, and stays", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("Talk to").selectOption("chat");
+  await page.getByLabel("First message").fill("change button radius to full for client 6");
+  await page.keyboard.press("Enter");
+  const card = page.getByRole("group", { name: /button radius to full/i });
+  await card.waitFor();
+  assert.match((await card.getByRole("row", { name: /button radius/ }).innerText()).replace(/\s+/g, " "), /button radius small → full/);
+  await look.shot("agents-chat-confirm");
+  await fine(look);
+  await card.focus();
+  await page.keyboard.press("y");
+  await page.getByText(/^Confirmed \d/).waitFor();
+  await card.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText(/^Confirmed \d/).waitFor();
+  await look.shot("agents-chat-confirmed");
+  await fine(look);
+  const design = world.cleo("chat", "--message", "show me my design for client 6", "--conversation", "other");
+  assert.match(design, /"radius":"full"/);
+  assert.match(design, /"style":"solid"/);
+  await look.close();
+});
+
+test("one of several components is chosen by its number, and what destroys says so", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("Talk to").selectOption("chat");
+  await page.getByLabel("First message").fill("update title of my card component for client 6 to Shop");
+  await page.keyboard.press("Enter");
+  const choice = page.getByRole("group", { name: "Which component is meant?" });
+  await choice.waitFor();
+  await look.shot("agents-chat-select");
+  await fine(look);
+  await choice.focus();
+  await page.keyboard.press("1");
+  const change = page.getByRole("group", { name: /Change component 101/ });
+  await change.waitFor();
+  await change.getByRole("button", { name: /^Cancel/ }).click();
+  await page.getByText(/^Cancelled \d/).waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("delete component 103 for client 6");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: /^Delete component 103/ }).waitFor();
+  await look.shot("agents-chat-delete");
+  await fine(look);
+  await look.close();
+});
+
+test("a conversation is routed, says to whom and why, and is there after a reload", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("First message").fill("Explain the history of data");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article", { name: "Toby" }).getByText("Stormwind").waitFor();
+  await page.getByText(/^→ Toby, score \d+$/).click();
+  await page.getByText(/Toby wins/).waitFor();
+  await look.shot("agents-chat-routed");
+  await fine(look);
+  await page.reload();
+  await page.getByRole("article", { name: "You" }).getByText("Explain the history of data").waitFor();
+  assert.equal(await page.getByRole("article", { name: "You" }).count(), 1, "the message was taken once");
+  await look.close();
+});
+
+test("a draft is kept until it is sent", async () => {
+  const look = await open("/agents/chat");
+  await look.page.getByLabel("First message").fill("not sent yet");
+  await look.go("/agents/tasks");
+  await look.go("/agents/chat");
+  assert.equal(await look.page.getByLabel("First message").inputValue(), "not sent yet");
+  await look.close();
+});
+
+test("a card is dragged to done", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  const card = page.getByRole("region", { name: /^To do/ }).getByText("Estimate fees");
+  const done = page.getByRole("region", { name: /^Done/ });
+  const from = await card.boundingBox();
+  const to = await done.boundingBox();
+  assert.ok(from && to);
+  await page.mouse.move(from.x + 8, from.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 40, from.y + 20, { steps: 4 });
+  await page.mouse.move(to.x + 80, to.y + 120, { steps: 8 });
+  await look.shot("agents-tasks-drag");
+  await page.mouse.up();
+  await done.getByText("Estimate fees").waitFor();
+  await page.getByText("Moved to done.").waitFor();
+  assert.match(world.cleo("show", "T5"), /"status":"done"/);
+  await look.close();
+});
+
+test("a card that the server refuses goes back with the reason", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  await page.getByRole("button", { name: /^Move T3/ }).click();
+  await page.getByRole("menuitem", { name: "Done" }).click();
+  await page.getByRole("alert").getByText("stays where it was").waitFor();
+  await page.getByRole("region", { name: /^Doing/ }).getByText("Write refund mail").waitFor();
+  await look.shot("agents-tasks-refused");
+  await fine(look);
+  await look.close();
+});
+
+test("a card is moved with keys, and moved back by Undo", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  await page.getByRole("button", { name: /Fix onboarding/ }).first().focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.getByRole("region", { name: /^Doing/ }).getByText("Fix onboarding").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("region", { name: /^To do/ }).getByText("Fix onboarding").waitFor();
+  await look.close();
+});
+
+test("a task is created, and the router says who fits", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  await page.keyboard.press("c");
+  await page.getByLabel("Title", { exact: true }).fill("Solve the algebra of fees");
+  await page.getByRole("button", { name: "Suggest" }).click();
+  await page.getByText(/Peter wins/).waitFor();
+  await look.shot("agents-tasks-new");
+  await fine(look);
+  await page.getByRole("button", { name: "Create task" }).click();
+  await page.getByRole("region", { name: /^To do/ }).getByText("Solve the algebra of fees").waitFor();
+  await look.close();
+});
+
+test("filters stand in the address", async () => {
+  const look = await open("/agents/tasks?status=review&priority=high");
+  await look.page.getByRole("region", { name: /^Review/ }).getByText("Palette contrast").waitFor();
+  assert.equal(await look.page.getByText("Fix onboarding").count(), 0);
+  await look.close();
+});
+
+test("an agent is paused at once and the way back is offered", async () => {
+  const look = await open("/agents/manage");
+  const { page } = look;
+  await page.getByRole("button", { name: "Actions for Peter" }).click();
+  await page.getByRole("menuitem", { name: "Pause" }).click();
+  await page.getByRole("link", { name: "Paused 2" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("link", { name: "Paused 1" }).waitFor();
+  await look.close();
+});
+
+test("what is wrong with a field is said at the field", async () => {
+  const look = await open("/agents/manage?agent=billing-helper");
+  const { page } = look;
+  await page.getByRole("tab", { name: "Config" }).click();
+  await page.getByLabel("Temperature").fill("3");
+  await page.getByLabel("Temperature").blur();
+  await page.getByText("The temperature is 3; it goes from 0 to 2.").waitFor();
+  await page.getByLabel("Temperature").fill("1");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  assert.match(world.cleo("agents", "show", "billing-helper"), /"temperature":1/);
+  await look.close();
+});
+
+test("an agent that somebody else saved meanwhile is not written over", async () => {
+  const look = await open("/agents/manage?agent=billing-helper");
+  const { page } = look;
+  await page.getByLabel("Description").fill("mine");
+  world.cleo("agents", "update", "billing-helper", "--description", "theirs");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Theirs:").first().waitFor();
+  await look.shot("agents-manage-conflict");
+  await fine(look);
+  await page.getByRole("radio", { name: /Theirs/ }).check();
+  await page.getByRole("button", { name: "Go on with these" }).click();
+  assert.equal(await page.getByLabel("Description").inputValue(), "theirs");
+  await look.close();
+});
+
+test("what another program does is seen without a reload", async () => {
+  const look = await open("/agents/manage");
+  world.cleo("agents", "register", "From a shell", "--tag", "shell", "--prompt", "p");
+  await look.page.getByRole("table").getByText("From a shell").waitFor();
+  await look.close();
+});
+
+test("what strangers wrote is text", async () => {
+  for (const path of ["/agents", "/agents/architecture", "/agents/manage?agent=evil", "/agents/tasks?task=T4"]) {
+    const look = await open(path);
+    await look.page.getByText("<img src=x").first().waitFor();
+    assert.equal(await look.page.evaluate(() => (window as { evil?: number }).evil), undefined, path);
+    assert.equal(await look.page.locator("main img, main script").count(), 0, path);
+    await look.close();
+  }
+});
+
+test("an answer of a model is laid out, and nothing of it is HTML", async () => {
+  const look = await open("/agents/architecture");
+  await look.page.getByRole("tab", { name: "Executions" }).click();
+  await look.page.getByRole("list", { name: "Executions" }).getByRole("link").filter({ hasText: "Explain the data" }).first().click();
+  const monitor = look.page.getByRole("region", { name: "Live monitor" });
+  assert.equal(await monitor.locator("strong").innerText(), "Second War");
+  assert.ok(ANSWER.includes("**Second War**"));
+  await look.close();
+});
+
+test("nothing moves once the data is there", async () => {
+  for (const path of ["/agents", "/agents/architecture", "/agents/manage", "/agents/tasks"]) {
+    const look = await open(path);
+    const shift = await look.page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+          }).observe({ type: "layout-shift" });
+          setTimeout(() => done(sum), 600);
+        }),
+    );
+    assert.equal(shift, 0, path);
+    await look.close();
+  }
+});
+
+test("a workspace in which nothing happened says how to begin", async () => {
+  const empty = await fresh();
+  for (const [path, words] of [
+    ["/agents", "First steps"],
+    ["/agents/architecture", "No delegations yet. Run a message to see why it goes where it goes."],
+    ["/agents/chat", "No conversations yet. Write the first message."],
+    ["/agents/tasks", "No tasks yet. Create one and assign it to an agent."],
+  ] as const) {
+    const look = await open(path, "light", "desk", empty);
+    await look.page.getByText(words).first().waitFor();
+    await fine(look);
+    await look.close();
+  }
+  await empty.end();
+});
+
+test("what does not exist says so", async () => {
+  for (const [path, words] of [
+    ["/agents/manage?agent=nobody", "nobody does not exist here."],
+    ["/agents/chat/conv_0", /there is no conversation/i],
+    ["/agents/tasks?task=T999", /there is no task T999/i],
+  ] as const) {
+    const look = await open(path);
+    await look.page.getByText(words).first().waitFor();
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+});
+
+test("a box of the graph is moved with the arrow keys, stays there, and is put back", async () => {
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  const box = page.getByRole("group", { name: /^Ami, / });
+  await box.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/agent=ami-creative/);
+  await look.go("/agents/architecture");
+  await box.click();
+  const before = await box.boundingBox();
+  for (let times = 0; times < 4; times++) await page.keyboard.press("Shift+ArrowDown");
+  const after = await box.boundingBox();
+  assert.ok(before && after && after.y > before.y, "it moved down");
+  await page.getByRole("button", { name: "Reset layout" }).click();
+  await page.getByRole("button", { name: "Reset layout", disabled: true }).waitFor();
+  await look.close();
+});
+
+test("a conversation is renamed and archived", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("First message").fill("Explain the history of names");
+  await page.keyboard.press("Enter");
+  await page.getByRole("article", { name: "Toby" }).getByText("Stormwind").waitFor();
+  await page.getByRole("button", { name: "Actions for the conversation" }).click();
+  await page.getByRole("menuitem", { name: "Rename…" }).click();
+  await page.getByLabel("Title").fill("Names");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("navigation", { name: "Conversations" }).getByText("Names", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Actions for the conversation" }).click();
+  await page.getByRole("menuitem", { name: "Archive…" }).click();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("navigation", { name: "Conversations" }).getByText("Names", { exact: true }).waitFor({ state: "detached" });
+  await look.close();
+});

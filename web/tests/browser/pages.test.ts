@@ -1,0 +1,86 @@
+// Every page, in both themes and at both widths: no fault, nothing sideways, nothing that axe finds.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { notes } from "./notes";
+import { type Size, type Theme, type World } from "./world";
+
+const PAGES: [string, string][] = [
+  ["ask", "/"],
+  ["work", "/work?epic=T1"],
+  ["work-task", "/work?epic=T1&task=T4"],
+  ["work-list", "/work?view=list&epic=T1"],
+  ["work-board", "/work?view=board&epic=T1"],
+  ["task", "/work/T4"],
+  ["task-receipt", "/work/T5?tab=receipt"],
+  ["task-prompt", "/work/T7?tab=prompt"],
+  ["task-manifest", "/work/T5?tab=manifest"],
+  ["task-evidence", "/work/T7?tab=evidence"],
+  ["runs", "/runs"],
+  ["more", "/more"],
+  ["not-there", "/work/T999"],
+  ["no-page", "/nowhere"],
+  ["sign-in", "/sign-in"],
+];
+const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+
+let world: World;
+before(async () => {
+  world = await notes();
+});
+after(() => world.end());
+
+for (const [name, path] of PAGES) {
+  for (const [theme, size] of LOOKS) {
+    test(`${path}, ${theme}, ${size}`, async () => {
+      const look = await world.open(path, theme, size);
+      await look.shot(`${name}-${size}-${theme}`);
+      const found = await look.axe();
+      assert.deepEqual(found, []);
+      assert.equal(await look.sideways(), false, "something makes the page wider than its window");
+      assert.deepEqual(look.faults, []);
+      await look.close();
+    });
+  }
+}
+
+test("a run, in both themes and at both widths", async () => {
+  const { runs } = JSON.parse(await (await fetch(`${world.address}/api/runs`)).text()) as { runs: { id: string; status: string }[] };
+  const failed = runs.find((run) => run.status === "failed");
+  assert.ok(failed);
+  for (const [theme, size] of LOOKS) {
+    const look = await world.open(`/runs/${failed.id}`, theme, size);
+    await look.page.getByRole("heading", { name: "What cleo found" }).waitFor();
+    await look.shot(`run-${size}-${theme}`);
+    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
+    assert.equal(await look.sideways(), false);
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+});
+
+test("what strangers wrote is text", async () => {
+  for (const path of ["/work?epic=T1", "/work?view=list", "/work?view=board", "/work/T22"]) {
+    const look = await world.open(path);
+    assert.equal(await look.page.evaluate(() => (window as { evil?: number }).evil), undefined, path);
+    assert.equal(await look.page.locator("main img, main script").count(), 0, path);
+    await look.close();
+  }
+});
+
+test("nothing moves once the data is there", async () => {
+  for (const path of ["/work?view=list", "/runs", "/work/T4"]) {
+    const look = await world.open(path);
+    const shift = await look.page.evaluate(
+      () =>
+        new Promise<number>((done) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+          }).observe({ type: "layout-shift" });
+          setTimeout(() => done(sum), 600);
+        }),
+    );
+    assert.equal(shift, 0, path);
+    await look.close();
+  }
+});

@@ -1,0 +1,180 @@
+// A workspace of its own with a real server over it, and a browser that looks at its pages.
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+
+export const project = projectFolder();
+const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
+const shots = process.env["CLEO_SCREENSHOTS"];
+/** A folder like web/dist that is newer than what is embedded. */
+const freshPages = process.env["CLEO_PAGES"];
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export type Theme = "light" | "dark";
+export type Size = "desk" | "phone";
+export const SIZES: Record<Size, { width: number; height: number }> = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+export class World {
+  readonly folder = mkdtempSync(join(tmpdir(), "cleo-pages-"));
+  private server: ChildProcess | null = null;
+  private browser: Browser | null = null;
+  address = "";
+
+  /** Runs a command in the workspace and gives back what it prints. */
+  cleo(...words: string[]): string {
+    return execFileSync(cleo, words, { cwd: this.folder, env: this.environment(), encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  }
+
+  /** The same where a failure is expected too. */
+  tries(...words: string[]): string {
+    try {
+      return this.cleo(...words);
+    } catch (fault) {
+      return String((fault as { stdout?: unknown }).stdout ?? "");
+    }
+  }
+
+  starts(...words: string[]): ChildProcess {
+    return spawn(cleo, words, { cwd: this.folder, env: this.environment(), stdio: "ignore" });
+  }
+
+  /** Any free port, or the one of a server that was there before. */
+  async serve(port = "0") {
+    const server = spawn(cleo, ["serve", "--port", port, "--json"], { cwd: this.folder, env: this.environment(), stdio: ["ignore", "pipe", "inherit"] });
+    this.server = server;
+    this.address = await new Promise<string>((found, failed) => {
+      let text = "";
+      server.stdout.on("data", (piece: Buffer) => {
+        text += piece.toString();
+        const url = /"url":"([^"]+)"/.exec(text)?.[1];
+        if (url) found(url);
+      });
+      server.on("exit", (code) => failed(new Error(`cleo serve ended with ${code}: ${text}`)));
+    });
+  }
+
+  async stopServer() {
+    const server = this.server;
+    this.server = null;
+    if (!server || server.exitCode !== null) return;
+    await new Promise((ended) => {
+      server.on("exit", ended);
+      server.kill("SIGTERM");
+    });
+  }
+
+  async open(path: string, theme: Theme = "light", size: Size = "desk"): Promise<Look> {
+    this.browser ??= await launch();
+    const phone = size === "phone";
+    const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    if (freshPages) await serveFresh(context, freshPages, this.address);
+    context.setDefaultTimeout(10_000);
+    const look = new Look(context, await context.newPage(), this.address);
+    await look.go(path);
+    return look;
+  }
+
+  async end() {
+    await this.browser?.close();
+    await this.stopServer();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private environment() {
+    return {
+      PATH: `${dirname(cleo)}${delimiter}${process.env["PATH"] ?? ""}`,
+      HOME: this.folder, XDG_CONFIG_HOME: join(this.folder, ".config"), XDG_DATA_HOME: join(this.folder, ".data"),
+      CLEO_PROGRAM: cleo, USER: "dana", NO_COLOR: "1", LANG: "C.UTF-8", RUST_BACKTRACE: "0",
+    };
+  }
+}
+
+/** A page that is being looked at, and everything that went wrong on it. */
+export class Look {
+  readonly faults: string[] = [];
+  /** Requests that are not answered yet, without the stream of events. */
+  private readonly asked = new Set<unknown>();
+
+  constructor(private readonly context: BrowserContext, readonly page: Page, private readonly address: string) {
+    page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
+    });
+    page.on("requestfinished", (request) => this.asked.delete(request));
+    page.on("requestfailed", (request) => this.asked.delete(request));
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.pathname !== "/api/events") this.asked.add(request);
+      if (url.origin !== address && url.protocol.startsWith("http")) this.faults.push(`a request to ${url.origin}`);
+    });
+  }
+
+  async go(path: string) {
+    await this.page.goto(this.address + path);
+    await this.settled();
+  }
+
+  /** The page itself is there, everything that it asked for is answered, and it shows no ghosts any more. */
+  async settled() {
+    await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
+    for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
+    await this.page.waitForFunction(() => document.querySelector("main .ghost") === null);
+    await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
+  }
+
+  /** What axe finds by the rules of WCAG 2.2 A and AA, one line each. */
+  async axe(): Promise<string[]> {
+    await this.page.evaluate(axeSource);
+    return this.page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: { run: (context: unknown, options: unknown) => Promise<{ violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] }> } };
+      const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+      return violations.flatMap((one) => one.nodes.slice(0, 4).map((node) => `${one.id}: ${one.help} at ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+    });
+  }
+
+  /** Whether anything makes the page wider than its window. */
+  async sideways(): Promise<boolean> {
+    return this.page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+  }
+
+  /** Kept as a file when CLEO_SCREENSHOTS names a folder. */
+  async shot(name: string) {
+    if (!shots) return;
+    mkdirSync(shots, { recursive: true });
+    await this.page.screenshot({ path: join(shots, `${name}.png`), animations: "disabled" });
+  }
+
+  async close() {
+    await this.context.close();
+  }
+}
+
+/** Pages from a folder in the place of those in the binary: no cargo build after every change. */
+async function serveFresh(context: BrowserContext, dist: string, address: string) {
+  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
+    if (route.request().resourceType() !== "document") return route.fallback();
+    const response = await route.fetch({ maxRedirects: 0 });
+    const html = readFileSync(join(dist, "index.html"), "utf8");
+    const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
+    return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
+  });
+}
+
+async function launch() {
+  const path = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+  if (!path) throw new Error("there is no chromium");
+  return chromium.launch({
+    executablePath: path,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+function projectFolder() {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, "Cargo.toml"))) folder = dirname(folder);
+  return folder;
+}

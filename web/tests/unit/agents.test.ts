@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { askedFor } from "../../src/agents/ask";
+import { changes, differing, draftOfRow, EMPTY, fieldOf, withTags } from "../../src/agents/draft";
+import { picture } from "../../src/agents/graph";
+import type { Agent, Pending, Routed, Said } from "../../src/agents/types";
+import { entries } from "../../src/pages/agents-chat/thread";
+import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words";
+
+const CONFIRM: Pending = { kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], expires: "2026-11-22T12:00:00Z" };
+
+test("a change of a design is shown with what it was", () => {
+  const asked = askedFor(CONFIRM, "You want to change the button radius to full. Should I proceed?\nFor client 6: button radius is small now.", []);
+  assert.equal(asked.question, "You want to change the button radius to full. Should I proceed?");
+  assert.deepEqual(asked.changes, [{ label: "button radius", before: "small", after: "full" }]);
+  assert.equal(asked.verb, "Confirm");
+  assert.equal(asked.destructive, false);
+});
+
+test("a change of a component takes what it was from what a tool read", () => {
+  const pending = { ...CONFIRM, tool: "updateComponent", args: { clientId: "6", componentId: "101", updates: { "props.title": "Welcome" } } };
+  const calls = [{ name: "getComponent", args: {}, result: { components: [{ componentId: "101", props: { title: "Home" } }] } }];
+  assert.deepEqual(askedFor(pending, "Should I proceed?", calls).changes, [{ label: "title", before: "Home", after: "Welcome" }]);
+  assert.deepEqual(askedFor(pending, "Should I proceed?", []).changes, [{ label: "title", before: null, after: "Welcome" }]);
+});
+
+test("what destroys says so on its button", () => {
+  const reply = "Understood: delete component 103 of client 6.\nAction: none yet.\nNext: should I proceed? Answer yes or no.";
+  const asked = askedFor({ ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" } }, reply, []);
+  assert.equal(asked.question, "Delete component 103 of client 6?");
+  assert.equal(asked.more, "");
+  assert.equal(asked.verb, "Delete component 103");
+  assert.equal(asked.destructive, true);
+});
+
+test("a choice shows what tells the components apart", () => {
+  const pending = { ...CONFIRM, kind: "select" as const, tool: "updateComponent", candidates: ["101", "102"] };
+  const calls = [{ name: "searchComponent", args: {}, result: { components: [{ componentId: "101", type: "cards", props: { title: "Home" } }, { componentId: "102", type: "cards", props: { caption: "About" } }] } }];
+  assert.deepEqual(askedFor(pending, "Which component do you mean?\n1. …", calls).options, [
+    { id: "101", type: "cards", title: "Home" },
+    { id: "102", type: "cards", title: "About" },
+  ]);
+});
+
+test("of an agent only what differs is sent, and faults find their field", () => {
+  const draft = { ...EMPTY, name: "Lore keeper", tags: ["lore"] };
+  assert.deepEqual(changes(draft, EMPTY), { name: "Lore keeper", tags: ["lore"] });
+  assert.deepEqual(differing(draft, draftOfRow({ name: "Lore keeper", tags: ["lore"], max_tokens: 4000 })), []);
+  assert.equal(fieldOf({ field: "max_tokens" }), "maxTokens");
+  assert.equal(fieldOf({ field: "elsewhere" }), null);
+});
+
+test("tags are split at commas, trimmed, and never twice", () => {
+  assert.deepEqual(withTags(["war"], "lore, war ,second war,lore"), ["war", "lore", "second war"]);
+});
+
+function agent(id: string, change: Partial<Agent> = {}): Agent {
+  return { id, name: id, role: "specialist", status: "active", isRuntime: false, executions: 0, tags: [], ...change } as Agent;
+}
+
+const FACTS = { metrics: undefined, routed: null, live: new Set<string>(), left: () => null };
+
+test("the picture has the supervisor, the router, every agent that is not archived, and finalize", () => {
+  const agents = [agent("cleo-supervisor", { role: "supervisor" }), agent("toby"), agent("billing", { status: "paused" }), agent("old", { status: "archived" })];
+  const { spots, lines } = picture({ ...FACTS, agents });
+  assert.deepEqual(spots.map((spot) => spot.id).sort(), ["billing", "finalize", "floor", "router", "supervisor", "toby"]);
+  assert.ok(!lines.some((line) => line.to === "billing"), "messages do not reach a paused agent");
+  assert.ok(lines.some((line) => line.kind === "bypass" && line.from === "router" && line.to === "finalize"));
+});
+
+test("many agents fold, but never one that works or is hit", () => {
+  const agents = Array.from({ length: 200 }, (_, at) => agent(`a${at}`));
+  const routed = { route: { agent: "a150", decided: "matched", candidates: [{ id: "a150", score: 3 }] }, notScored: [], tookUs: 20 } as unknown as Routed;
+  const { spots } = picture({ ...FACTS, agents, routed, live: new Set(["a199"]) });
+  assert.ok(spots.some((spot) => spot.id === "a199" && spot.live));
+  assert.ok(spots.some((spot) => spot.id === "a150" && spot.hit));
+  assert.equal(spots.find((spot) => spot.kind === "more")?.label, "189 more agents");
+});
+
+function said(id: string, type: Said["type"], content: string, metadata: Said["metadata"] = {}): Said {
+  return { id, type, content, metadata, execution_id: null, created_at: "2026-11-22T10:00:00Z" };
+}
+
+test("a question that was answered is one line, and its answer is not said twice", () => {
+  const list = entries([said("1", "user", "change"), said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }), said("3", "user", "yes"), said("4", "agent", "Done", { agent: "design" })]);
+  assert.deepEqual(list.map((entry) => entry.message.id), ["1", "2", "4"]);
+  assert.equal(list[1]?.outcome?.text, "Confirmed");
+});
+
+test("a question that was passed over is said to be dropped, and the message stays", () => {
+  const list = entries([said("1", "agent", "Proceed?", { pending: CONFIRM }), said("2", "user", "show me my design")]);
+  assert.equal(list[0]?.outcome?.text, "The open question was dropped");
+  assert.equal(list.length, 2);
+});
+
+test("cards stand by urgency, and move to the column beside", () => {
+  const task = (id: string, priority: string, due: string | null) => ({ id, priority, due_date: due }) as never;
+  const sorted = [task("T1", "low", null), task("T2", "urgent", null), task("T3", "urgent", "2026-01-01T00:00:00Z"), task("T10", "low", null)].sort(byUrgency);
+  assert.deepEqual(sorted.map((one: { id: string }) => one.id), ["T3", "T2", "T1", "T10"]);
+  assert.deepEqual([beside("todo", 1), beside("todo", -1), beside("done", 1), beside("paused", 1)], ["doing", null, null, null]);
+});
+
+test("a date is told as people say it, and only of what is open", () => {
+  const now = Date.parse("2026-11-22T12:00:00Z");
+  const due = (date: string | null, status = "todo") => dueWords({ due_date: date, status } as never, now);
+  assert.deepEqual(due("2026-11-21T11:00:00Z"), { text: "overdue 1 d", overdue: true });
+  assert.deepEqual(due("2026-11-22T14:30:00Z"), { text: "due in 2 h", overdue: false });
+  assert.equal(due("2026-11-21T11:00:00Z", "done"), null);
+  assert.equal(due(null), null);
+});

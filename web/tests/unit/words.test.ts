@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { told } from "../../src/parts/told";
+import { eventWords } from "../../src/pages/runs/eventWords";
+
+test("a reason is a sentence, its code left out and its command apart", () => {
+  assert.deepEqual(told("E_NOT_VERIFIED: T4 does not verify: no entry (`cleo verify output T4`)"), { words: "T4 does not verify: no entry", command: "cleo verify output T4" });
+  assert.deepEqual(told("tests failed (3 of 41)"), { words: "tests failed (3 of 41)", command: null });
+});
+
+test("lines of the record are read as words", () => {
+  const rows: [string, string][] = [
+    ['agent.ended T4 {"durationMs":47,"exitCode":0,"message":"done","outcome":"ok"}', "agent ended: 47 ms, exit code 0, outcome ok"],
+    ['agent.started T4 {"born":"39","group":7982}', "agent started"],
+    ['task.lacking T4 {"missing":["E_X: no entry"]}', "task lacking: missing no entry"],
+    ["task.completed T4", "task completed"],
+    ["Reading the task, {\"a\":1", "Reading the task, {\"a\":1"],
+  ];
+  for (const [text, words] of rows) assert.equal(eventWords(text), words);
+});
