@@ -61,6 +61,7 @@ impl Call {
     /// Reads the body, which must be JSON.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T> {
         self.require_json()?;
+        self.require_object()?;
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|fault| {
             let what = fault.inner().to_string();
@@ -77,6 +78,17 @@ impl Call {
             )
         });
         rest.map(|()| read)
+    }
+
+    /// Refuses a list, which would otherwise be read as the fields of an object in their order.
+    fn require_object(&self) -> Result<()> {
+        match self.body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'[') => {
+                let message = "the body is a list, and what is read here is an object";
+                Err(Error::new(Code::InputInvalid, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn require_json(&self) -> Result<()> {

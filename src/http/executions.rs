@@ -10,7 +10,7 @@ use super::call::Call;
 use super::fault::Shape;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use crate::ops::executions::{Order, Request};
+use crate::ops::executions::{self, Order, Request};
 use crate::ops::runs::{self, Shown};
 use crate::route::Query;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
@@ -42,6 +42,11 @@ pub(super) fn routes() -> Vec<Route> {
             .tag("executions")
             .answers::<Executed>(200)
             .errors(Shape::Plain),
+        Route::post("/api/agents/execution/{id}/cancel", cancel)
+            .about("Gives up an execution that is not over; what a model still says of it is dropped")
+            .tag("executions")
+            .answers::<Executed>(200)
+            .errors(Shape::Success),
     ]
 }
 
@@ -142,6 +147,13 @@ fn found(call: &Call, id: &str) -> Result<Answer> {
     let shown = runs::one(&mut agency, id, call.only())?;
     let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
     Answer::ok(&Executed::of(shown.ok_or_else(nothing)?))
+}
+
+fn cancel(call: &Call) -> Result<Answer> {
+    let (id, clock) = (call.part("id"), call.server.surroundings.clock);
+    executions::cancel(&mut *call.agency()?, &clock, id, call.only(), call.user())?;
+    call.server.feed.wake();
+    found(call, id)
 }
 
 /// Which executions to list.

@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -38,8 +39,17 @@ pub struct Listening {
     address: SocketAddr,
 }
 
+/// Has the system allow as many open files as it ever does: each connection is one.
+fn raise_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Without it there are fewer connections at a time.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
 /// Begins to listen under an address; port 0 is any that is free.
 pub fn listen(address: SocketAddr) -> Result<Listening> {
+    raise_limit();
     let runtime = Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
         .max_blocking_threads(THREADS)
@@ -96,6 +106,7 @@ async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
     let unheard = |cause| Error::new(Code::Internal, "signals cannot be handled").because(cause);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let heeds_hangup = signals::heeds_hangup();
     let mut hangup = signal(SignalKind::hangup()).map_err(unheard)?;
     let router = respond::router(server);
     let connections = Arc::new(Semaphore::new(server.options.max_connections));
@@ -105,7 +116,8 @@ async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
             next = next(listener, &connections) => next,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
-            _ = hangup.recv() => break,
+            // `nohup` has it ignored, so that a server outlives its terminal.
+            _ = hangup.recv(), if heeds_hangup => break,
         };
         let connection = graceful.watch(connection(stream, peer, server, &router));
         tokio::spawn(async move {

@@ -135,6 +135,11 @@ fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
+/// Says whether the end of the terminal is to end cleo: `nohup` has that ignored.
+pub fn heeds_hangup() -> bool {
+    !is_ignored(SIGHUP)
+}
+
 /// Says whether cleo was started with a signal ignored. Only Linux tells.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

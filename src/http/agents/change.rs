@@ -68,8 +68,31 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
         ..terms(call, !dry_run)
     };
     let surroundings = call.surroundings("agents.update");
-    let shown = agents::update(&surroundings, call.part("id"), draft(fields)?, &terms)?;
-    kept(StatusCode::OK, shown)
+    match agents::update(&surroundings, call.part("id"), draft(fields)?, &terms) {
+        Err(error) if error.code == Code::StatusRefused => changed(call, &error),
+        done => kept(StatusCode::OK, done?),
+    }
+}
+
+/// That an agent was changed meanwhile, and how it is now.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Changed {
+    success: bool,
+    error: String,
+    code: &'static str,
+    agent: Row,
+}
+
+fn changed(call: &Call, error: &Error) -> Result<Answer> {
+    let shown = agents::show(&call.surroundings("agents.show"), call.part("id"))?;
+    let changed = Changed {
+        success: false,
+        error: error.shown().into_owned(),
+        code: error.code.name(),
+        agent: shown.into(),
+    };
+    Answer::json(StatusCode::CONFLICT, &changed)
 }
 
 /// An agent that was registered for the moment.

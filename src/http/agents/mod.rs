@@ -63,7 +63,8 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Changes an agent")
             .query::<change::Dry>()
             .takes::<row::Fields>()
-            .answers::<change::Kept>(200),
+            .answers::<change::Kept>(200)
+            .answers::<change::Changed>(409),
         Route::delete("/api/agents/{id}", change::remove)
             .about("Removes an agent; a built-in one becomes as it was built")
             .answers::<change::Removed>(200),

@@ -24,8 +24,10 @@ const LOOK: Duration = Duration::from_millis(25);
 const RECENT: u64 = 500;
 /// How far the stream may be behind before what lies between is passed over.
 const BEHIND: u64 = 20_000;
-/// How many events may wait for a slow listener.
-const QUEUE: usize = 1_000;
+/// How long the thread rests after it has told something, so that much is told at once.
+const REST: Duration = Duration::from_millis(10);
+/// How often something may wait for a slow listener.
+const QUEUE: usize = 256;
 /// Most who listen.
 const LISTENERS: usize = 2_000;
 
@@ -204,7 +206,11 @@ impl Feed {
         let mut state = self.state();
         if is_heard || state.listeners.is_empty() {
             state.place = place;
-            state.tell(&frames);
+            if !frames.is_empty() {
+                state.tell(&frames);
+                drop(state);
+                thread::sleep(REST);
+            }
         } else {
             // Somebody came meanwhile, and is to hear what was passed over.
             source.forget();
@@ -247,13 +253,34 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
 }
 
 impl State {
-    /// Tells all who want to hear it. Who is too slow is let go, and comes back where it was.
+    /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
+    /// let go, and comes back where it was.
     fn tell(&mut self, frames: &[Frame]) {
-        for frame in frames {
-            self.listeners.retain(|listener| {
-                let hears = frame.is_for(&listener.kinds, listener.only.as_deref());
-                !hears || listener.sender.try_send(frame.bytes.clone()).is_ok()
-            });
-        }
+        let mut told: Vec<(Option<String>, Kinds, Bytes)> = Vec::new();
+        self.listeners.retain(|listener| {
+            let (only, kinds) = (&listener.only, &listener.kinds);
+            let same = told
+                .iter()
+                .find(|(user, some, _)| user == only && some == kinds);
+            let bytes = match same {
+                Some((.., bytes)) => bytes.clone(),
+                None => {
+                    let bytes = heard(frames, kinds, only.as_deref());
+                    told.push((only.clone(), kinds.clone(), bytes.clone()));
+                    bytes
+                }
+            };
+            match bytes.is_empty() {
+                true => !listener.sender.is_closed(),
+                false => listener.sender.try_send(bytes).is_ok(),
+            }
+        });
     }
+}
+
+/// Puts together what somebody hears.
+fn heard(frames: &[Frame], kinds: &Kinds, only: Option<&str>) -> Bytes {
+    let heard = frames.iter().filter(|frame| frame.is_for(kinds, only));
+    let parts: Vec<&[u8]> = heard.map(|frame| frame.bytes.as_ref()).collect();
+    parts.concat().into()
 }

@@ -147,6 +147,7 @@ fn an_agent_is_made_changed_and_taken_away() {
     if changed["updated_at"] != seen {
         let told = world.call("PUT", path, change).with(409);
         assert_eq!(told["code"], "E_STATUS_REFUSED");
+        assert_eq!(told["agent"]["description"], "new");
     }
     let removed = world.call("DELETE", path, json!(null)).with(200);
     assert_eq!(

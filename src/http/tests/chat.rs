@@ -40,19 +40,17 @@ fn a_design_is_shown_and_changed_after_a_yes_only() {
     assert_eq!(shown["agent"], "design");
     assert_eq!(shown["tool_calls"][0]["name"], "getClientDesign");
     let asked = say(&world, "a", "change button radius to full for client 6");
-    assert_eq!(
-        (&asked["pending"]["kind"], &asked["tool_calls"]),
-        (&json!("confirm"), &json!([]))
-    );
+    assert_eq!(asked["pending"]["kind"], "confirm");
+    assert!(!asked["tool_calls"].to_string().contains("updateDesign"));
     // Another conversation has nothing to confirm.
     let other = say(&world, "b", "yes");
     assert!(other["tool_calls"].as_array().unwrap().is_empty());
     let done = say(&world, "a", "yes");
-    assert_eq!(done["tool_calls"][0]["name"], "updateDesign");
+    assert!(done["tool_calls"].to_string().contains("updateDesign"));
     assert_eq!(done["conversation_id"], "a");
     let again = say(&world, "a", "yes");
     assert!(
-        again["tool_calls"].as_array().unwrap().is_empty(),
+        !again["tool_calls"].to_string().contains("updateDesign"),
         "{again}"
     );
 }

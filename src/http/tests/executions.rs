@@ -183,6 +183,23 @@ fn a_key_has_the_same_execution_answered_twice() {
 }
 
 #[test]
+fn what_is_over_cannot_be_given_up_and_what_is_anothers_is_not_there() {
+    let world = World::new();
+    let over = world.execute(json!({"input": WAR}));
+    let path = format!(
+        "/api/agents/execution/{}/cancel",
+        over["id"].as_str().unwrap()
+    );
+    let told = world.post(&path, json!({})).with(409);
+    assert_eq!(told["code"], "E_STATUS_REFUSED");
+    world
+        .post("/api/agents/execution/nope/cancel", json!({}))
+        .with(404);
+    let ann = world.token("ann", crate::ops::tokens::Scope::Write);
+    world.by(&ann, "POST", &path, json!({})).with(404);
+}
+
+#[test]
 fn the_router_alone_says_why() {
     let world = World::new();
     world

@@ -8,7 +8,9 @@ mod events;
 mod executions;
 mod guard;
 mod query;
+mod runs;
 mod tasks;
+mod work;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

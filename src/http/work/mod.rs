@@ -48,7 +48,9 @@ pub(super) struct Done<T> {
 /// Reads the path's task. What is no id is no task's.
 pub(super) fn task(call: &Call) -> Result<TaskId> {
     let text = call.part("id");
-    text.parse().map_err(|_| {
+    // An address means one thing only; on a command line, blanks around an id do not count.
+    let id = Some(text).filter(|text| text.trim() == *text);
+    id.and_then(|id| id.parse().ok()).ok_or_else(|| {
         let shown: String = text.chars().filter(|c| !steers(*c)).take(40).collect();
         Error::new(Code::TaskNotFound, format!("there is no task {shown}")).fix("cleo list")
     })

@@ -59,7 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
             claim_next,
             "Claims the most urgent ready task",
         )
-        .takes::<Next>(),
+        .takes::<NextWanted>(),
         Route::post("/api/work/undo", take_back)
             .about("Takes an operation back")
             .tag("work")
@@ -100,7 +100,7 @@ struct Cancel {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Next {
+struct NextWanted {
     /// Who acts.
     agent: Option<String>,
     /// Below this task.
@@ -218,7 +218,7 @@ fn release(call: &Call) -> Result<Answer> {
 }
 
 fn claim_next(call: &Call) -> Result<Answer> {
-    let next: Next = optional(call)?;
+    let next: NextWanted = optional(call)?;
     let lease = lease(call, next.lease)?;
     let context = &mut *acting(call, "claim", next.agent.as_deref())?;
     let taken = claims::claim_next(context, next.epic, lease)?;

@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::patch(one, change)
             .about("Changes fields of a task; what is left out stays")
             .tag("work")
-            .takes::<Change>()
+            .takes::<TaskChange>()
             .answers::<Done<Kept>>(200),
         Route::delete(one, delete)
             .about("Deletes a task")
@@ -163,7 +163,7 @@ struct Kept {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Change {
+struct TaskChange {
     /// Who acts.
     agent: Option<String>,
     title: Option<String>,
@@ -195,7 +195,7 @@ struct Change {
     clear: Vec<ListField>,
 }
 
-impl Change {
+impl TaskChange {
     fn patch(self) -> Result<Patch> {
         self.add_acceptance
             .iter()
@@ -238,7 +238,7 @@ impl Change {
 
 fn change(call: &Call) -> Result<Answer> {
     let id = task(call)?;
-    let mut change: Change = call.body()?;
+    let mut change: TaskChange = call.body()?;
     let agent = change.agent.take();
     let patch = change.patch()?;
     if patch.is_empty() {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::cancel::given_up;
 use super::record::{Progress, Record};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
@@ -127,6 +128,9 @@ impl Executor {
         };
         record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.agency.write()?;
+        if given_up(&*transaction, &record.run.id)?.is_some() {
+            return Ok(());
+        }
         transaction.put_run(&record.run)?;
         let metadata = json!({
             "sender": agent, "error": word, "code": error.code.name(),
@@ -165,6 +169,10 @@ impl Ground {
         begun: &mut Begun,
         ending: Ending,
     ) -> Result<Option<Error>> {
+        if let Some(run) = given_up(transaction, &begun.record.run.id)? {
+            begun.record.run = run;
+            return Ok(None);
+        }
         let mut given_up = None;
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {

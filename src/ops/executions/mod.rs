@@ -4,6 +4,7 @@
 
 mod batch;
 mod begin;
+mod cancel;
 mod delegations;
 mod finish;
 mod many;
@@ -27,6 +28,7 @@ use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 pub use batch::Order;
+pub use cancel::cancel;
 pub use delegations::{Delegated, delegations};
 pub use many::{Finished, Summary, execute_many};
 use record::Record;

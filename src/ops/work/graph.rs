@@ -173,7 +173,7 @@ pub fn graph(
             },
             lanes: drawn.lanes,
             nodes,
-            stacks: drawn.stacks,
+            stacks: titled(&scene, drawn.stacks),
             edges: drawn.edges,
             groups,
             problems: scene.graph.problems(),
@@ -219,6 +219,15 @@ fn nodes(
         }));
     }
     Ok(nodes)
+}
+
+/// Names what stacks are parts of.
+fn titled(scene: &Scene<'_>, mut stacks: Vec<Stack>) -> Vec<Stack> {
+    for stack in &mut stacks {
+        let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
+        stack.title = outline.map(|outline| outline.title.clone());
+    }
+    stacks
 }
 
 /// Finds a task where work goes on: of those in the lane the one that people look for first.

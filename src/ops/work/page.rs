@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::gate::ROUNDS_MAX;
 use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
+use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_task;
 use crate::ops::tasks::{Dependencies, deps};
 use crate::ops::{Context, require};
@@ -17,6 +18,7 @@ use crate::store::sqlite::SqliteAgency;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{State, Status, Task};
+use crate::workspace::Workspace;
 
 /// Most tries that are told, the last ones.
 const TRIES_MAX: usize = 50;
@@ -151,6 +153,10 @@ pub struct Tried {
     /// The try.
     #[serde(flatten)]
     pub attempt: Attempt,
+    /// Whether its prompt was kept.
+    pub has_prompt: bool,
+    /// Whether what its agent wrote was kept.
+    pub has_log: bool,
 }
 
 /// A try that did not verify.
@@ -180,13 +186,13 @@ pub fn page(
     let standing = gates::gates(context, id)?;
     let deps = deps(context, id)?;
     let dispatch = dispatch_task(context, id, None, false).ok();
-    let now = context.now();
+    let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {
         let task = require(transaction, id)?;
         // What is around it is judged within what it is a part of, as in its picture.
         let epic = top(transaction, &task)?;
         let scene = Scene::read(transaction, epic, &runs, memory)?;
-        let attempts = tried(&runs, memory, id);
+        let attempts = tried(&workspace, &runs, memory, id);
         let Dependencies {
             missing,
             unblocks,
@@ -302,20 +308,24 @@ fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
 }
 
 /// Collects the tries of a task from the last runs, oldest first.
-fn tried(runs: &[Watched], memory: &Memory, id: TaskId) -> Vec<Tried> {
-    let of_run = |watched: &Watched| {
-        let attempts = memory
-            .known(&watched.run.id)
-            .map(|track| track.attempts(id));
-        let attempts = attempts.unwrap_or_default().iter().cloned();
-        let run = watched.run.id.clone();
-        let tried = attempts.map(move |attempt| Tried {
-            run: run.clone(),
-            attempt,
-        });
-        tried.collect::<Vec<_>>()
-    };
-    let mut tried: Vec<Tried> = runs.iter().rev().flat_map(of_run).collect();
+fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -> Vec<Tried> {
+    let mut tried = Vec::new();
+    for watched in runs.iter().rev() {
+        let run = &watched.run.id;
+        let track = memory.known(run);
+        let kept = |attempt: u32, end: &str| {
+            let folder = place(workspace, run).ok();
+            folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
+        };
+        for attempt in track.map(|track| track.attempts(id)).unwrap_or_default() {
+            tried.push(Tried {
+                run: run.clone(),
+                has_prompt: kept(attempt.attempt, "prompt.md"),
+                has_log: kept(attempt.attempt, "out"),
+                attempt: attempt.clone(),
+            });
+        }
+    }
     let first = tried.len().saturating_sub(TRIES_MAX);
     tried.drain(..first);
     tried

@@ -82,6 +82,8 @@ pub struct Stack {
     pub lane: String,
     /// What its tasks are a part of, when they are kept apart by that.
     pub parent: Option<TaskId>,
+    /// The title of that, where somebody knows it.
+    pub title: Option<String>,
     /// How many tasks it stands for.
     pub total: usize,
     /// How many of them stand where.
@@ -194,11 +196,14 @@ fn lane(band: &Band, key: &str, x: u32) -> Lane {
         count(&State::has_begun),
     );
     let over = count(&State::is_over);
-    let label = match (started, over) {
+    let ready = count(&|state| state == State::Ready);
+    let label = match (over, started, ready) {
         _ if band.layers.is_none() => format!("{total} in a circle"),
-        (_, over) if over == total => format!("{done} done"),
-        (0, _) => format!("{total} waiting"),
-        _ => format!("{started} of {total} started"),
+        (over, ..) if over == total => format!("{done} done"),
+        (_, 1.., _) => format!("{started} of {total} started"),
+        (.., ready) if ready == total => format!("{total} ready"),
+        (.., 1..) => format!("{ready} of {total} ready"),
+        _ => format!("{total} waiting"),
     };
     Lane {
         key: key.to_string(),
@@ -243,6 +248,7 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
             .first()
             .and_then(|card| card.parent)
             .filter(|_| name.contains(':')),
+        title: None,
         total,
         counts,
         label,

@@ -46,7 +46,7 @@ const ROW = 62;
 /** How far under the boxes the way around all agents goes. */
 export const BELOW = 26;
 /** Most agents that are drawn; the others are one box. */
-const MOST = 24;
+const MOST = 12;
 
 interface Facts {
   agents: readonly Agent[];

@@ -33,7 +33,8 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
 /** Rows of the real height, after 300 ms, so that a fast answer shows none. */
 export function Ghost({ rows = 6 }: { rows?: number }) {
   const slow = useSlow(true);
-  if (!slow) return null;
+  // Not seen yet, but there: whoever waits for the page can wait for it to go.
+  if (!slow) return <div className="ghost" hidden />;
   return (
     <div className="ghost" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (

@@ -74,7 +74,7 @@ test("many agents fold, but never one that works or is hit", () => {
   const { spots } = picture({ ...FACTS, agents, routed, live: new Set(["a199"]) });
   assert.ok(spots.some((spot) => spot.id === "a199" && spot.live));
   assert.ok(spots.some((spot) => spot.id === "a150" && spot.hit));
-  assert.equal(spots.find((spot) => spot.kind === "more")?.label, "177 more agents");
+  assert.equal(spots.find((spot) => spot.kind === "more")?.label, "189 more agents");
 });
 
 function said(id: string, type: Said["type"], content: string, metadata: Said["metadata"] = {}): Said {

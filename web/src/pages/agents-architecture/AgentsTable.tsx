@@ -1,3 +1,4 @@
+import { memo } from "react";
 import type { Resource } from "../../api/resource";
 import { Monogram } from "../../agents/Monogram";
 import { roleOf } from "../../agents/names";
@@ -27,7 +28,8 @@ export function AgentsTable({ agents, metrics }: Props) {
   );
 }
 
-function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) {
+/** Drawn anew only when the agents or the numbers are others, not while a message is typed. */
+const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) {
   const of = new Map(facts.agents.map((one) => [one.agentId, one]));
   const known = agents.filter((agent) => agent.status !== "archived");
   return (
@@ -67,7 +69,7 @@ function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) 
       </tbody>
     </table>
   );
-}
+});
 
 function None() {
   return <span className="muted">none</span>;

@@ -1,4 +1,4 @@
-import { useId, useState, type KeyboardEvent } from "react";
+import { memo, useId, useState, type KeyboardEvent } from "react";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
@@ -56,13 +56,7 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
         </label>
         <select id={choice} className="input" value={target} onChange={(event) => onTarget(event.target.value)}>
           <option value="">Auto-route</option>
-          {agents
-            .filter((agent) => agent.id !== SUPERVISOR && agent.status === "active")
-            .map((agent) => (
-              <option key={agent.id} value={agent.id}>
-                {agent.name}
-              </option>
-            ))}
+          <Choices agents={agents} />
         </select>
         <span className="small muted grow quick-reach" id={hint} role="status">
           {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
@@ -75,6 +69,16 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
     </section>
   );
 }
+
+/** Everybody who can be asked for; drawn anew only when the agents are others. */
+const Choices = memo(function Choices({ agents }: { agents: readonly Agent[] }) {
+  const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
+  return active.map((agent) => (
+    <option key={agent.id} value={agent.id}>
+      {agent.name}
+    </option>
+  ));
+});
 
 /** Where the message goes, in a few words. */
 function Reach({ decision, agents }: { decision: Decision; agents: readonly Agent[] }) {

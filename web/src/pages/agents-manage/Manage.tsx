@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "react";
+import { useCallback, useMemo, useRef } from "react";
 import { AgentCRUDPanel } from "../../agents/AgentCRUDPanel";
 import { useAgents, useMetrics } from "../../agents/data";
 import { Monogram } from "../../agents/Monogram";
@@ -26,15 +26,14 @@ export default function Manage() {
   const opener = useRef<HTMLElement | null>(null);
   const id = query.get("agent");
   const isNew = id === null && query.get("edit") === "1";
-  const go = (changes: Record<string, string | null>) => navigate(withQuery(changes));
   const close = () => {
     go({ agent: null, edit: null });
     requestAnimationFrame(() => opener.current?.focus());
   };
-  const open = (agent: Agent) => {
+  const open = useCallback((agent: Agent) => {
     opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
     go({ agent: agent.id, edit: null });
-  };
+  }, []);
   const create = () => go({ agent: null, edit: "1" });
   const walk = (step: number) => {
     const at = list.findIndex((agent) => agent.id === id);
@@ -80,6 +79,10 @@ export default function Manage() {
       </Split>
     </Page>
   );
+}
+
+function go(changes: Record<string, string | null>) {
+  navigate(withQuery(changes));
 }
 
 type PanelProps = { agents: readonly Agent[]; onSaved: (id: string) => void; onClose: () => void };

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { memo, useState } from "react";
 import { Monogram } from "../../agents/Monogram";
 import { kindOf, roleOf } from "../../agents/names";
 import type { Agent, Metrics } from "../../agents/types";
@@ -17,7 +17,7 @@ interface Props {
 }
 
 /** How many rows are added at once. */
-const PAGE = 200;
+const PAGE = 100;
 
 export function ManageTable({ list, metrics, selected, onOpen }: Props) {
   const [most, setMost] = useState(PAGE);
@@ -58,7 +58,7 @@ export function ManageTable({ list, metrics, selected, onOpen }: Props) {
   );
 }
 
-function Row({ agent, success, isSelected, onOpen }: { agent: Agent; success: number | null; isSelected: boolean; onOpen: (agent: Agent) => void }) {
+const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: Agent; success: number | null; isSelected: boolean; onOpen: (agent: Agent) => void }) {
   const role = agent.kind === "runtime" || agent.kind === "http" || agent.kind === "cli" ? kindOf(agent.kind) : roleOf(agent.role);
   return (
     <tr aria-selected={isSelected} onClick={(event) => event.target instanceof Element && !event.target.closest("button, a, [role=menu]") && onOpen(agent)}>
@@ -90,4 +90,4 @@ function Row({ agent, success, isSelected, onOpen }: { agent: Agent; success: nu
       </td>
     </tr>
   );
-}
+});

@@ -2,6 +2,7 @@ import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useD
 import { useState } from "react";
 import type { Registry } from "../../agents/data";
 import type { AgentTask, TaskStatus } from "../../agents/types";
+import { count } from "../../format/numbers";
 import { Button } from "../../parts/Button";
 import { Card } from "./Card";
 import { TaskGlyph } from "./TaskGlyph";
@@ -10,6 +11,8 @@ import { STATUS_WORDS } from "./words";
 interface Column {
   status: TaskStatus;
   tasks: AgentTask[];
+  /** How many there are, also those that are not listed; none when that is not known. */
+  total: number | null;
 }
 
 interface Props {
@@ -60,7 +63,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
     <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={column.status}>
       <h2 id={heading}>
         <TaskGlyph status={column.status} />
-        {STATUS_WORDS[column.status]} <span className="muted">{column.tasks.length}</span>
+        {STATUS_WORDS[column.status]} <span className="muted">{counted(column)}</span>
       </h2>
       <ul>
         {column.tasks.slice(0, most).map((task) => (
@@ -75,6 +78,11 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
       )}
     </section>
   );
+}
+
+/** How many cards a column has; where not all are listed, of how many. */
+function counted({ tasks, total }: Column): string {
+  return total === null || total <= tasks.length ? String(tasks.length) : `${tasks.length} of ${count(total)}`;
 }
 
 function DraggableCard({ task, registry, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {

@@ -47,7 +47,9 @@ export function useTasks(filter: Filter) {
   }, [all, moved]);
   const tasks = useMemo(() => all.map((task) => ({ ...task, status: moved.get(task.id) ?? task.status })), [all, moved]);
   const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
-  const lists = columns.map((status) => ({ status, tasks: tasks.filter((task) => task.status === status).sort(isOver(status) ? byDone : byUrgency) }));
+  // The numbers of the server know no other filters.
+  const counts = filter.priority || filter.due || filter.q ? null : (stats.data?.stats.byStatus ?? null);
+  const lists = columns.map((status) => ({ status, total: counts?.[status] ?? null, tasks: tasks.filter((task) => task.status === status).sort(isOver(status) ? byDone : byUrgency) }));
   return { columns: lists, tasks, open, over, stats, move, refused, forgive: () => setRefused(null) };
 }
 

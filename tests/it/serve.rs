@@ -1,0 +1,228 @@
+//! `cleo serve` as a process: several on one workspace beside commands, callers that are slow or talk
+//! nonsense, and an end that loses nothing.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::world::{CLEO, TestWorkspace};
+
+/// A server that runs.
+struct Served {
+    process: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(workspace: &TestWorkspace, options: &[&str]) -> Served {
+        let mut command = workspace.surround(Command::new(CLEO));
+        command
+            .args(["serve", "--port", "0", "--json"])
+            .args(options);
+        // Executions are told apart by when they began.
+        command.env_remove("CLEO_NOW");
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let reply: Value = serde_json::from_str(&line).unwrap();
+        let address = reply["result"]["server"]["address"]
+            .as_str()
+            .unwrap()
+            .to_string();
+        Served { process, address }
+    }
+
+    /// Sends bytes and returns all that is answered.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
+            self.address
+        );
+        body(&self.raw(head.as_bytes()))
+    }
+
+    fn post(&self, path: &str, body_json: &Value) -> Value {
+        let text = body_json.to_string();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{text}",
+            self.address,
+            text.len()
+        );
+        body(&self.raw(request.as_bytes()))
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.process.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Waits for the end and says whether it was a good one.
+    fn ended(&mut self) -> bool {
+        self.process.wait().unwrap().success()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn body(answer: &str) -> Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+}
+
+#[test]
+fn what_was_acknowledged_is_carried_out_when_the_server_ends() {
+    let workspace = TestWorkspace::new();
+    let mut server = Served::start(&workspace, &[]);
+    let begun: Vec<String> = (0..50)
+        .map(|number| {
+            let input = json!({"input": format!("history of war {number}")});
+            let told = server.post("/api/agents/execute", &input);
+            told["execution"]["id"].as_str().unwrap().to_string()
+        })
+        .collect();
+    server.signal(Signal::SIGTERM);
+    assert!(server.ended());
+    for id in begun {
+        let shown = workspace.json(&["runs", "show", &id]);
+        assert_eq!(shown["result"]["run"]["status"], "completed", "{id}");
+    }
+    let left = std::fs::read_dir(workspace.path(".cleo/runs")).unwrap();
+    assert_eq!(left.count(), 0, "a sign of life is left");
+}
+
+#[test]
+fn what_was_acknowledged_is_known_when_the_server_is_killed() {
+    let workspace = TestWorkspace::new();
+    let mut server = Served::start(&workspace, &[]);
+    let told = server.post("/api/agents/execute", &json!({"input": "history of war"}));
+    server.signal(Signal::SIGKILL);
+    assert!(!server.ended());
+    let id = told["execution"]["id"].as_str().unwrap();
+    let shown = workspace.json(&["runs", "show", id]);
+    let status = shown["result"]["run"]["status"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    assert!(
+        ["completed", "failed"].contains(&status.as_str()),
+        "{status}"
+    );
+}
+
+#[test]
+fn servers_and_commands_on_one_workspace_see_what_the_others_do() {
+    let workspace = TestWorkspace::new();
+    let (one, other) = (
+        Served::start(&workspace, &[]),
+        Served::start(&workspace, &[]),
+    );
+    let told = one.post(
+        "/api/agents/execute?wait=true",
+        &json!({"input": "history of war"}),
+    );
+    let id = told["execution"]["id"].as_str().unwrap();
+    let shown = other.get(&format!("/api/agents/execution/{id}"));
+    assert_eq!(shown["execution"]["status"], "completed");
+    workspace.ok("agents update toby-technical --status paused");
+    for server in [&one, &other] {
+        let routed = server.post("/api/route", &json!({"message": "history of war"}));
+        assert_eq!(routed["route"]["agent"], "finalize");
+    }
+    other.post("/api/tasks/create", &json!({"title": "a"}));
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 1);
+}
+
+#[test]
+fn who_listens_at_one_server_hears_what_is_done_at_another() {
+    let workspace = TestWorkspace::new();
+    let (one, other) = (
+        Served::start(&workspace, &[]),
+        Served::start(&workspace, &[]),
+    );
+    let mut stream = TcpStream::connect(&one.address).unwrap();
+    let head = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n\r\n", one.address);
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("event: hello")).unwrap();
+    other.post("/api/agents/execute", &json!({"input": "history of war"}));
+    let delegation = lines
+        .find(|line| line.contains("agent-delegation"))
+        .unwrap();
+    assert!(delegation.contains("toby-technical"));
+    workspace.ok("add 'Write it down'");
+    let task = lines.find(|line| line.starts_with("event: task"));
+    assert!(task.is_some());
+}
+
+#[test]
+fn nonsense_is_refused_and_hurts_nobody_else() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &["--max-body", "1000"]);
+    let host = &server.address;
+    for bytes in [
+        b"\r\n\r\n\r\n".to_vec(),
+        b"\x16\x03\x01\x02\x00\x01\x00".to_vec(),
+        b"GET / HTTP/9.9\r\n\r\n".to_vec(),
+        b"GET /\0 HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        format!("GET / HTTP/1.1\r\nhost: {host}\r\nx: a\rb\r\n\r\n").into_bytes(),
+        format!("GET / HTTP/1.1\r\nhost: {host}\r\nx: {}\r\n\r\n", "y".repeat(200_000)).into_bytes(),
+        format!("POST /api/agents/execute HTTP/1.1\r\nhost: {host}\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!").into_bytes(),
+        format!("POST /api/agents/execute HTTP/1.1\r\nhost: {host}\r\ncontent-length: 99999999999\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n").into_bytes(),
+    ] {
+        let answer = server.raw(&bytes);
+        assert!(!answer.contains(" 200 "), "{answer}");
+        assert!(!answer.contains(" 500 "), "{answer}");
+    }
+    assert_eq!(server.get("/health")["status"], "ok");
+    assert_eq!(server.get("/api/agents/execute")["total"], 0);
+}
+
+#[test]
+fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
+    let workspace = TestWorkspace::new();
+    let mut server = Served::start(&workspace, &["--host", "0.0.0.0"]);
+    server.address = server.address.replace("0.0.0.0", "127.0.0.1");
+    assert_eq!(
+        server.get("/api/agents/sync")["error"]["code"],
+        "E_UNAUTHORIZED"
+    );
+    let made = workspace.json(&[
+        "serve", "token", "create", "--user", "ann", "--scope", "read",
+    ]);
+    let secret = made["result"]["secret"].as_str().unwrap();
+    let listed = workspace.json(&["serve", "token", "list"]);
+    assert_eq!(listed["result"]["total"], 1);
+    assert!(!listed.to_string().contains(secret));
+    let asked = |path: &str| {
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\r\n",
+            server.address
+        );
+        body(&server.raw(head.as_bytes()))
+    };
+    assert_eq!(asked("/api/session")["session"]["user"], "ann");
+    let id = made["result"]["token"]["id"].as_str().unwrap();
+    workspace.ok(&format!("serve token revoke {id}"));
+    assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
+    workspace.refused(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
+}
