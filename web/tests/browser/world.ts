@@ -155,7 +155,10 @@ export class Look {
 
 /** Pages from a folder in the place of those in the binary: no cargo build after every change. */
 async function serveFresh(context: BrowserContext, dist: string, address: string) {
-  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route(`${address}/assets/*`, (route) => {
+    const path = join(dist, new URL(route.request().url()).pathname);
+    return existsSync(path) ? route.fulfill({ path }) : route.continue();
+  });
   await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
     if (route.request().resourceType() !== "document") return route.fallback();
     const response = await route.fetch({ maxRedirects: 0 });
