@@ -121,7 +121,7 @@ export class Look {
   async settled() {
     await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
     for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
-    await this.page.waitForFunction(() => document.querySelector("main .ghost") === null);
+    await this.page.waitForFunction(() => document.querySelector("main div.ghost") === null);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
 
