@@ -323,7 +323,13 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Conversations(Later(command)) if PROGRAM == WHOLE => {
             conversations::dispatch(face, command)
         }
-        Command::Run(Later(arguments)) if PROGRAM == WHOLE => run::dispatch(face, *arguments),
+        Command::Run(Later(arguments)) if PROGRAM == WHOLE => match arguments.of_plan() {
+            Some((file, jobs)) => {
+                let arguments = plan::run::Arguments::of(file, jobs);
+                face.run("plan.run", arguments, plan::run::run)
+            }
+            None => face.run("run", *arguments, run::run),
+        },
         Command::Runs(Later(command)) if PROGRAM == WHOLE => runs::dispatch(face, command),
         Command::Route(Later(arguments)) if PROGRAM == WHOLE => {
             face.run("route", arguments, route::run)

@@ -10,7 +10,6 @@ use super::crew::{Checking, halt};
 use super::engine::Engine;
 use super::machine::{Deed, Fact};
 use super::prompt;
-use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
@@ -55,71 +54,6 @@ impl Engine<'_> {
             }
             Deed::Wait(..) | Deed::Skip(..) => Ok(()),
         }
-    }
-
-    /// Claims steps and makes their prompts, each in one transaction for all.
-    fn claim(&mut self, steps: &[usize]) -> Result<()> {
-        let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
-        let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
-        let mut ready = Vec::new();
-        for (step, (id, claim)) in steps.iter().zip(claimed) {
-            match claim {
-                Ok(claim) => {
-                    self.slots[*step].epoch = Some(claim.epoch);
-                    ready.push(id);
-                }
-                Err(error) => {
-                    let fact = self.not_claimed(*step, error)?;
-                    self.facts.push(fact);
-                }
-            }
-        }
-        self.prepare(&ready)
-    }
-
-    /// Says what it means that a step cannot be claimed.
-    fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
-        Ok(match error.code {
-            Code::StatusRefused if self.is_done(self.tasks[step])? => Fact::DoneAlready(step),
-            Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
-            Code::Claimed | Code::NotReady => Fact::Held(step, error.message),
-            _ => return Err(error),
-        })
-    }
-
-    pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {
-        let status = self.context.read(|transaction| transaction.status(id))?;
-        Ok(status == Some(crate::task::Status::Done))
-    }
-
-    fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let options = spawn::Options::default();
-        let mut prompts = Vec::with_capacity(ids.len());
-        let catalogue = match self.catalogue.take() {
-            Some(catalogue) => catalogue,
-            None => {
-                let surroundings = &self.context.surroundings;
-                Catalogue::load(&surroundings.places(Some(&self.context.workspace)))?
-            }
-        };
-        let mut take = |spawned| {
-            prompts.push(spawned);
-            true
-        };
-        let batch = spawn::spawn_by(&mut self.context, &catalogue, ids, &options, &mut take)?;
-        self.catalogue = Some(catalogue);
-        for spawned in prompts {
-            let step = self.places[&spawned.task_id];
-            self.instruct(step, spawned)?;
-        }
-        for failed in batch.failed {
-            let step = self.places[&failed.task_id];
-            self.facts.push(Fact::Refused(step, failed.error.message));
-        }
-        Ok(())
     }
 
     /// Tells that a try begins.
@@ -341,7 +275,7 @@ impl Engine<'_> {
 
     /// Says what the next try is told: the prompt and, where there was a try before, what is missing
     /// now. It goes on with the conversation of that one, where there is one.
-    fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
+    pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
             let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
             let lacking = match self.slots[step].tree.clone() {

@@ -52,6 +52,8 @@ pub(super) struct Slot {
     pub(super) tree: Option<Tree>,
     /// What a try said of itself, until it is judged.
     pub(super) said: Option<crate::runner::agent::Ended>,
+    /// True once it was told that another run works on it.
+    pub(super) is_awaited: bool,
     /// When it was last told what the agent does.
     pub(super) told: Option<Instant>,
 }

@@ -53,6 +53,8 @@ pub(super) struct Machine {
     tries: Vec<Tries>,
     /// Steps that somebody else's work holds up, each with why.
     parked: BTreeMap<usize, String>,
+    /// True when what holds one of them up is sure to end.
+    awaits: bool,
     /// True when what holds them up may have ended.
     stirred: bool,
     /// Steps whose claims are lost and which are still being ended, each with why.
@@ -77,6 +79,7 @@ impl Machine {
             steps,
             rules,
             parked: BTreeMap::new(),
+            awaits: false,
             stirred: false,
             lost: BTreeMap::new(),
             paused: BTreeMap::new(),
@@ -159,9 +162,10 @@ impl Machine {
     fn take(&mut self, now: Duration, fact: Fact, deeds: &mut Vec<Deed>) {
         match fact {
             Fact::Prepared(step) => self.prepared(step, deeds),
-            Fact::Held(step, why) => {
+            Fact::Held(step, why, is_awaited) => {
                 self.stages.remove(&step);
                 self.parked.insert(step, why);
+                self.awaits |= is_awaited;
             }
             Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
             Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),

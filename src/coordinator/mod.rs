@@ -4,6 +4,7 @@
 //! it: `machine` decides and is pure, `engine` does what it says, `crew` are the threads that drive
 //! agents. [`plan`] carries out plans, whose steps are messages to agents.
 
+mod claiming;
 mod crew;
 mod deeds;
 pub mod detached;

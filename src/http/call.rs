@@ -65,9 +65,11 @@ impl Call {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|fault| {
             let what = fault.inner().to_string();
-            let message = match fault.path().iter().next() {
-                Some(_) => format!("{}: {what}", fault.path()),
-                None => format!("the body is not what is read here: {what}"),
+            // A body that is no JSON has no field that would be at fault.
+            let is_field = fault.inner().is_data() && fault.path().iter().next().is_some();
+            let message = match is_field {
+                true => format!("{}: {what}", fault.path()),
+                false => format!("the body is not what is read here: {what}"),
             };
             Error::new(Code::InputInvalid, short(&message))
         })?;

@@ -427,15 +427,27 @@ fn opencode_is_ended_for_its_turns_and_fails_for_a_cut_answer() {
 }
 
 /// They try again and again, and say so each in its own way.
+fn only_tries_again_and_was_refused(name: &str) {
+    let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(30));
+    ends(
+        name,
+        vec![(vec![Step::Fail(429, 99)], idle, Outcome::RateLimited)],
+    );
+}
+
 #[test]
-fn a_program_that_only_tries_again_was_refused_when_it_is_ended() {
-    for name in ["gemini", "opencode", "copilot"] {
-        let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(30));
-        ends(
-            name,
-            vec![(vec![Step::Fail(429, 99)], idle, Outcome::RateLimited)],
-        );
-    }
+fn gemini_that_only_tries_again_was_refused_when_it_is_ended() {
+    only_tries_again_and_was_refused("gemini");
+}
+
+#[test]
+fn opencode_that_only_tries_again_was_refused_when_it_is_ended() {
+    only_tries_again_and_was_refused("opencode");
+}
+
+#[test]
+fn copilot_that_only_tries_again_was_refused_when_it_is_ended() {
+    only_tries_again_and_was_refused("copilot");
 }
 
 #[test]

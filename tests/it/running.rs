@@ -555,6 +555,24 @@ fn begun(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::p
 }
 
 #[test]
+fn two_runs_of_one_epic_share_the_work_and_both_end_well() {
+    let workspace = planned();
+    let begin = || {
+        let mut command = workspace.command(&played("--epic T1 --jobs 1", "slowly"));
+        let piped = std::process::Stdio::piped;
+        command.stdout(piped()).stderr(piped()).spawn().unwrap()
+    };
+    let runs = [begin(), begin()].map(|run| run.wait_with_output().unwrap());
+    for run in &runs {
+        assert!(run.status.success(), "{}", workspace.reply(run));
+    }
+    for task in ["T2", "T3", "T4", "T5"] {
+        let played = workspace.read(&format!(".played/{task}"));
+        assert_eq!(played.lines().count(), 1, "{task} was done once");
+    }
+}
+
+#[test]
 fn a_run_is_given_up_from_another_process() {
     let workspace = planned();
     let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");

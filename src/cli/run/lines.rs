@@ -53,11 +53,11 @@ pub(super) fn told(event: &Event, board: &Board) -> Option<(Tone, String)> {
             )
         }
         kind::TASK_WAITING => {
-            let wait = time(told.wait_ms.unwrap_or(0));
-            (
-                Tone::Warn,
-                format!("{task} waits {wait}: too many requests"),
-            )
+            let why = match told.wait_ms {
+                Some(wait) => format!("{task} waits {}: too many requests", time(wait)),
+                None => format!("{task} waits: {reason}"),
+            };
+            (Tone::Warn, why)
         }
         kind::TASK_LACKING => {
             let outcome = told.outcome.map_or("", Outcome::word);

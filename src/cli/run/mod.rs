@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 pub(super) use self::reporting::Reporting;
+use super::Face;
 use super::arguments::Format;
 use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
-use super::{Face, plan};
 use crate::config::{
     CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
     RUN_TASK_TIME_LIMIT, Settings, seconds,
@@ -165,17 +165,14 @@ fn price(text: &str) -> std::result::Result<f64, String> {
     price.ok_or_else(|| format!("`{text}` is no amount of US dollars such as 2.50"))
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
-    match arguments.plan.take() {
-        Some(file) => {
-            let of_plan = plan::run::Arguments::of(file, arguments.jobs);
-            face.run("plan.run", of_plan, plan::run::run)
-        }
-        None => face.run("run", arguments, run),
+impl Arguments {
+    /// Returns the file of the plan that is to be carried out instead, and how many steps at a time.
+    pub(super) fn of_plan(&self) -> Option<(String, Option<u16>)> {
+        Some((self.plan.clone()?, self.jobs))
     }
 }
 
-fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let options = options(&arguments, face.settings)?;
     let surroundings = face.surroundings()?;
     if arguments.dry_run {

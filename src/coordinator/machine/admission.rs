@@ -34,6 +34,7 @@ impl Machine {
     pub(super) fn begin(&mut self, deeds: &mut Vec<Deed>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
+            self.awaits = false;
             parked.keys().for_each(|step| self.schedule.put_back(*step));
         }
         if !self.takes_more() {
@@ -94,7 +95,8 @@ impl Machine {
 
     /// Leaves what cannot be begun any more, once nothing else goes on.
     pub(super) fn leave(&mut self, deeds: &mut Vec<Deed>) {
-        if !self.stages.is_empty() || self.stirred && self.stop.is_none() && self.takes_more() {
+        let may_come = (self.stirred || self.awaits) && self.stop.is_none() && self.takes_more();
+        if !self.stages.is_empty() || may_come {
             return;
         }
         for (step, why) in std::mem::take(&mut self.parked) {

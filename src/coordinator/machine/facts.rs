@@ -22,8 +22,9 @@ pub(in crate::coordinator) struct Step {
 pub(in crate::coordinator) enum Fact {
     /// A step is claimed and its prompt is ready.
     Prepared(usize),
-    /// A step cannot be begun now, and perhaps later.
-    Held(usize, String),
+    /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
+    /// else goes on.
+    Held(usize, String, bool),
     /// A step was done by somebody else.
     DoneAlready(usize),
     /// A step cannot be prepared at all.

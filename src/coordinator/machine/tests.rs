@@ -127,7 +127,7 @@ fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
 fn what_is_held_up_is_tried_again_when_something_ends() {
     let mut machine = machine(&[&[], &[]], 2);
     machine.turn(NOW, vec![]);
-    let held = Fact::Held(1, "T1 works on its files".into());
+    let held = Fact::Held(1, "T1 works on its files".into(), false);
     assert_eq!(
         machine.turn(NOW, vec![Fact::Prepared(0), held.clone()]),
         [Deed::Start(0)]
@@ -140,6 +140,30 @@ fn what_is_held_up_is_tried_again_when_something_ends() {
     assert!(
         matches!(left.as_slice(), [Deed::Skip(1, None, _)]),
         "{left:?}"
+    );
+    assert!(machine.is_over());
+}
+
+#[test]
+fn what_another_run_works_on_is_waited_for() {
+    let mut machine = machine(&[&[], &[0]], 1);
+    machine.turn(NOW, vec![]);
+    let held = || vec![Fact::Held(0, "another run works on it".into(), true)];
+    assert_eq!(machine.turn(NOW, held()), []);
+    assert!(!machine.is_over());
+    machine.stir();
+    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
+    assert_eq!(machine.turn(NOW, held()), []);
+    machine.stir();
+    machine.turn(NOW, vec![]);
+    let next = machine.turn(NOW, vec![Fact::DoneAlready(0)]);
+    assert_eq!(next, [Deed::Claim(vec![1])]);
+    let held = vec![Fact::Held(1, "another run works on it".into(), true)];
+    machine.turn(NOW, held);
+    let ends = machine.turn(NOW, vec![Fact::Stop(Stop::TimeLimit)]);
+    assert!(
+        matches!(ends.as_slice(), [Deed::Halt(_), Deed::Skip(1, None, _)]),
+        "{ends:?}"
     );
     assert!(machine.is_over());
 }

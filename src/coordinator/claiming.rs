@@ -1,0 +1,112 @@
+//! Taking steps: each is claimed and gets its prompt, or it is said why somebody else has it.
+
+use super::engine::Engine;
+use super::machine::Fact;
+use crate::catalogue::Catalogue;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::runs::alive;
+use crate::ops::{claims, spawn};
+use crate::run::RunStatus;
+use crate::run::board::{Told, kind};
+use crate::store::agency::Agency;
+
+impl Engine<'_> {
+    /// Claims steps and makes their prompts, each in one transaction for all.
+    pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
+        let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
+        let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
+        let mut ready = Vec::new();
+        for (step, (id, claim)) in steps.iter().zip(claimed) {
+            match claim {
+                Ok(claim) => {
+                    self.slots[*step].epoch = Some(claim.epoch);
+                    ready.push(id);
+                }
+                Err(error) => {
+                    let fact = self.not_claimed(*step, error)?;
+                    self.facts.push(fact);
+                }
+            }
+        }
+        self.prepare(&ready)
+    }
+
+    /// Says what it means that a step cannot be claimed.
+    fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
+        Ok(match error.code {
+            Code::StatusRefused if self.is_done(self.tasks[step])? => {
+                let told = Told {
+                    reason: Some("somebody else has done it".to_string()),
+                    ..self.of(step)
+                };
+                self.tell(kind::TASK_COMPLETED, told);
+                Fact::DoneAlready(step)
+            }
+            Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
+            Code::Claimed => {
+                let is_awaited = self.is_of_another_run(step)?;
+                if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
+                    let told = Told {
+                        reason: Some(error.message.clone()),
+                        ..self.of(step)
+                    };
+                    self.tell(kind::TASK_WAITING, told);
+                }
+                Fact::Held(step, error.message, is_awaited)
+            }
+            Code::NotReady => Fact::Held(step, error.message, false),
+            _ => return Err(error),
+        })
+    }
+
+    /// Says whether a step is held by a run that is under way, which will give it back. A run that an agent
+    /// began does not wait: what it would wait for may wait for it.
+    fn is_of_another_run(&mut self, step: usize) -> Result<bool> {
+        let task = self.tasks[step];
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let Some(holder) = claim.and_then(|claim| claim.holder) else {
+            return Ok(false);
+        };
+        let clock = self.context.surroundings.clock;
+        alive::settle(&mut self.agency, &self.context.workspace, &clock)?;
+        let run = self.agency.read()?.run(&holder)?;
+        let is_under_way = run.is_some_and(|run| run.status == RunStatus::Running);
+        Ok(is_under_way && self.ambience.depth == 0)
+    }
+
+    pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {
+        let status = self.context.read(|transaction| transaction.status(id))?;
+        Ok(status == Some(crate::task::Status::Done))
+    }
+
+    fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let options = spawn::Options::default();
+        let mut prompts = Vec::with_capacity(ids.len());
+        let catalogue = match self.catalogue.take() {
+            Some(catalogue) => catalogue,
+            None => {
+                let surroundings = &self.context.surroundings;
+                Catalogue::load(&surroundings.places(Some(&self.context.workspace)))?
+            }
+        };
+        let mut take = |spawned| {
+            prompts.push(spawned);
+            true
+        };
+        let batch = spawn::spawn_by(&mut self.context, &catalogue, ids, &options, &mut take)?;
+        self.catalogue = Some(catalogue);
+        for spawned in prompts {
+            let step = self.places[&spawned.task_id];
+            self.instruct(step, spawned)?;
+        }
+        for failed in batch.failed {
+            let step = self.places[&failed.task_id];
+            self.facts.push(Fact::Refused(step, failed.error.message));
+        }
+        Ok(())
+    }
+}
