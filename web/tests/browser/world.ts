@@ -121,7 +121,7 @@ export class Look {
   async settled() {
     await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
     for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
-    const ghosts = this.page.locator("main .ghost");
+    const ghosts = this.page.locator("main div.ghost");
     for (let turn = 0; turn < 200 && (await ghosts.count()) > 0; turn++) await this.page.waitForTimeout(50);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
