@@ -22,7 +22,7 @@ pub(in crate::cli) struct ServeArguments {
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
-    /// Pages of another origin that may call, such as https://app.example.org; may be repeated
+    /// Pages of another origin that may call, such as `https://app.example.org`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 

@@ -189,7 +189,7 @@ pub fn write<T>(
     write_if(workspace, true, work)
 }
 
-/// Runs `work` as [`write`] does, and keeps what it did only when that is said: to show what it would do.
+/// Runs `work` as [`write()`] does, and keeps what it did only when that is said: to show what it would do.
 fn write_if<T>(
     workspace: &Workspace,
     keeps: bool,
