@@ -75,6 +75,16 @@ struct Place {
 #[cfg(feature = "server")]
 pub(in crate::cli) use serving::run;
 
+/// Without the server there is only the program beside.
+#[cfg(not(feature = "server"))]
+pub(in crate::cli) fn run(
+    face: &mut crate::cli::Face<'_>,
+    _: ServeArguments,
+) -> crate::error::Result<std::process::ExitCode> {
+    let server = crate::cli::beside::SERVER;
+    Err(crate::cli::beside::hand_over(server, face.arguments))
+}
+
 #[cfg(feature = "server")]
 mod serving {
     use std::net::SocketAddr;

@@ -90,6 +90,6 @@ mod tests {
         assert!((0..20).all(|_| take("ann", 0)));
         assert!(!take("ann", 0) && take("bob", 0));
         assert!(take("ann", 600) && !take("ann", 600));
-        assert!(Rates::new(None).take(|| String::new(), now).is_ok());
+        assert!(Rates::new(None).take(String::new, now).is_ok());
     }
 }
