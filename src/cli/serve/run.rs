@@ -5,10 +5,6 @@ use clap::Args;
 use serde::Serialize;
 
 #[derive(Args)]
-#[cfg_attr(
-    not(feature = "server"),
-    expect(dead_code, reason = "cleo-server reads them")
-)]
 pub(in crate::cli) struct ServeArguments {
     /// The port; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 4680)]
