@@ -18,7 +18,7 @@ interface Props {
 const nodeTypes = { spot: AgentNode };
 const edgeTypes = { line: FlowEdge };
 const FLOOR = { width: 8, height: 1 };
-const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.5 };
+const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.4 };
 
 export default function AgentGraph(props: Props) {
   return (

@@ -45,7 +45,6 @@ export interface Attempt {
   attempt: number;
   state: "failed" | "running" | "verifying" | "done" | "waiting";
   runner: string | null;
-  model: string | null;
   resumes: boolean;
   startedAt: string;
   agentEndedAt: string | null;

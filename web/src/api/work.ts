@@ -61,8 +61,9 @@ export type GraphNode = Row & Box;
 
 export interface Lane {
   key: string;
-  from: number;
-  to: number;
+  /** Null in the lane of those that wait for each other. */
+  from: number | null;
+  to: number | null;
   x: number;
   width: number;
   folded: boolean;

@@ -42,15 +42,15 @@ export class World {
   }
 
   /** Any free port, or the one of a server that was there before. */
-  async serve(port = "0") {
-    const server = spawn(cleo, ["serve", "--port", port, "--json"], { cwd: this.folder, env: this.environment(), stdio: ["ignore", "pipe", "inherit"] });
+  async serve(port = "0", ...more: string[]) {
+    const server = spawn(cleo, ["serve", "--port", port, "--json", ...more], { cwd: this.folder, env: this.environment(), stdio: ["ignore", "pipe", "inherit"] });
     this.server = server;
     this.address = await new Promise<string>((found, failed) => {
       let text = "";
       server.stdout.on("data", (piece: Buffer) => {
         text += piece.toString();
         const url = /"url":"([^"]+)"/.exec(text)?.[1];
-        if (url) found(url);
+        if (url) found(url.replace("0.0.0.0", "127.0.0.1"));
       });
       server.on("exit", (code) => failed(new Error(`cleo serve ended with ${code}: ${text}`)));
     });
@@ -71,7 +71,7 @@ export class World {
     const phone = size === "phone";
     const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
     if (freshPages) await serveFresh(context, freshPages, this.address);
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     const look = new Look(context, await context.newPage(), this.address);
     await look.go(path);
     return look;
@@ -121,7 +121,8 @@ export class Look {
   async settled() {
     await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
     for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
-    await this.page.waitForFunction(() => document.querySelector("main .ghost") === null);
+    const ghosts = this.page.locator("main div.ghost");
+    for (let turn = 0; turn < 200 && (await ghosts.count()) > 0; turn++) await this.page.waitForTimeout(50);
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
 
@@ -154,10 +155,14 @@ export class Look {
 
 /** Pages from a folder in the place of those in the binary: no cargo build after every change. */
 async function serveFresh(context: BrowserContext, dist: string, address: string) {
-  await context.route(`${address}/assets/*`, (route) => route.fulfill({ path: join(dist, new URL(route.request().url()).pathname) }));
+  await context.route(`${address}/assets/*`, (route) => {
+    const path = join(dist, new URL(route.request().url()).pathname);
+    return existsSync(path) ? route.fulfill({ path }) : route.continue();
+  });
   await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
     if (route.request().resourceType() !== "document") return route.fallback();
     const response = await route.fetch({ maxRedirects: 0 });
+    if (response.status() >= 300 && response.status() < 400) return route.continue();
     const html = readFileSync(join(dist, "index.html"), "utf8");
     const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
     return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });

@@ -74,6 +74,9 @@ export default function Architecture() {
               { id: "events", label: "Graph events", content: <GraphEvents name={name} /> },
             ]}
           />
+          <p className="phone-only cleanup-phone">
+            <Cleanup agents={agents} />
+          </p>
         </div>
         <aside className="architecture-right" aria-label="Run a message">
           <QuickExecute
@@ -94,9 +97,6 @@ export default function Architecture() {
               )}
             </RealTimeExecutionMonitor>
           )}
-          <p className="phone-only cleanup-phone">
-            <Cleanup agents={agents} />
-          </p>
           <AgentsTable agents={agents} metrics={metrics} resource={resource} />
         </aside>
       </div>

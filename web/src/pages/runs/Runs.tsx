@@ -17,15 +17,16 @@ import { Page } from "../../shell/Page";
 import { RunLine } from "./RunLine";
 import "./runs.css";
 
+const KINDS = ["epic", "tasks", "plan", "query", "execution"];
 const STATUSES = ["running", "completed", "failed", "cancelled", "interrupted"];
 const PAGE = 100;
 
 export default function Runs() {
   const { query } = usePlace();
   const [status, setStatus] = useQuery("status");
+  const [, setKind] = useQuery("kind");
   const [q, setQ] = useQuery("q");
-  const [sort, setSort] = useQuery("sort");
-  const asked = { status, q, sort, kind: query.get("kind") };
+  const asked = { status, q, kind: query.get("kind") };
   const { pages, failure, loading, more, reload } = usePages<RunsList>(
     (page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }),
     touchesRuns,
@@ -42,13 +43,13 @@ export default function Runs() {
         <>
           <input className="input run-search" type="search" aria-label="Find a run" placeholder="Find a run" value={q ?? ""} maxLength={200} onChange={(event) => setQ(event.target.value)} />
           <Menu
-            label="Filter and order"
-            trigger={<Button icon="filter" aria-label="Filter and order" aria-pressed={filtered || sort !== null}><span className="desk-only">Filter</span></Button>}
+            label="Filter"
+            trigger={<Button icon="filter" aria-pressed={filtered}><span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span></Button>}
             entries={[
               "Status",
               ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
-              "Order",
-              ...["started", "cost", "time"].map((one) => ({ label: `by ${one}`, checked: (sort ?? "started") === one, onSelect: () => setSort(one === "started" ? null : one) })),
+              "Kind",
+              ...KINDS.map((one) => ({ label: one, checked: asked.kind === one, onSelect: () => setKind(asked.kind === one ? null : one) })),
             ]}
           />
         </>
@@ -58,7 +59,7 @@ export default function Runs() {
         {failure && fresh.length === 0 && <Trouble failure={failure} retry={reload} />}
         {loading && <Ghost rows={10} />}
         {!loading && !failure && fresh.length === 0 && <Nothing filtered={filtered} />}
-        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} keepOrder={sort === null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
+        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
       </div>
     </Page>
   );
@@ -80,9 +81,9 @@ function Nothing({ filtered }: { filtered: boolean }) {
   return <Empty command="cleo run --all-ready">No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
 }
 
-function Rows({ fresh, keepOrder, end, total }: { fresh: RunRow[]; keepOrder: boolean; end: (() => void) | undefined; total: number }) {
+function Rows({ fresh, end, total }: { fresh: RunRow[]; end: (() => void) | undefined; total: number }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const { rows, waiting, show } = useOrder(fresh, keepOrder, scroller);
+  const { rows, waiting, show } = useOrder(fresh, scroller);
   const [at, setAt] = useState(-1);
   const window = useVirtualizer({
     count: rows.length,
@@ -133,7 +134,7 @@ function heightOf(row: RunRow | undefined) {
  * The order of the first answer holds. What is new comes on top at once while the list is at its top,
  * and waits behind a button when somebody has scrolled.
  */
-function useOrder(fresh: RunRow[], keep: boolean, scroller: React.RefObject<HTMLElement | null>) {
+function useOrder(fresh: RunRow[], scroller: React.RefObject<HTMLElement | null>) {
   const [order, setOrder] = useState<string[]>(() => liveFirst(fresh));
   const byId = useMemo(() => new Map(fresh.map((row) => [row.id, row])), [fresh]);
   const known = new Set(order);
@@ -143,8 +144,7 @@ function useOrder(fresh: RunRow[], keep: boolean, scroller: React.RefObject<HTML
   const above = unknown.filter((row) => fresh.indexOf(row) < newest);
   const below = unknown.filter((row) => !above.includes(row));
   const next = [...(atTop ? above.map((row) => row.id) : []), ...order, ...below.map((row) => row.id)];
-  if (keep && next.length !== order.length) setOrder(next);
-  if (!keep) return { rows: fresh, waiting: 0, show: () => undefined };
+  if (next.length !== order.length) setOrder(next);
   const rows = order.flatMap((id) => byId.get(id) ?? []);
   const show = () => {
     setOrder([...above.map((row) => row.id), ...order]);

@@ -8,7 +8,7 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
   return (
     <div className="section">
       <dl className="facts">
-        <dt>Runner</dt><dd className="mono">{attempt.runner ?? "unknown"}{attempt.model && ` ${attempt.model}`}</dd>
+        <dt>Runner</dt><dd className="mono">{attempt.runner ?? "unknown"}</dd>
         <dt>Time</dt><dd><Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} /></dd>
         <dt>Turns</dt><dd>{attempt.turns ?? "unknown"}</dd>
         <dt>Exit code</dt><dd>{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</dd>

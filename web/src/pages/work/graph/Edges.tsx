@@ -1,9 +1,12 @@
-// All edges of a kind are one path, and only those are in it that cross what is seen: dashes are dear.
+// Only edges that cross what is seen are drawn, and long ones without dashes: dashes are dear to paint.
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import type { Box, Edge, Graph } from "../../../api/work";
 
-type Kind = "met" | "unmet" | "critical" | "missing" | "thick" | "chosen";
+type Kind = "met" | "unmet" | "far" | "critical" | "missing" | "thick";
+
+const ORDER: Kind[] = ["met", "far", "unmet", "missing", "thick"];
+const FAR = 1200;
 
 export const Edges = memo(function Edges({ graph, selected, critical }: { graph: Graph; selected: string | null; critical: boolean }) {
   const boxes = useMemo(() => places(graph), [graph]);
@@ -15,9 +18,9 @@ export const Edges = memo(function Edges({ graph, selected, critical }: { graph:
   return (
     <ViewportPortal>
       <svg className="edges" width={graph.size.width} height={graph.size.height} aria-hidden="true">
-        {(["met", "unmet", "missing", "thick"] as Kind[]).map((kind) => paths[kind] && <path key={kind} className={kind} d={paths[kind]} />)}
+        {ORDER.map((kind) => paths[kind]?.map(([key, d]) => <path key={key} className={kind} d={d} />))}
         {chosen && <path className="chosen" d={chosen} />}
-        {paths.critical && <path className="critical" d={paths.critical} />}
+        {paths.critical?.map(([key, d]) => <path key={key} className="critical" d={d} />)}
         {thick.map((edge) => <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
         {edges.filter((edge) => edge.fromKind === "missing").map((edge) => <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
       </svg>
@@ -61,12 +64,18 @@ function places(graph: Graph) {
 }
 
 function drawn(edges: Edge[], boxes: Map<string, Box>, critical: boolean) {
-  const paths: Partial<Record<Kind, string>> = {};
-  for (const edge of edges) {
-    const kind: Kind = edge.count > 8 ? "thick" : edge.kind === "critical" && !critical ? "unmet" : edge.kind;
-    paths[kind] = (paths[kind] ?? "") + pathOf(edge, boxes);
-  }
+  const paths: Partial<Record<Kind, [string, string][]>> = {};
+  for (const edge of edges) (paths[kindOf(edge, boxes, critical)] ??= []).push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
   return paths;
+}
+
+function kindOf(edge: Edge, boxes: Map<string, Box>, critical: boolean): Kind {
+  if (edge.count > 8) return "thick";
+  const kind = edge.kind === "critical" && !critical ? "unmet" : edge.kind;
+  if (kind !== "unmet") return kind;
+  const from = boxes.get(edge.from);
+  const to = boxes.get(edge.to);
+  return from && to && Math.abs(to.x - from.x) + Math.abs(to.y - from.y) > FAR ? "far" : "unmet";
 }
 
 /** From the right middle of one to the left middle of the other; from nowhere a stub of 40 px. */

@@ -3,7 +3,7 @@ import { ReactFlow, ReactFlowProvider, useReactFlow, type Node } from "@xyflow/r
 import "@xyflow/react/dist/base.css";
 import { useCallback, useEffect, useMemo } from "react";
 import type { Resource } from "../../../api/resource";
-import type { Graph } from "../../../api/work";
+import type { Box, Graph } from "../../../api/work";
 import { Ghost, sentence, Trouble } from "../../../parts/States";
 import type { State } from "../../../parts/state";
 import { usePlace } from "../../../router/location";
@@ -98,11 +98,16 @@ function flowNodes(graph: Graph, selected: string | null): Node[] {
   const tabbed = selected ?? focusOf(graph)?.id;
   return [
     ...graph.nodes.map((task): Node => ({
-      id: task.id, type: "task", position: { x: task.x, y: task.y }, width: task.width, height: task.height,
+      id: task.id, type: "task", ...known(task),
       data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
     })),
     ...graph.stacks.map((stack): Node => ({
-      id: `stack ${stack.key}`, type: "stack", position: { x: stack.x, y: stack.y }, width: stack.width, height: stack.height, data: { stack },
+      id: `stack ${stack.key}`, type: "stack", ...known(stack), data: { stack },
     })),
   ];
+}
+
+/** Place and size are known, and there are no handles: nothing has to be mounted to be measured. */
+function known({ x, y, width, height }: Box) {
+  return { position: { x, y }, width, height, measured: { width, height }, handles: [] };
 }

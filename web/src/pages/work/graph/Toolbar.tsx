@@ -26,6 +26,13 @@ export function Toolbar({ graph, critical }: { graph: Graph; critical: boolean }
   );
 }
 
+/** The whole graph where that is possible at 10 %, else its beginning. */
 export function fit(flow: ReturnType<typeof useReactFlow>, graph: Graph) {
-  void flow.fitBounds({ x: 0, y: 0, width: graph.size.width, height: graph.size.height }, { duration: 160, padding: 0.04 });
+  const canvas = document.querySelector(".graph-pane .canvas");
+  if (!canvas) return;
+  const { clientWidth, clientHeight } = canvas;
+  const { width, height } = graph.size;
+  const zoom = Math.min(1, Math.max(0.1, Math.min((clientWidth - 32) / width, (clientHeight - 96) / height)));
+  const x = Math.max(16, (clientWidth - width * zoom) / 2);
+  void flow.setViewport({ x, y: 32, zoom }, { duration: 160 });
 }
