@@ -242,7 +242,6 @@ const EVERYDAY: u8 = 0;
 /// The program with every command but the server.
 const WHOLE: u8 = 1;
 /// The program that serves.
-#[cfg(feature = "server")]
 const SERVER: u8 = 2;
 
 /// Runs a command. What only the commands stand on that another program carries out is not linked.
@@ -359,13 +358,8 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Export(_)
         | Command::Sync(_)
         | Command::Hook(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
-        #[cfg(feature = "server")]
-        Command::Serve(Later(arguments)) if PROGRAM == SERVER => {
-            serve::dispatch(face, *arguments, serve::run)
-        }
-        Command::Serve(Later(arguments)) => serve::dispatch(face, *arguments, |face, _| {
-            Err(beside::hand_over(beside::SERVER, face.arguments))
-        }),
+        Command::Serve(Later(arguments)) if PROGRAM == SERVER => serve::dispatch(face, *arguments),
+        Command::Serve(_) => Err(beside::hand_over(beside::SERVER, face.arguments)),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, LOCATION};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, Uri};
 use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
@@ -99,14 +99,16 @@ pub(super) fn answer(server: &Server, request: &Request, is_in: bool) -> Result<
     if let Some(file) = Dist::get(path.trim_start_matches('/')).filter(|_| path != "/index.html") {
         return Ok(sent(path, &file, request));
     }
-    page(server, path, is_in)
+    page(server, request.uri(), is_in)
 }
 
 /// Answers with a page, or has who has no token give it first.
-pub(super) fn page(server: &Server, path: &str, is_in: bool) -> Result<Answer> {
+pub(super) fn page(server: &Server, place: &Uri, is_in: bool) -> Result<Answer> {
+    let path = place.path();
     let page = PAGES.iter().find(|(there, _)| is_at(there, path));
     if !is_in && path != SIGN_IN {
-        let place = format!("{SIGN_IN}?next={}", encoded(path));
+        let asked = place.path_and_query().map_or(path, |whole| whole.as_str());
+        let place = format!("{SIGN_IN}?next={}", encoded(asked));
         return Ok(Answer::bytes("text/plain", "")
             .under(StatusCode::SEE_OTHER)
             .header(LOCATION, &place));

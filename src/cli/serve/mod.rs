@@ -39,17 +39,10 @@ enum Command {
     Token(token::Command),
 }
 
-/// Carries out what needs no server; nothing when the server is to be started.
-pub(super) fn dispatch(
-    face: &mut Face<'_>,
-    arguments: Arguments,
-    serve: impl FnOnce(&mut Face<'_>, run::ServeArguments) -> Result<ExitCode>,
-) -> Result<ExitCode> {
+/// Carries out what needs no server, or starts the server.
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Some(Command::Token(command)) => token::dispatch(face, command),
-        None => face.run("serve", arguments.serve, serve),
+        None => face.run("serve", arguments.serve, run::run),
     }
 }
-
-#[cfg(feature = "server")]
-pub(super) use run::run;

@@ -5,10 +5,6 @@ use clap::Args;
 use serde::Serialize;
 
 #[derive(Args)]
-#[cfg_attr(
-    not(feature = "server"),
-    expect(dead_code, reason = "cleo-server reads them")
-)]
 pub(in crate::cli) struct ServeArguments {
     /// The port; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 4680)]
@@ -74,6 +70,16 @@ struct Place {
 
 #[cfg(feature = "server")]
 pub(in crate::cli) use serving::run;
+
+/// Without the server there is only the program beside.
+#[cfg(not(feature = "server"))]
+pub(in crate::cli) fn run(
+    face: &mut crate::cli::Face<'_>,
+    _: ServeArguments,
+) -> crate::error::Result<std::process::ExitCode> {
+    let server = crate::cli::beside::SERVER;
+    Err(crate::cli::beside::hand_over(server, face.arguments))
+}
 
 #[cfg(feature = "server")]
 mod serving {

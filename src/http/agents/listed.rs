@@ -237,7 +237,7 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
     match (is_program, call.is_signed_in()) {
         (true, true) => registry(call),
         (true, false) => Err(guard::unauthorized("a token is needed here")),
-        (false, is_in) => pages::page(&call.server, "/agents", is_in),
+        (false, is_in) => pages::page(&call.server, &call.uri, is_in),
     }
 }
 

@@ -91,6 +91,11 @@ fn elsewhere_everything_but_the_way_in_needs_a_token() {
         (page.status.as_u16(), page.header("location")),
         (303, "/sign-in?next=/work/T1")
     );
+    let page = world.get("/work?view=list&q=%22");
+    assert_eq!(
+        page.header("location"),
+        "/sign-in?next=/work%3Fview%3Dlist%26q%3D%2522"
+    );
     assert_eq!(world.get("/agents").status, 303);
     assert_eq!(world.get("/sign-in").status, 200);
 }
