@@ -13,9 +13,10 @@ use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, Wish};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::listing::{self, Rows, RunRow, Wanted, Watched};
+use crate::ops::runs::listing::{self, Rows, RunRow, Wanted};
 use crate::ops::runs::pages::{self, EventPage, LogPage, LogWanted, PromptText};
 use crate::ops::runs::proof::{self, Proof};
+use crate::ops::runs::timeline::{self, Watched};
 use crate::ops::runs::written;
 use crate::ops::tokens::Scope;
 use crate::run::{RunKind, RunStatus};
@@ -176,7 +177,7 @@ fn show(call: &Call) -> Result<Answer> {
 
 fn watched(call: &Call) -> Result<Watched> {
     let surroundings = call.surroundings("runs.show");
-    listing::watched(
+    timeline::watched(
         &surroundings,
         &mut call.memory(),
         call.part("id"),
@@ -283,7 +284,7 @@ fn owned(call: &Call) -> Result<()> {
 
 fn started(call: &Call, begun: Begun) -> Result<Answer> {
     let surroundings = call.surroundings("runs.show");
-    let run = listing::watched(&surroundings, &mut call.memory(), &begun.run, None)?;
+    let run = timeline::watched(&surroundings, &mut call.memory(), &begun.run, None)?;
     let started = Started {
         run: run.run.row,
         command: begun.command,

@@ -2,7 +2,7 @@
 
 use cleo::id::TaskId;
 use cleo::ops::Context;
-use cleo::ops::runs::{listing, pages, proof};
+use cleo::ops::runs::{listing, pages, proof, timeline};
 use cleo::ops::work::{self, GraphWanted, Memory, Order, RowsWanted, Sought};
 use cleo::store::sqlite::SqliteAgency;
 use cleo::task::State;
@@ -230,7 +230,7 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
     let id = play(&workspace, "--epic T1", "lies-once");
     let (context, _) = opened(&workspace);
     let mut memory = Memory::default();
-    let shown = listing::watched(&context.surroundings, &mut memory, &id, None).unwrap();
+    let shown = timeline::watched(&context.surroundings, &mut memory, &id, None).unwrap();
     let shown = json!(shown);
     assert_eq!(
         shown["run"]["steps"],
@@ -280,7 +280,7 @@ fn runs_of_one_user_are_no_business_of_another() {
         ..Default::default()
     };
     let refused = [
-        listing::watched(&surroundings, memory, &id, stranger).map(drop),
+        timeline::watched(&surroundings, memory, &id, stranger).map(drop),
         pages::events(&surroundings, &id, stranger, None, 0, 10).map(drop),
         pages::log(&surroundings, memory, &id, stranger, &wanted).map(drop),
         pages::prompt(&surroundings, &id, stranger, TaskId(2), 1).map(drop),

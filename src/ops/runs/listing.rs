@@ -1,18 +1,17 @@
-//! Runs as people watch them: rows that say how far each is, and a run with its timeline.
+//! Runs on one line each, which says how far they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::{EVENTS_MAX, no_run, settled, steps};
+use super::{no_run, settled};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
 use crate::ops::work::Memory;
 use crate::run::board::{Planned, TaskRun, TaskState, waves};
-use crate::run::track::{Attempt, Load, Stage, Track};
-use crate::run::{Message, Run, RunKind, RunStatus, Step, Usage};
+use crate::run::track::{Stage, Track};
+use crate::run::{Run, RunKind, RunStatus, Usage};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 
 /// Most steps of a bar; a longer one shows every so many.
@@ -161,110 +160,6 @@ pub enum Stand {
     Skipped,
 }
 
-/// A run with its timeline.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Watched {
-    /// The run.
-    pub run: RunFull,
-    /// The moment of this answer, by the server's clock.
-    pub now: String,
-    /// How it is carried out.
-    pub options: Option<Value>,
-    /// Its tasks, by wave, then by when they were begun first in the order of the run.
-    pub tasks: Vec<Task>,
-    /// How far it came, of a run of one agent.
-    pub steps: Vec<Step>,
-    /// What was said in it.
-    pub messages: Vec<Message>,
-    /// How many agents worked when.
-    pub running: Vec<Load>,
-    /// Cursor of its last event.
-    pub cursor: u64,
-    /// How many tries there were, and how many said what they used.
-    pub reported: Reported,
-}
-
-/// All of a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunFull {
-    /// How it looks in a list.
-    #[serde(flatten)]
-    pub row: RunRow,
-    /// Why it went where it went.
-    pub routing_reason: String,
-    /// The score of that.
-    pub routing_score: u32,
-    /// What the answer comes from.
-    pub answered_by: Option<crate::run::AnsweredBy>,
-    /// The model that answered.
-    pub model: Option<String>,
-    /// The answer.
-    pub output: Option<String>,
-    /// The conversation that it belongs to.
-    pub conversation: Option<String>,
-}
-
-/// How much is known of what tries used.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub struct Reported {
-    /// Tries.
-    pub attempts: usize,
-    /// Those that failed.
-    pub failed: usize,
-    /// Those that said what they used.
-    pub reporting: usize,
-}
-
-/// A task of a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its title when the run began.
-    pub title: String,
-    /// Its wave in the run, from 1; none when it waits for itself.
-    pub wave: Option<usize>,
-    /// The tasks of the run that come before it.
-    pub needs: Vec<TaskId>,
-    /// Where it stands.
-    pub state: Stand,
-    /// How its last try ended.
-    pub outcome: Option<crate::run::Outcome>,
-    /// Why it is not done.
-    pub reason: Option<String>,
-    /// What it was last missing.
-    pub missing: Vec<String>,
-    /// The skill.
-    pub skill: Option<String>,
-    /// The runner.
-    pub runner: Option<String>,
-    /// When it was begun.
-    pub started_at: Option<String>,
-    /// When it was over.
-    pub ended_at: Option<String>,
-    /// How long its agents took, in milliseconds.
-    pub duration_ms: u64,
-    /// Tokens that they used, as far as they say.
-    pub usage: Option<Usage>,
-    /// What they cost in US dollars, as far as they say.
-    pub cost: Option<f64>,
-    /// What its agent does now.
-    pub doing: Option<String>,
-    /// Whether it is an epic, on which nobody works.
-    pub is_epic: bool,
-    /// From when on it could have begun; none when something came before it that is not done.
-    pub ready_at: Option<String>,
-    /// Its tries.
-    pub attempts: Vec<Attempt>,
-}
-
 /// Lists runs. Those of dead processes are marked first.
 pub fn rows(surroundings: &Surroundings, memory: &mut Memory, wanted: &Wanted) -> Result<Rows> {
     let workspace = surroundings.workspace()?;
@@ -370,7 +265,7 @@ fn row_of(
 }
 
 /// Makes the row of a run.
-fn row(run: Run, track: &Track, now: &str) -> RunRow {
+pub(super) fn row(run: Run, track: &Track, now: &str) -> RunRow {
     let tasks = ordered(track);
     let work = || tasks.iter().filter(|task| !task.is_epic);
     let has_tasks = work().next().is_some();
@@ -437,14 +332,14 @@ fn fault(run: &Run, track: &Track) -> Option<Fault> {
 }
 
 /// Returns the tasks of a run by wave; those of a wave stay in the order of the run.
-fn ordered(track: &Track) -> Vec<&TaskRun> {
+pub(super) fn ordered(track: &Track) -> Vec<&TaskRun> {
     let waves = waves_of(track);
     let mut tasks: Vec<&TaskRun> = track.board.tasks().iter().collect();
     tasks.sort_by_key(|task| waves.get(&task.task_id).copied().unwrap_or(usize::MAX));
     tasks
 }
 
-fn waves_of(track: &Track) -> BTreeMap<TaskId, usize> {
+pub(super) fn waves_of(track: &Track) -> BTreeMap<TaskId, usize> {
     let planned = track.board.tasks().iter().map(|task| Planned {
         task_id: task.task_id,
         title: String::new(),
@@ -454,7 +349,7 @@ fn waves_of(track: &Track) -> BTreeMap<TaskId, usize> {
     waves(&planned.collect::<Vec<_>>())
 }
 
-fn stand(track: &Track, task: &TaskRun) -> Stand {
+pub(super) fn stand(track: &Track, task: &TaskRun) -> Stand {
     match task.state {
         TaskState::Waiting => Stand::Waiting,
         TaskState::Running if track.stage(task) == Some(Stage::Verifying) => Stand::Verifying,
@@ -497,91 +392,9 @@ fn between(from: &str, to: &str) -> u64 {
     took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0)
 }
 
-/// Shows a run of a user, or of anybody, with its timeline.
-pub fn watched(
-    surroundings: &Surroundings,
-    memory: &mut Memory,
-    id: &str,
-    user: Option<&str>,
-) -> Result<Watched> {
-    let workspace = surroundings.workspace()?;
-    let agency = settled(&workspace, &surroundings.clock)?;
-    let mut agency = agency.ok_or_else(|| no_run(id))?;
-    let transaction = agency.read()?;
-    let run = owned(&*transaction, id, user)?;
-    let now = surroundings.clock.timestamp();
-    let messages = transaction.run_messages(id)?;
-    let told = match run.kind {
-        RunKind::Execution => steps(&transaction.events(Some(id), 0, EVENTS_MAX)?),
-        _ => Vec::new(),
-    };
-    let track = memory.track(&*transaction, id)?;
-    let (attempts, failed, reporting) = track.tally();
-    Ok(Watched {
-        tasks: tasks(track),
-        steps: told,
-        messages,
-        running: track.load.clone(),
-        cursor: track.cursor,
-        options: track.options.clone(),
-        reported: Reported {
-            attempts,
-            failed,
-            reporting,
-        },
-        run: RunFull {
-            routing_reason: run.routing_reason.clone(),
-            routing_score: run.routing_score,
-            answered_by: run.answered_by,
-            model: run.model.clone(),
-            output: run.output.clone(),
-            conversation: run.conversation.clone(),
-            row: row(run, track, &now),
-        },
-        now,
-    })
-}
-
 /// Reads a run that must be there and, if a user is named, be that user's.
 pub fn owned(transaction: &dyn AgencyTransaction, id: &str, user: Option<&str>) -> Result<Run> {
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     run.ok_or_else(|| no_run(id))
-}
-
-fn tasks(track: &Track) -> Vec<Task> {
-    let waves = waves_of(track);
-    let tasks = ordered(track).into_iter().map(|task| Task {
-        task_id: task.task_id,
-        title: task.title.clone(),
-        wave: waves.get(&task.task_id).map(|wave| wave + 1),
-        needs: task.needs.clone(),
-        state: stand(track, task),
-        outcome: task.outcome,
-        reason: task.reason.clone(),
-        missing: task.missing.clone(),
-        skill: task.skill.clone(),
-        runner: task.runner.clone(),
-        started_at: task.started_at.clone(),
-        ended_at: task.ended_at.clone(),
-        duration_ms: task.duration_ms,
-        usage: task.usage,
-        cost: task.cost,
-        doing: task.doing.clone(),
-        is_epic: task.is_epic,
-        ready_at: ready_at(track, task),
-        attempts: track.attempts(task.task_id).to_vec(),
-    });
-    tasks.collect()
-}
-
-/// Finds when the last of what comes before a task was done.
-fn ready_at(track: &Track, task: &TaskRun) -> Option<String> {
-    let mut last = track.started_at.clone()?;
-    for need in &task.needs {
-        let need = track.board.task(*need)?;
-        let ended = need.ended_at.clone().filter(|_| need.is_done())?;
-        last = last.max(ended);
-    }
-    Some(last)
 }

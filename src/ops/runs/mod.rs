@@ -7,6 +7,7 @@ pub mod logs;
 pub mod pages;
 pub mod proof;
 pub mod recording;
+pub mod timeline;
 pub mod written;
 
 use serde::Serialize;
