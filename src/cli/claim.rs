@@ -1,4 +1,4 @@
-//! `cleo claim`, and how claims look in every command.
+//! `cleo claim`
 
 use std::process::ExitCode;
 
@@ -6,9 +6,8 @@ use clap::Args;
 
 use super::Face;
 use super::arguments::LeaseOption;
-use super::screen::{Screen, Tone};
-use super::show::task_line;
-use crate::claim::Claim;
+use super::screen::Tone;
+use super::show::{claim_fields, task_line};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::claims::{self, Claimed};
@@ -68,14 +67,4 @@ pub(super) fn claimed_reply(
         task_line(screen, &claimed.task);
         claim_fields(screen, claimed.claim.as_ref());
     })
-}
-
-/// Shows who holds a task, under which epoch and until when; nothing for one that is free.
-pub(super) fn claim_fields(screen: &mut Screen, claim: Option<&Claim>) {
-    let held = claim.and_then(|claim| Some((claim, claim.holder.as_ref()?)));
-    if let Some((claim, holder)) = held {
-        let Claim { epoch, expires, .. } = claim;
-        let lease = format!("{holder}, epoch {epoch}, until {expires}");
-        screen.field("claimed by", lease);
-    }
 }

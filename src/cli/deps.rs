@@ -6,13 +6,16 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Face;
-use super::orchestrator::problem_warnings;
 use super::screen::{Screen, Tone};
 use super::show::headline;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Direction, Neighbor, Part};
 use crate::task::drawing;
+use crate::task::graph::Problem;
+
+/// How many problems are told beside an answer.
+const PROBLEMS_SHOWN: usize = 5;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -155,4 +158,19 @@ pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) 
         screen.say(Tone::Plain, "  ");
         headline(screen, task.id, task.status, &task.title);
     }
+}
+
+/// Warns of what keeps tasks from ever starting, in the words of every command.
+pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
+    let told = problems.iter().take(PROBLEMS_SHOWN);
+    let mut warnings: Vec<String> = told
+        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
+        .collect();
+    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    if more > 0 {
+        warnings.push(format!(
+            "{more} more problems: see `cleo orchestrator analyze`"
+        ));
+    }
+    warnings
 }

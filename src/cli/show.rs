@@ -1,13 +1,13 @@
-//! `cleo show`, and how tasks look in every command.
+//! `cleo show`, and how tasks and claims look in every command.
 
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
-use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
 use super::verify::standing;
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::gates::Summary;
@@ -148,5 +148,15 @@ pub(super) fn priority_tone(priority: Priority) -> Tone {
         Priority::High => Tone::Warn,
         Priority::Medium => Tone::Plain,
         Priority::Low => Tone::Dim,
+    }
+}
+
+/// Shows who holds a task, under which epoch and until when; nothing for one that is free.
+pub(super) fn claim_fields(screen: &mut Screen, claim: Option<&Claim>) {
+    let held = claim.and_then(|claim| Some((claim, claim.holder.as_ref()?)));
+    if let Some((claim, holder)) = held {
+        let Claim { epoch, expires, .. } = claim;
+        let lease = format!("{holder}, epoch {epoch}, until {expires}");
+        screen.field("claimed by", lease);
     }
 }

@@ -6,9 +6,8 @@ use clap::Args;
 
 use super::Face;
 use super::arguments::{EpochOption, LeaseOption};
-use super::claim::claim_fields;
 use super::screen::{Screen, Tone};
-use super::show::task_line;
+use super::show::{claim_fields, task_line};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::tasks;

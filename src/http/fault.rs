@@ -39,6 +39,7 @@ pub(super) fn status(code: Code) -> StatusCode {
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::ServerBusy | Code::LockTimeout | Code::DiskFull => StatusCode::SERVICE_UNAVAILABLE,
         Code::Interrupted | Code::Terminated => StatusCode::SERVICE_UNAVAILABLE,
+        Code::ProgramMissing => StatusCode::UNPROCESSABLE_ENTITY,
         Code::ModelTimeout | Code::RunTimeout => StatusCode::GATEWAY_TIMEOUT,
         Code::WorkspaceNotFound => StatusCode::INTERNAL_SERVER_ERROR,
         Code::NothingReady | Code::SessionRequired => StatusCode::CONFLICT,

@@ -126,6 +126,12 @@ pub(super) fn page(server: &Server, path: &str, is_in: bool) -> Result<Answer> {
     })
 }
 
+/// Names the files of the application.
+#[cfg(test)]
+pub(super) fn files() -> impl Iterator<Item = Cow<'static, str>> {
+    Dist::iter()
+}
+
 fn nothing(path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
     Error::new(Code::PathNotFound, format!("there is nothing at {shown}"))

@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue, VARY};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Response};
+use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use tower_service::Service;
@@ -112,11 +112,16 @@ fn admit(
 
 /// Answers a request to an endpoint.
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
-    let is_near = server.is_local();
+    let (is_near, say) = (server.is_local(), Arc::clone(&server.say));
     let done = answered(server, route, request).await;
-    let done = done.map_err(|error| match is_near {
-        true => error,
-        false => fault::hidden(error),
+    let done = done.map_err(|error| {
+        if fault::status(error.code) == StatusCode::INTERNAL_SERVER_ERROR {
+            say(&format!("{} {}: {error}", route.method, route.path));
+        }
+        match is_near {
+            true => error,
+            false => fault::hidden(error),
+        }
     });
     done.unwrap_or_else(|error| fault::answer(&error, shape(route, error.code)))
         .response()

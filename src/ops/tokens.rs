@@ -2,10 +2,10 @@
 //! in the user's folder of data and not in the project, so that nothing that comes with a repository
 //! can let anybody in; and only as digests, so that who reads them cannot use them.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions, create_dir_all};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::Surroundings;
 use crate::agent::words;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
-use crate::file::{read, unwritable, write_whole};
+use crate::file::{lock_in_turn, read, unwritable, write_whole};
 use crate::id;
 use crate::workspace::Workspace;
 
@@ -26,6 +26,8 @@ const SECRET: usize = 32;
 const FILE_MAX: u64 = 4 << 20;
 /// Most tokens of a workspace.
 const TOKENS_MAX: usize = 1_000;
+/// How long a change of tokens waits for another one.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;
 
@@ -109,6 +111,7 @@ pub fn create(
 ) -> Result<Created> {
     let user = check_user(user)?;
     let path = place(surroundings)?;
+    let _turn = turn(&path)?;
     let mut kept = kept(&path)?;
     if kept.tokens.len() >= TOKENS_MAX {
         let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
@@ -147,6 +150,7 @@ pub fn list(surroundings: &Surroundings) -> Result<Listed> {
 /// Takes a token away: from now on nobody is let in with it.
 pub fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     let path = place(surroundings)?;
+    let _turn = turn(&path)?;
     let mut kept = kept(&path)?;
     let Some(which) = kept.tokens.iter().position(|kept| kept.token.id == id) else {
         let error = Error::new(Code::TokenNotFound, format!("there is no token `{id}`"));
@@ -247,6 +251,19 @@ fn name(workspace: &Workspace) -> String {
     let root = root.unwrap_or_else(|_| workspace.root.clone());
     let digest = id::digest(root.as_os_str().as_encoded_bytes());
     format!("{}.json", digest.trim_start_matches("sha256:"))
+}
+
+/// Waits until nobody else changes tokens, so that none of two changes is lost.
+fn turn(path: &Path) -> Result<File> {
+    let folder = path.parent().unwrap_or(path);
+    let turn = create_dir_all(folder)
+        .and_then(|()| File::open(folder))
+        .and_then(|folder| lock_in_turn(folder, PATIENCE));
+    turn.map_err(|cause| unwritable(path, cause))?
+        .ok_or_else(|| {
+            let message = "somebody else is changing tokens and does not end";
+            Error::new(Code::LockTimeout, message).fix("cleo serve token list")
+        })
 }
 
 fn kept(path: &Path) -> Result<Kepts> {

@@ -426,9 +426,10 @@ fn opencode_is_ended_for_its_turns_and_fails_for_a_cut_answer() {
     ends("opencode", cases);
 }
 
-/// They try again and again, and say so each in its own way.
+/// They try again and again, and say so each in its own way. Before the first time they may be silent for
+/// long.
 fn only_tries_again_and_was_refused(name: &str) {
-    let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(30));
+    let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(60));
     ends(
         name,
         vec![(vec![Step::Fail(429, 99)], idle, Outcome::RateLimited)],

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
+use crate::server::{Answer, Server};
 use crate::world::{CLEO, TestWorkspace};
 
 /// A server that runs.
@@ -225,4 +226,29 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
     workspace.ok(&format!("serve token revoke {id}"));
     assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
     workspace.refused(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
+}
+
+#[test]
+fn a_query_is_answered_by_the_worker_that_was_registered() {
+    let worker = Server::start(&[Answer::Worker(
+        r#"{"request_id":"ID","status":"success","output":{"result":"R1"},"error":null}"#.into(),
+    )]);
+    let workspace = TestWorkspace::new();
+    let register = "agents register document_summarizer_agent --intent summary.create --endpoint";
+    workspace.ok(&format!("{register} {}", worker.url));
+    let server = Served::start(&workspace, &[]);
+    let reply = server.post("/query", &json!({"query": "Summarize X"}));
+    assert_eq!(
+        reply["answer"],
+        "Based on the tools, here is what I found: R1"
+    );
+    let used = json!([{"name": "document_summarizer_agent", "intent": "summary.create", "status": "success"}]);
+    assert_eq!(reply["used_agents"], used);
+    assert_eq!(
+        reply["intermediate_results"]["step_0"]["output"]["result"],
+        "R1"
+    );
+    assert_eq!(reply["error"], json!(null));
+    let registry = server.get("/api/agents/registry");
+    assert_eq!(registry[0]["endpoint"], worker.url.as_str());
 }

@@ -19,10 +19,7 @@ use super::screen::{Screen, Tone};
 use super::{Face, spawn};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::task::graph::{Conflict, Problem};
-
-/// How many problems are told beside an answer.
-const PROBLEMS_SHOWN: usize = 5;
+use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -67,21 +64,6 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
             face.run("orchestrator.compliance", arguments, compliance::run)
         }
     }
-}
-
-/// Warns of what keeps tasks from ever starting, in the words of every command.
-pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
-    let told = problems.iter().take(PROBLEMS_SHOWN);
-    let mut warnings: Vec<String> = told
-        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
-        .collect();
-    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
-    if more > 0 {
-        warnings.push(format!(
-            "{more} more problems: see `cleo orchestrator analyze`"
-        ));
-    }
-    warnings
 }
 
 /// Warns when not all files could be compared.

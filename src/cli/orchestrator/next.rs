@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Scope, problem_warnings};
+use super::Scope;
 use crate::cli::Face;
+use crate::cli::deps::problem_warnings;
 use crate::cli::screen::Tone;
 use crate::cli::show::headline;
 use crate::error::Result;

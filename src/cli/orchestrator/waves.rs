@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Scope, conflicts, files_warning, problem_warnings};
+use super::{Scope, conflicts, files_warning};
 use crate::cli::Face;
-use crate::cli::deps::neighbors;
+use crate::cli::deps::{neighbors, problem_warnings};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::id;

@@ -19,12 +19,13 @@ const SCHEMAS: &str = "/components/schemas";
 
 fn description() -> Value {
     let mut generators = Generators::new();
+    // Before anything else: other types of this name get another one.
+    generators.writes.subschema_for::<Failure<'static>>();
     let mut paths: Map<String, Value> = Map::new();
     for route in routes::all() {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         operations[route.method.as_str().to_lowercase()] = operation(route, &mut generators);
     }
-    generators.writes.subschema_for::<Failure<'static>>();
     let mut schemas = generators.reads.take_definitions(true);
     schemas.extend(generators.writes.take_definitions(true));
     for (name, schema) in shapes() {
@@ -203,7 +204,8 @@ fn refusals(route: &Route) -> Vec<u16> {
     if !route.is_open {
         statuses.push(401);
     }
-    if route.path.contains('{') || route.method != Method::GET {
+    let names = route.path.contains('{') || route.description.query.is_some();
+    if names || route.method != Method::GET {
         statuses.push(404);
     }
     if route.method != Method::GET {

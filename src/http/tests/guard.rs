@@ -295,3 +295,19 @@ fn every_page_says_what_it_is_before_any_script_runs() {
         assert!(form.contains(part), "{part}");
     }
 }
+
+#[test]
+fn files_of_the_application_are_kept_by_browsers_as_long_as_they_are_the_same() {
+    let world = World::new();
+    let Some(path) = crate::http::pages::files().find(|path| path.starts_with("assets/")) else {
+        return;
+    };
+    let told = world.get(&format!("/{path}"));
+    assert_eq!(told.status, 200);
+    assert!(told.header("cache-control").contains("immutable"));
+    let tag = told.header("etag").to_string();
+    let request = world
+        .request("GET", &format!("/{path}"))
+        .header("if-none-match", tag);
+    assert_eq!(world.send(request.body(Body::empty()).unwrap()).status, 304);
+}

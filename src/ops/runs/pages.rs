@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::listing::owned;
 use super::{journal, no_run, settled};
@@ -254,10 +255,11 @@ impl Found<'_> {
         let Some(task) = task else {
             return Ok(self.events.iter().map(|event| self.told(event)).collect());
         };
+        let name = task.to_string();
         let own: Vec<&Event> = self
             .events
             .iter()
-            .filter(|event| self.is_of(event, task))
+            .filter(|event| self.is_of(event, &name))
             .collect();
         let begins = |event: &&&Event| {
             matches!(
@@ -284,11 +286,11 @@ impl Found<'_> {
         Ok(lines)
     }
 
-    fn is_of(&self, event: &Event, task: TaskId) -> bool {
-        let line = Line::from(event);
+    fn is_of(&self, event: &Event, task: &str) -> bool {
         let number = self.attempt.as_ref().map(|one| u64::from(one.attempt));
-        line.task_id == Some(task.to_string())
-            && (line.attempt.is_none() || number.is_none() || line.attempt == number)
+        let told = event.detail.get("attempt").and_then(Value::as_u64);
+        let is_task = event.detail.get("taskId").and_then(Value::as_str) == Some(task);
+        is_task && (told.is_none() || number.is_none() || told == number)
     }
 
     fn told(&self, event: &Event) -> Raw {
