@@ -28,7 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className={folded || narrow ? "app folded" : "app"}>
       <a className="skip" href="#main">Skip to the content</a>
-      <Sidebar />
+      <Sidebar folded={folded || narrow} />
       {children}
       <PhoneBar />
       <Toasts />

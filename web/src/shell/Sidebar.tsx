@@ -8,14 +8,14 @@ import { ConnectionState } from "./ConnectionState";
 import { isMac } from "./keys";
 import { Mark } from "./Mark";
 import { AGENTS, isAt, WORK, type Where } from "./places";
-import { setFolded, useSettings } from "./settings";
+import { setFolded } from "./settings";
 import { openPalette } from "./palette";
 import { ThemeMenu } from "./ThemeMenu";
 
 const Tip = lazy(() => import("../parts/Tip"));
 
-export function Sidebar() {
-  const folded = useSettings((settings) => settings.folded);
+/** Folded when the user or a narrow window says so. */
+export function Sidebar({ folded }: { folded: boolean }) {
   return (
     <nav className="side" aria-label="Main">
       <Workspace folded={folded} />

@@ -400,3 +400,15 @@ test("a conversation is renamed and archived", async () => {
   await page.getByRole("navigation", { name: "Conversations" }).getByText("Names", { exact: true }).waitFor({ state: "detached" });
   await look.close();
 });
+
+test("between a desk and a phone, and on the narrowest phone, everything has its name and its place", async () => {
+  for (const [, path] of PAGES) {
+    for (const [width, height] of [[900, 700], [320, 640]] as const) {
+      const look = await open(path);
+      await look.page.setViewportSize({ width, height });
+      await look.go(path);
+      await fine(look);
+      await look.close();
+    }
+  }
+});

@@ -36,10 +36,13 @@ export function useTasks(filter: Filter) {
   const isOver = (status: TaskStatus) => status === "done" || status === "cancelled";
   const open = useList(columns.filter((status) => !isOver(status)), filter, MOST_OPEN);
   const over = useList(columns.filter(isOver), filter, MOST_OVER);
+  // The server lists by id: of more than can be listed, those that press are asked for by themselves.
+  const isCut = (open.data?.total ?? 0) > MOST_OPEN && !filter.priority;
+  const pressing = useList(isCut ? columns.filter((status) => !isOver(status)) : [], { ...filter, priority: "urgent,high" }, MOST_OPEN);
   const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent: filter.agent }), { on: isOfTasks });
   const [moved, setMoved] = useState<ReadonlyMap<string, TaskStatus>>(new Map());
   const [refused, setRefused] = useState<Refused | null>(null);
-  const all = useMemo(() => joined(open.data?.tasks ?? [], over.data?.tasks ?? []), [open.data, over.data]);
+  const all = useMemo(() => joined(open.data?.tasks ?? [], [...(isCut ? (pressing.data?.tasks ?? []) : []), ...(over.data?.tasks ?? [])]), [open.data, over.data, pressing.data, isCut]);
   useEffect(() => {
     // What the server says by now needs no memory of its own.
     const settled = [...moved].filter(([id, status]) => all.some((task) => task.id === id && task.status === status));
