@@ -248,6 +248,16 @@ fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
 }
 
 #[test]
+fn c_8_a_wish_for_passes_that_is_no_number_from_1_on_is_one_pass() {
+    for wish in ["abc", "0", "-2"] {
+        let workspace = world(&[("summarizer", &["never"])]);
+        let result = runs(&workspace, &format!("'do work' --max-loops {wish}"));
+        assert_eq!(result["passes"], 1, "{wish}");
+        assert_eq!(result["satisfied"], false, "{wish}");
+    }
+}
+
+#[test]
 fn only_the_last_step_is_done_again_when_that_is_asked_for() {
     let workspace = world(&[
         ("planner", &["one"]),

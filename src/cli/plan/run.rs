@@ -1,5 +1,6 @@
 //! `cleo plan run`
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;
 use crate::ops::plans;
 use crate::ops::plans::external::External;
+use crate::plan::message::max_loops;
 use crate::plan::planner::{AsWritten, LastStepSays, Planner, Policy};
 use crate::run::Event;
 
@@ -51,8 +53,9 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
 
-    /// Most passes, until the last step says that the goal is reached
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Most passes, until the last step says that the goal is reached; what is no number from 1 on
+    /// is one pass
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
     max_loops: Option<u32>,
 
     /// What further passes do: all of it, or the last step alone
@@ -74,6 +77,11 @@ pub(in crate::cli) struct Arguments {
 
 /// Most steps at a time when nobody says how many.
 const JOBS: u16 = 4;
+
+/// Reads a wish for passes as the conversations of the coordinator's specification do.
+fn passes(wish: &str) -> std::result::Result<u32, Infallible> {
+    Ok(max_loops(Some(wish)))
+}
 
 impl Arguments {
     /// Asks for the plan of a file.
