@@ -112,7 +112,7 @@ fn admit(
 
 /// Answers a request to an endpoint.
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
-    let (is_near, say) = (server.is_local(), Arc::clone(&server.say));
+    let (is_near, say) = (!server.asks_tokens(), Arc::clone(&server.say));
     let done = answered(server, route, request).await;
     let done = done.map_err(|error| {
         if fault::status(error.code) == StatusCode::INTERNAL_SERVER_ERROR {

@@ -46,6 +46,8 @@ pub struct Options {
     pub patience: Duration,
     /// How long what is under way may take when the server is asked to end.
     pub grace: Duration,
+    /// Ask everybody for a token, also callers on this machine.
+    pub ask_tokens: bool,
     /// Names under which the server is called, besides its address.
     pub hosts: Vec<String>,
     /// Pages of other origins that may call.
@@ -64,6 +66,7 @@ impl Default for Options {
             rate: None,
             patience: Duration::from_secs(15),
             grace: Duration::from_secs(20),
+            ask_tokens: false,
             hosts: Vec::new(),
             origins: Vec::new(),
         }
@@ -150,9 +153,15 @@ impl Server {
         self.scribe.get().ok_or_else(super::respond::busy)
     }
 
-    /// Says whether the server answers this machine only, and so needs no tokens.
+    /// Says whether the server answers this machine only.
     pub(super) fn is_local(&self) -> bool {
         self.address.ip().is_loopback()
+    }
+
+    /// Says whether callers need a token. A server with other names stands behind a proxy, which calls
+    /// from this machine for anybody.
+    pub fn asks_tokens(&self) -> bool {
+        !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
     }
 
     /// Has those who wait for what never ends go.

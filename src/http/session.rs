@@ -156,7 +156,7 @@ fn status(call: &Call) -> Result<Answer> {
             user: call.user().to_string(),
             local: call.caller.is_local,
             scopes: scopes(&call.caller),
-            token_needed: !server.is_local(),
+            token_needed: server.asks_tokens(),
             counts,
         },
     })

@@ -10,11 +10,16 @@ pub(in crate::cli) struct ServeArguments {
     #[arg(long, value_name = "N", default_value_t = 4680)]
     port: u16,
 
-    /// The address; any but this machine's own needs tokens
+    /// The address; any but this machine's own asks for tokens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: std::net::IpAddr,
 
-    /// A name under which the server is called, such as that of a proxy before it; may be repeated
+    /// Ask for tokens on this machine too, where others have accounts on it
+    #[arg(long)]
+    ask_token: bool,
+
+    /// A name under which the server is called, such as that of a proxy before it; may be repeated,
+    /// and asks for tokens
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
@@ -113,7 +118,7 @@ mod serving {
         let place = Place {
             url: format!("http://{address}"),
             address: address.to_string(),
-            token_needed: !address.ip().is_loopback(),
+            token_needed: server.asks_tokens(),
             pid: std::process::id(),
         };
         let served = Served { server: place };
@@ -140,6 +145,7 @@ mod serving {
             jobs: usize::from(arguments.jobs),
             rate: arguments.rate.or(rate),
             grace: Duration::from_secs(arguments.grace.into()),
+            ask_tokens: arguments.ask_token,
             hosts: arguments.allow_host,
             origins: arguments.allow_origin,
             ..Options::default()

@@ -68,6 +68,27 @@ fn pages_of_an_origin_that_was_allowed_may_call() {
 }
 
 #[test]
+fn on_this_machine_tokens_are_asked_for_when_that_is_wanted_or_a_proxy_calls_for_others() {
+    let wanted = Options {
+        ask_tokens: true,
+        ..Options::default()
+    };
+    let behind = Options {
+        hosts: vec!["cleo.example.org".to_string()],
+        ..Options::default()
+    };
+    for options in [wanted, behind] {
+        let world = World::at("127.0.0.1:4680", options);
+        world.get("/health").with(200);
+        world.get("/api/agents/sync").with(401);
+        let token = world.token("ann", Scope::Read);
+        world
+            .by(&token, "GET", "/api/agents/sync", json!(null))
+            .with(200);
+    }
+}
+
+#[test]
 fn elsewhere_everything_but_the_way_in_needs_a_token() {
     let world = elsewhere();
     world.get("/health").with(200);
