@@ -42,6 +42,7 @@ pub mod task;
 pub mod template;
 pub mod transfer;
 pub mod tree;
+mod words;
 pub mod worker;
 pub mod workspace;
 pub mod yaml;

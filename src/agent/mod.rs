@@ -5,6 +5,7 @@
 pub mod builtin;
 pub mod draft;
 
+use crate::words::closed;
 use serde::{Deserialize, Serialize};
 
 use crate::score::normalize;
@@ -147,48 +148,7 @@ pub fn runtime_moment(id: &str) -> Option<u64> {
     plain.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// Declares a closed set of words.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident, $noun:literal: $($(#[$meaning:meta])* $variant:ident = $word:literal,)+) => {
-        $(#[$about])*
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
-
-        impl $name {
-            /// All of them, in order.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-
-            /// Returns the word for it.
-            pub fn word(self) -> &'static str {
-                match self { $($name::$variant => $word,)+ }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.pad(self.word())
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> std::result::Result<$name, String> {
-                let wanted = text.trim().to_ascii_lowercase();
-                let found = $name::ALL.iter().find(|one| one.word() == wanted);
-                found.copied().ok_or_else(|| {
-                    let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
-                    format!("`{text}` is no {}; use {}", $noun, all.join(", "))
-                })
-            }
-        }
-    };
-}
-
-pub(crate) use words;
-
-words! {
+closed! {
     /// Where an agent comes from and how it is reached.
     Kind, "kind of an agent":
     /// One of the four that are always there.
@@ -203,7 +163,7 @@ words! {
     Cli = "cli",
 }
 
-words! {
+closed! {
     /// What an agent does among the others.
     Role, "role of an agent":
     /// Coordinates; never routed to.
@@ -214,7 +174,7 @@ words! {
     Custom = "custom",
 }
 
-words! {
+closed! {
     /// Whether messages reach an agent.
     AgentStatus, "status of an agent":
     /// They do.

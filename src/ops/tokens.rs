@@ -11,11 +11,11 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
-use crate::agent::words;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
 use crate::file::{lock_in_turn, read, unwritable, write_whole};
 use crate::id;
+use crate::words::closed;
 use crate::workspace::Workspace;
 
 /// How every token begins.
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;
 
-words! {
+closed! {
     /// What a token allows; each allows what those before it allow.
     Scope, "scope":
     /// Look.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{Detail, Event, Outcome, Usage};
-use crate::agent::words;
 use crate::id::TaskId;
+use crate::words::closed;
 
 /// Kinds of events of a run over tasks.
 pub mod kind {
@@ -210,7 +210,7 @@ pub fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
     }
 }
 
-words! {
+closed! {
     /// Where a task stands in a run.
     TaskState, "state of a task in a run":
     /// It waits for others, or for its turn.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Detail;
-use crate::agent::words;
 use crate::error::{Code, Error, Result, steers};
+use crate::words::closed;
 
 /// Longest title, in characters.
 pub const TITLE_MAX: usize = 200;
@@ -54,7 +54,7 @@ pub struct Message {
     pub created_at: String,
 }
 
-words! {
+closed! {
     /// Who says something.
     Speaker, "type of message":
     /// A person or program that asks.
@@ -65,7 +65,7 @@ words! {
     System = "system",
 }
 
-words! {
+closed! {
     /// Whether a conversation goes on.
     ConversationStatus, "status of a conversation":
     /// It does.

@@ -14,7 +14,7 @@ pub mod transcript;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::agent::words;
+use crate::words::closed;
 
 pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
 pub use event::{Event, Line, RUN_FINISHED};
@@ -164,7 +164,7 @@ pub struct Step {
     pub metadata: Detail,
 }
 
-words! {
+closed! {
     /// What a run carries out.
     RunKind, "kind of run":
     /// A message, by one agent.
@@ -186,7 +186,7 @@ impl RunKind {
     }
 }
 
-words! {
+closed! {
     /// Where a run stands.
     RunStatus, "status of a run":
     /// It has not begun.
@@ -203,7 +203,7 @@ words! {
     Interrupted = "interrupted",
 }
 
-words! {
+closed! {
     /// Who chose the agent of a run.
     RoutedBy, "way of routing":
     /// The rule of the router.
@@ -212,7 +212,7 @@ words! {
     Requested = "requested",
 }
 
-words! {
+closed! {
     /// What an answer comes from.
     AnsweredBy, "source of an answer":
     /// A model.
@@ -223,7 +223,7 @@ words! {
     Offline = "offline",
 }
 
-words! {
+closed! {
     /// What an agent does in a step.
     Action, "action of a step":
     /// It looks at the message.

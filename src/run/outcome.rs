@@ -1,8 +1,8 @@
 //! How one try of an agent ended.
 
-use crate::agent::words;
+use crate::words::closed;
 
-words! {
+closed! {
     /// How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies.
     Outcome, "outcome of an attempt":
     /// Its work is there and verifies.

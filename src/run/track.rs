@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::board::{Board, TaskRun, TaskState, Told, kind};
 use super::{Event, Outcome, RUN_FINISHED, Usage};
-use crate::agent::words;
 use crate::id::TaskId;
+use crate::words::closed;
 
 /// Most changes of the number of agents that are kept; the earliest go.
 const LOAD_MAX: usize = 5_000;
 /// Most tries of a task that are kept; the last one counts always.
 const ATTEMPTS_MAX: usize = 200;
 
-words! {
+closed! {
     /// Where a try stands.
     Stage, "stage of a try":
     /// An agent works.

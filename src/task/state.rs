@@ -2,9 +2,9 @@
 //! and what became of it in runs. Pure.
 
 use super::Status;
-use crate::agent::words;
+use crate::words::closed;
 
-words! {
+closed! {
     /// Where a task stands.
     State, "state of a task":
     /// Something that comes before it is not done.

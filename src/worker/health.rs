@@ -2,14 +2,15 @@
 //! handshake in a request that asks for nothing.
 
 use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, http, response};
-use crate::agent::{Agent, words};
+use crate::agent::Agent;
 use crate::error::Result;
 use crate::exchange::wire::Call;
+use crate::words::closed;
 
 /// What a worker is asked for that has no address of its own for its health.
 pub const INTENT: &str = "health.check";
 
-words! {
+closed! {
     /// How the health of a worker is looked at.
     How, "way of looking":
     /// Its address for that is read.

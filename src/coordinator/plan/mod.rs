@@ -9,7 +9,6 @@ mod resume;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::agent::words;
 use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
 use crate::ops::agents::known_in;
@@ -19,13 +18,14 @@ use crate::ops::runs::recording::{Beginning, Recording};
 use crate::plan::Plan;
 use crate::plan::planner::{AsWritten, Planner, Policy};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
+use crate::words::closed;
 use course::Course;
 use pass::Pass;
 
 /// Who coordinates plans, in their records.
 pub const COORDINATOR: &str = "coordinator";
 
-words! {
+closed! {
     /// What is done again when the goal is not reached.
     Refine, "way of refining":
     /// The whole plan, made anew.
@@ -104,7 +104,7 @@ pub struct Stepped {
     metadata: crate::run::Detail,
 }
 
-words! {
+closed! {
     /// Where a step of a plan stands.
     StepStatus, "status of a step":
     /// It was not asked for, or not yet.

@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, known_in};
-use crate::agent::{Agent, Kind, words};
+use crate::agent::{Agent, Kind};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read, unwritable, write_whole};
 use crate::id;
 use crate::ops::Surroundings;
+use crate::words::closed;
 use crate::workspace::Workspace;
 
 /// Largest record of trust that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
 
-words! {
+closed! {
     /// Who registers an agent.
     Registrant, "way of registering":
     /// The user of this machine, by a command or by trusting it.
@@ -28,7 +29,7 @@ words! {
     Http = "http",
 }
 
-words! {
+closed! {
     /// Whether a worker may be called.
     Standing, "standing of a worker":
     /// It may.

@@ -18,7 +18,7 @@ const EACH_MAX: usize = 20;
 /// Longest title, in characters.
 const TITLE_MAX: usize = 200;
 
-crate::agent::words! {
+crate::words::closed! {
     /// What can be found.
     Kind, "kind of thing":
     /// A task.

@@ -1,15 +1,15 @@
 //! Which runner drives the agent of a task: what the command line says, else what the settings say
 //! of its skill, of the tier of its skill, of all. Pure.
 
-use crate::agent::words;
 use crate::error::{Code, Error, Result, nearest, quote};
+use crate::words::closed;
 
 /// Every runner that there is.
 pub const NAMES: [&str; 6] = [
     "claude", "codex", "gemini", "opencode", "copilot", "command",
 ];
 
-words! {
+closed! {
     /// Who chose a runner.
     By, "way of choosing a runner":
     /// The command line.
