@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import uuid
+from statistics import median
 
 CLEO, EMPTY_CLAP, FLOOR_READ, FLOOR_WRITE, PAIR, ROUTE, ROUNDS = sys.argv[1:8]
 SIZES = [1_000, 100_000]
@@ -207,7 +208,8 @@ def routing(base):
     print(answer([ROUTE], folder).decode(), flush=True)
 
 
-AGENT = """printf '# Work\\n\\n## Summary\\n\\nDone.\\n' >"$CLEO_OUTPUT_FILE"
+# What xargs starts gets a number, so that there, too, each agent writes a file of its own.
+AGENT = """printf '# Work\\n\\n## Summary\\n\\nDone.\\n' >"$CLEO_OUTPUT_FILE$1"
 printf '{"id":"%s","file":"%s","title":"Work","date":"2026-01-26","status":"complete","topics":["x"],\
 "key_findings":["a","b","c"],"actionable":false,"needs_followup":[],"linked_tasks":["%s"]}\\n' \
     "$CLEO_MANIFEST_ID" "${CLEO_OUTPUT_FILE##*/}" "$CLEO_TASK_ID" \
@@ -256,10 +258,9 @@ def resident(process):
         return 0
 
 
-def runs(folder, count=1_000, jobs=8):
-    """Measures a run of steps whose agents do their work and end at once, against `xargs` that starts
-    the same agents; and what agents that sleep cost cleo."""
-    os.mkdir(folder)
+def steps(folder, count, jobs):
+    """Carries out steps in a new workspace, and starts as many agents without it."""
+    os.makedirs(folder)
     answer([CLEO, "init"], folder)
     plan = write((json.dumps({"title": f"Step {n}"}) for n in range(count)), folder, "plan.jsonl")
     answer([CLEO, "add", "--batch", plan], folder)
@@ -270,7 +271,14 @@ def runs(folder, count=1_000, jobs=8):
     numbers = b"\n".join(str(number).encode() for number in range(count))
     xargs = spent(["xargs", "-P", str(jobs), "-n", "1", "sh", agent], folder, same, numbers)
     words = [CLEO, "run", "--all-ready", "--jobs", str(jobs), "--quiet", "--command", f"sh {agent}"]
-    cleo = spent(words, folder, {})
+    return spent(words, folder, {}), xargs
+
+
+def runs(folder, count=1_000, jobs=8, rounds=3):
+    """Measures a run of steps whose agents do their work and end at once, in turns with `xargs` that
+    starts the same agents; and what agents that sleep cost cleo."""
+    measured = [steps(os.path.join(folder, f"round{turn}"), count, jobs) for turn in range(rounds)]
+    cleo, xargs = ([median(part) for part in zip(*side)] for side in zip(*measured))
     own = (cleo[1] - xargs[1]) / count * 1e3
     print("\n| a run of 1,000 steps | s | xargs s | ratio | goal | own CPU ms a step | goal | peak MB | goal |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -279,6 +287,7 @@ def runs(folder, count=1_000, jobs=8):
         f"| {own:.2f} | 2 | {cleo[2]:.0f} | 100 |",
         flush=True,
     )
+    folder = os.path.join(folder, "round0")
     sleepers = write((json.dumps({"title": f"Sleeper {n}"}) for n in range(200)), folder, "more.jsonl")
     answer([CLEO, "add", "--batch", sleepers], folder)
     words = [CLEO, "run", "--all-ready", "--jobs", "200", "--repair", "0", "--quiet", "--command"]

@@ -1,5 +1,6 @@
-//! Commands that are carried out by other programs, which lie beside this one. What they stand on (chat, models, workers, routing, files of other tools) would make every other command
-//! start more slowly.
+//! Commands that are carried out by other programs, which lie beside this one. What they stand on (chat,
+//! models, workers, routing, files of other tools, the shapes of all answers) would make every other
+//! command start more slowly.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -19,15 +20,19 @@ const COMMANDS: &[(&str, &str)] = &[
     ("ask", FULL),
     ("chat", FULL),
     ("conversations", FULL),
+    ("demo", FULL),
     ("export", FULL),
     ("hook", FULL),
     ("import", FULL),
+    ("man", FULL),
     ("plan", FULL),
     ("route", FULL),
     ("run", FULL),
     ("runs", FULL),
+    ("schema", FULL),
     ("serve", SERVER),
     ("sync", FULL),
+    ("util", FULL),
 ];
 
 /// Says which program beside carries out a command, if one does.

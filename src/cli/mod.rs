@@ -68,6 +68,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use serde_json::Value;
 
 use crate::config::Settings;
 use crate::error::{Error, Result};
@@ -268,6 +269,10 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
         globals: &cli.globals,
         settings: &settings,
         arguments: &arguments,
+        schema: match PROGRAM {
+            EVERYDAY => |_| None,
+            _ => schema::of,
+        },
         name: NO_COMMAND,
     };
     let selected = face.output.select(&cli.globals);
@@ -286,6 +291,10 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
 
 /// The one place that knows which command is which.
 fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+    // Which fields there are is told by the shapes of answers, which only the others carry.
+    if PROGRAM == EVERYDAY && !face.globals.fields.is_empty() {
+        return Err(beside::hand_over(beside::FULL, face.arguments));
+    }
     match command {
         Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
         Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
@@ -346,6 +355,14 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
             face.run("sync", arguments, sync::run)
         }
         Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
+        Command::Demo(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("demo", arguments, demo::run)
+        }
+        Command::Man(Later(arguments)) if PROGRAM == WHOLE => face.run("man", arguments, man::run),
+        Command::Schema(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("schema", arguments, schema::run)
+        }
+        Command::Util(Later(command)) if PROGRAM == WHOLE => util::dispatch(face, command),
         Command::Agents(_)
         | Command::Conversations(_)
         | Command::Run(_)
@@ -357,20 +374,20 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Import(_)
         | Command::Export(_)
         | Command::Sync(_)
-        | Command::Hook(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
+        | Command::Hook(_)
+        | Command::Demo(_)
+        | Command::Man(_)
+        | Command::Schema(_)
+        | Command::Util(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
         Command::Serve(Later(arguments)) if PROGRAM == SERVER => serve::dispatch(face, *arguments),
         Command::Serve(_) => Err(beside::hand_over(beside::SERVER, face.arguments)),
-        Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),
         Command::Config(Later(command)) => config::dispatch(face, command),
         Command::Completions(Later(arguments)) => {
             face.run("completions", arguments, completions::run)
         }
-        Command::Man(Later(arguments)) => face.run("man", arguments, man::run),
-        Command::Schema(Later(arguments)) => face.run("schema", arguments, schema::run),
         Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
-        Command::Util(Later(command)) => util::dispatch(face, command),
     }
 }
 
@@ -380,6 +397,8 @@ struct Face<'a> {
     globals: &'a Globals,
     settings: &'a Settings,
     arguments: &'a [OsString],
+    /// Finds the schema of what a command answers.
+    schema: fn(&str) -> Option<Value>,
     name: &'static str,
 }
 
@@ -392,7 +411,7 @@ impl Face<'_> {
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
         self.name = name;
-        self.output.check_fields(name)?;
+        self.output.check_fields(name, self.schema)?;
         command(self, arguments)
     }
 

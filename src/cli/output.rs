@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::arguments::{Color, Format, Globals};
 use super::environment::{self, variable};
 use super::fields::Fields;
 use super::jq::{Ended, Jq};
-use super::schema;
 use super::screen::{Cell, Screen, Tone, clean};
 use super::usage;
 use crate::config::Settings;
@@ -309,9 +309,13 @@ impl Output {
     }
 
     /// Refuses fields that no answer of this command has.
-    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
+    pub(super) fn check_fields(
+        &self,
+        command: &str,
+        schema: fn(&str) -> Option<Value>,
+    ) -> Result<(), Error> {
         let fields = Some(&self.view.fields).filter(|fields| !fields.is_empty());
-        let schema = fields.and_then(|_| schema::of(command));
+        let schema = fields.and_then(|_| schema(command));
         fields
             .zip(schema)
             .map_or(Ok(()), |(fields, schema)| fields.check(&schema))

@@ -10,6 +10,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+use memchr::memrchr;
+
 /// Most patterns that one text with braces is taken apart into.
 const ALTERNATIVES_MAX: usize = 64;
 /// Most steps that comparing patterns may take in all: about a second where nothing is optimized.
@@ -78,7 +81,7 @@ pub fn overlap(a: &str, b: &str) -> bool {
 impl Pattern {
     fn read(source: usize, text: &str) -> Pattern {
         if is_simple(text) {
-            let name = &text[text.rfind('/').map_or(0, |slash| slash + 1)..];
+            let name = &text[memrchr(b'/', text.as_bytes()).map_or(0, |slash| slash + 1)..];
             return Pattern {
                 source,
                 path: text.to_string(),
@@ -150,9 +153,11 @@ impl Pattern {
 
     /// Returns the folders that the pattern begins with, from its plain beginning up to the root.
     fn folders(&self) -> impl Iterator<Item = &str> {
-        std::iter::successors(Some(self.prefix()), |folder| match folder.rfind('/') {
-            Some(end) => Some(&folder[..end]),
-            None => (!folder.is_empty()).then_some(""),
+        std::iter::successors(Some(self.prefix()), |folder| {
+            match memrchr(b'/', folder.as_bytes()) {
+                Some(end) => Some(&folder[..end]),
+                None => (!folder.is_empty()).then_some(""),
+            }
         })
     }
 
@@ -181,8 +186,7 @@ fn is_simple(text: &str) -> bool {
 
 /// Says whether a name has an end like that of a file.
 fn is_file(name: &str) -> bool {
-    name.rfind('.')
-        .is_some_and(|dot| dot > 0 && dot + 1 < name.len())
+    memrchr(b'.', name.as_bytes()).is_some_and(|dot| dot > 0 && dot + 1 < name.len())
 }
 
 /// Says whether a name stands for itself.
@@ -340,7 +344,7 @@ pub struct Taken {
 /// Places of patterns by folder.
 #[derive(Default)]
 struct Folders {
-    places: HashMap<String, Vec<usize>>,
+    places: HashMap<String, Vec<usize>, RandomState>,
     lengths: Lengths,
 }
 

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
+use std::mem;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
 use crate::error::{Code, Error, Result, quote};
@@ -14,8 +15,8 @@ use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::formats::{beads, cleo, taskmaster, taskwarrior, todo};
 use crate::transfer::{FILE_MAX, Fault, Format, Item, LINE_MAX, Place, Setting, Sink};
 
-/// How many items are read ahead. Each may be as large as a line.
-const AHEAD: usize = 64;
+/// How many items are read ahead before they are handed on. Each may be as large as a line.
+const AHEAD: usize = 32;
 /// How much of a file is looked at before all of it is read.
 const START: u64 = LINE_MAX as u64;
 /// Largest file of one task, in bytes.
@@ -175,16 +176,31 @@ impl Source {
     /// Reads everything once. A thread of its own reads ahead, so that what comes after is understood
     /// while what came before is written.
     pub(super) fn read(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {
-        let (sender, receiver) = mpsc::sync_channel(AHEAD);
+        let (sender, receiver) = mpsc::sync_channel(1);
         thread::scope(|scope| {
-            let reading = scope.spawn(move || {
-                let gone = || Error::new(Code::Internal, "nobody takes what is read any more");
-                self.read_here(now, &mut |item| sender.send(item).map_err(|_| gone()))
-            });
+            let reading = scope.spawn(move || self.read_ahead(now, &sender));
             // An error of who takes it ends the reading: the channel is gone with the loop.
-            receiver.into_iter().try_for_each(sink)?;
+            receiver.into_iter().flatten().try_for_each(sink)?;
             reading.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
+    }
+
+    /// Reads everything once and hands it on, some items at a time: to wake who takes them costs more
+    /// than to read one.
+    fn read_ahead(&self, now: &str, sender: &SyncSender<Vec<Item>>) -> Result<()> {
+        let gone = |_| Error::new(Code::Internal, "nobody takes what is read any more");
+        let mut items = Vec::with_capacity(AHEAD);
+        let done = self.read_here(now, &mut |item| {
+            items.push(item);
+            if items.len() < AHEAD {
+                return Ok(());
+            }
+            let full = mem::replace(&mut items, Vec::with_capacity(AHEAD));
+            sender.send(full).map_err(gone)
+        });
+        // What comes before an error is taken before it is told.
+        let sent = sender.send(items).map_err(gone);
+        done.and(sent)
     }
 
     fn read_here(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {

@@ -129,7 +129,7 @@ impl SqliteStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
             .at(path)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteStore {
             connection,
             path: path.to_path_buf(),

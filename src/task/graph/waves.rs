@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::{Node, TaskGraph, below};
@@ -105,7 +106,7 @@ struct Plan {
     /// By task, with the number of the wave that it was kept out of last.
     conflicts: BTreeMap<TaskId, (usize, Conflict)>,
     /// Patterns of candidates that wait, by place.
-    patterns: HashMap<usize, Vec<Pattern>>,
+    patterns: HashMap<usize, Vec<Pattern>, RandomState>,
     queues: Queues,
     /// What the wave before has taken, and how much of it before whom.
     before: Occupied,
@@ -119,7 +120,7 @@ impl Plan {
             ranks,
             waves: Vec::new(),
             conflicts: BTreeMap::new(),
-            patterns: HashMap::new(),
+            patterns: HashMap::default(),
             queues: Queues::default(),
             before: Occupied::default(),
             counts: Vec::new(),
@@ -236,13 +237,13 @@ struct Round {
     /// How many patterns were taken when each task of the wave was put into it.
     counts: Vec<(Rank, usize)>,
     /// Queues for patterns that are taken, so that everybody in them waits on.
-    held: HashSet<usize>,
+    held: HashSet<usize, RandomState>,
 }
 
 /// Candidates that wait, by the pattern that they wait for.
 #[derive(Default)]
 struct Queues {
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<String, usize, RandomState>,
     queues: Vec<BinaryHeap<Reverse<Candidate>>>,
     /// Queues that somebody waits in.
     waited: BTreeSet<usize>,

@@ -80,7 +80,7 @@ impl SqliteAgency {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteAgency {
             connection,
             path: path.to_path_buf(),
