@@ -50,7 +50,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Op
     names
         .into_iter()
         .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
-        .filter(|(similarity, _)| *similarity >= 0.75)
+        .filter(|(similarity, _)| *similarity > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }
@@ -84,5 +84,6 @@ mod tests {
     fn the_nearest_name_is_suggested_only_when_it_is_near() {
         assert_eq!(nearest("titel", ["title", "type"]), Some("title"));
         assert_eq!(nearest("zzz", ["title", "type"]), None);
+        assert_eq!(nearest("sort", ["format"]), None);
     }
 }

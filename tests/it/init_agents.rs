@@ -193,7 +193,7 @@ fn a_workspace_is_made_through_no_link_that_leads_out() {
         let error = &refused["error"];
         assert_eq!(error["code"], "E_PATH_OUTSIDE_WORKSPACE", "{link}");
         let fix = error["fix"].as_str().unwrap();
-        assert!(fix.ends_with(&format!("/work/{link}")), "{fix}");
+        assert!(fix.ends_with(&format!("[WORKSPACE]/{link}")), "{fix}");
         assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{link}");
     }
