@@ -206,7 +206,6 @@ fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
 /// The error for a place that cannot be written.
 pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {cause}", path.display());
-    let folder = path.parent().unwrap_or(path).to_string_lossy();
     let no_room = matches!(
         cause.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
@@ -216,18 +215,22 @@ pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
         false => (Code::FileUnwritable, "ls -ld"),
     };
     Error::new(code, message)
-        .fix(format!("{look} {}", quote(&folder)))
+        .fix(format!("{look} {}", nearest(path.parent().unwrap_or(path))))
         .because(cause)
 }
 
 /// The error for a file that cannot be read.
 pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
-    let mut nearest = path.ancestors().filter(|path| path.exists());
-    let nearest = nearest.next().unwrap_or(Path::new("."));
     Error::new(Code::FileUnreadable, message)
-        .fix(format!("ls -ld {}", quote(&nearest.to_string_lossy())))
+        .fix(format!("ls -ld {}", nearest(path)))
         .because(cause)
+}
+
+/// Returns a path as an argument, or as much of it as is there.
+fn nearest(path: &Path) -> String {
+    let there = path.ancestors().find(|path| path.exists());
+    quote(&there.unwrap_or(Path::new(".")).to_string_lossy())
 }
 
 #[cfg(test)]

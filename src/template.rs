@@ -291,7 +291,9 @@ mod tests {
             ("{{}} {{_A}} {{1A}}", "{{}} {{_A}} {{1A}}"),
             ("é{{A}}é", "éxé"),
         ] {
-            assert_eq!(inject(template, &known).text, expected, "{template}");
+            let injected = inject(template, &known);
+            assert_eq!(injected.text, expected, "{template}");
+            assert!(injected.unresolved.is_empty(), "{template}");
         }
     }
 

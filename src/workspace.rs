@@ -80,13 +80,17 @@ impl Workspace {
         let root = &self.root;
         for folder in [".cleo", OUTPUT_DIR] {
             if !root.join(folder).is_dir() {
-                fs::create_dir_all(root.join(folder))
-                    .map_err(|cause| unwritable(&root.join(folder), cause))?;
+                let path = match root.exists() {
+                    true => self.confine(folder)?,
+                    false => root.join(folder),
+                };
+                fs::create_dir_all(&path).map_err(|cause| unwritable(&path, cause))?;
                 made.push(folder.to_string());
             }
         }
         let ignore = root.join(".cleo/.gitignore");
-        if !ignore.exists() {
+        // A link that leads nowhere would be written through.
+        if ignore.symlink_metadata().is_err() {
             fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
             made.push(".cleo/.gitignore".to_string());
         }
@@ -210,7 +214,11 @@ impl Workspace {
     pub fn confine(&self, relative: &str) -> Result<PathBuf> {
         let outside = || {
             let message = format!("`{relative}` leads out of the workspace");
-            Error::new(Code::PathOutside, message)
+            let error = Error::new(Code::PathOutside, message);
+            match self.link_to(relative) {
+                Some(link) => error.fix(format!("ls -ld {}", quote(&link.to_string_lossy()))),
+                None => error,
+            }
         };
         let path = Path::new(relative);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -228,6 +236,16 @@ impl Workspace {
         } else {
             Err(outside())
         }
+    }
+
+    /// Returns the first link on the way to a place below the root.
+    fn link_to(&self, relative: &str) -> Option<PathBuf> {
+        let way = Path::new(relative).components();
+        let steps = way.scan(self.root.clone(), |step, part| {
+            step.push(part);
+            Some(step.clone())
+        });
+        steps.into_iter().find(|step| step.is_symlink())
     }
 }
 

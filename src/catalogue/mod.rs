@@ -85,7 +85,10 @@ impl Catalogue {
         places: &Places,
         settle: impl FnOnce(Result<ProtocolFile>, &mut Vec<String>) -> Result<ProtocolFile>,
     ) -> Result<Catalogue> {
-        let mut found = Found::default();
+        let mut found = Found {
+            warnings: places.missing().collect(),
+            ..Found::default()
+        };
         for (folder, source) in places.skill_folders() {
             found.scan(&folder, source, places);
         }

@@ -52,6 +52,12 @@ impl Places {
         folders
     }
 
+    /// Tells of the folders that the user named and that are not there.
+    pub(super) fn missing(&self) -> impl Iterator<Item = String> {
+        let missing = self.named.iter().filter(|folder| !folder.is_dir());
+        missing.map(|folder| format!("{} is no folder to find skills in", folder.display()))
+    }
+
     /// Returns the folders that may hold the manifest, the base protocol and the task section.
     pub(super) fn shared_folders(&self) -> Vec<PathBuf> {
         let mut folders = self.named.clone();

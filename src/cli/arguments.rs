@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::claim::Lease;
 use crate::clock::parse_past;
 use crate::config::{CLAIMS_LEASE, Settings};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
@@ -80,6 +80,20 @@ pub(super) struct Globals {
         help_heading = GLOBAL_OPTIONS
     )]
     pub(super) skills_dir: Vec<PathBuf>,
+}
+
+impl Globals {
+    /// Names the workspace that was asked for in a command that would look for one.
+    pub(super) fn in_root(&self, command: &str) -> String {
+        match (&self.root, command.strip_prefix("cleo ")) {
+            (Some(root), Some(rest))
+                if !command.contains("--root") && !rest.ends_with("--help") =>
+            {
+                format!("cleo --root {} {rest}", quote(&root.to_string_lossy()))
+            }
+            _ => command.to_string(),
+        }
+    }
 }
 
 // The claim under which something is done. A doc comment would become the help of every command.

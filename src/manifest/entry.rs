@@ -7,14 +7,12 @@ use serde_json::Value;
 use super::fields::Fields;
 pub use super::raw::Raw;
 use super::slot::Slot;
-use super::{rules, syntax};
+use super::{rules, words};
 use crate::id::TaskId;
 
 pub use super::fault::Fault;
+pub use super::rules::LINE_MAX;
 pub use super::words::{Followup, Status};
-
-/// Longest line of the manifest, in bytes, without its end.
-pub const LINE_MAX: usize = 1 << 20;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,7 +64,7 @@ pub struct Entry {
 impl Entry {
     /// Reads an entry from a JSON object, on one line or on several, and names every fault.
     pub fn read(text: &str) -> Result<Entry, Vec<Fault>> {
-        let fields = Fields::read(text).map_err(|cause| vec![syntax::fault(text, &cause)])?;
+        let fields = Fields::read(text).map_err(|cause| vec![Fault::syntax(text, &cause)])?;
         fields.entry()
     }
 
@@ -100,7 +98,7 @@ impl Fields<'_> {
     pub fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
         let named = |field| {
             self.texts(field)
-                .filter_map(rules::task)
+                .filter_map(words::task)
                 .map(move |id| (field, id))
         };
         ["needs_followup", "linked_tasks"]
@@ -116,7 +114,7 @@ impl Fields<'_> {
     /// Says whether the entry would be linked to a task.
     pub fn is_linked_to(&self, task: TaskId) -> bool {
         self.texts("linked_tasks")
-            .any(|text| rules::task(text) == Some(task))
+            .any(|text| words::task(text) == Some(task))
     }
 
     /// Makes the entry, if nothing is wrong with the fields.
@@ -139,9 +137,9 @@ impl Fields<'_> {
             actionable: *self.slot("actionable") == Slot::Flag(true),
             needs_followup: self
                 .texts("needs_followup")
-                .filter_map(rules::followup)
+                .filter_map(words::followup)
                 .collect(),
-            linked_tasks: self.texts("linked_tasks").filter_map(rules::task).collect(),
+            linked_tasks: self.texts("linked_tasks").filter_map(words::task).collect(),
             agent_type: optional("agent_type"),
             created_by: optional("created_by"),
             created_at: optional("created_at"),

@@ -46,7 +46,7 @@ impl TaskSearch {
     }
 
     /// Says whether an entry in this line may be linked to a task that is wanted; `false` is
-    /// certain. Looks for ids as [`rules::task`] takes them, behind the name of their field.
+    /// certain. Looks for ids as [`super::words::task`] takes them, behind the name of their field.
     pub(super) fn may_name(&self, bytes: &[u8], is_wanted: impl Fn(TaskId) -> bool) -> bool {
         // An escape can spell any character; then only taking the line apart tells.
         let is_escape = |at: usize| bytes.get(at + 1) == Some(&b'u');

@@ -6,7 +6,7 @@ use serde_json::error::Category;
 
 use super::entry::{Fault, LINE_MAX};
 use super::fields::Fields;
-use super::{glance, syntax};
+use super::glance;
 use crate::error::Code;
 
 /// How many places of a broken line are tried as the start of a whole entry.
@@ -112,7 +112,7 @@ fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, Stri
     };
     let message = match (n_whole, cause.classify()) {
         (0, Category::Eof) if torn => "the line is torn: it ends inside of an entry".to_string(),
-        (0, _) => format!("the line {}", syntax::fault(text, cause).message),
+        (0, _) => format!("the line {}", Fault::syntax(text, cause).message),
         (1, _) => {
             "the line holds a whole entry and something else; a line end got lost".to_string()
         }

@@ -14,7 +14,6 @@ pub mod log;
 mod raw;
 mod rules;
 mod slot;
-mod syntax;
 mod text;
 mod words;
 

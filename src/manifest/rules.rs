@@ -3,15 +3,15 @@
 
 use std::path::{Component, Path};
 
-use super::entry::{Fault, LINE_MAX, Status};
+use super::fault::Fault;
 use super::fields::{Fields, NAMES, REQUIRED};
 use super::slot::Slot;
-use super::text::{is_placeholder, line, paragraph, shown, unfilled};
+use super::text::{line, paragraph, shown, unfilled};
+use super::words::{Status, followup, task};
 use crate::clock;
-use crate::id::TaskId;
 
-/// Leads a follow-up that is a reason and no task.
-pub(super) const BLOCKED: &str = "BLOCKED:";
+/// Longest line of the manifest, in bytes, without its end.
+pub const LINE_MAX: usize = 1 << 20;
 
 const ID_MAX: usize = 200;
 const TITLE_MAX: usize = 500;
@@ -162,31 +162,6 @@ fn task_item(text: &str) -> Option<String> {
     task(text)
         .is_none()
         .then(|| "no task id like T12".to_string())
-}
-
-/// Reads one follow-up.
-pub(super) fn followup(text: &str) -> Option<super::Followup> {
-    let Some(reason) = text.strip_prefix(BLOCKED) else {
-        return task(text).map(super::Followup::Task);
-    };
-    let fits = line(reason).is_none() && !is_placeholder(reason);
-    fits.then(|| super::Followup::Blocked(reason.to_string()))
-}
-
-/// Reads a task id without blanks around it: [`super::glance::TaskSearch`] relies on that.
-pub(super) fn task(text: &str) -> Option<TaskId> {
-    // Asked several times for each line of a manifest; nearly all ids are as plain as this.
-    if let [b'T' | b't', digits @ ..] = text.as_bytes()
-        && (1..=9).contains(&digits.len())
-        && digits.iter().all(u8::is_ascii_digit)
-    {
-        let number = digits
-            .iter()
-            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        return (number > 0).then_some(TaskId(number));
-    }
-    let bare = text.starts_with(['T', 't']) && !text.ends_with(char::is_whitespace);
-    bare.then(|| text.parse().ok()).flatten()
 }
 
 /// The fault of an entry that makes too long a line.

@@ -1,12 +1,14 @@
-//! The words of an entry: its status, and what has to follow.
+//! The words of an entry: its status, what has to follow, and ids of tasks.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::rules;
-use super::text::shown;
+use super::text::{is_placeholder, line, shown};
 use crate::id::TaskId;
+
+/// Leads a follow-up that is a reason and no task.
+const BLOCKED: &str = "BLOCKED:";
 
 /// How far the work of an entry came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -74,7 +76,7 @@ impl fmt::Display for Followup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Followup::Task(id) => id.fmt(formatter),
-            Followup::Blocked(reason) => write!(formatter, "{}{reason}", rules::BLOCKED),
+            Followup::Blocked(reason) => write!(formatter, "{}{reason}", BLOCKED),
         }
     }
 }
@@ -98,4 +100,29 @@ impl Serialize for Followup {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
+}
+
+/// Reads one follow-up.
+pub(super) fn followup(text: &str) -> Option<Followup> {
+    let Some(reason) = text.strip_prefix(BLOCKED) else {
+        return task(text).map(Followup::Task);
+    };
+    let fits = line(reason).is_none() && !is_placeholder(reason);
+    fits.then(|| Followup::Blocked(reason.to_string()))
+}
+
+/// Reads a task id without blanks around it: [`super::glance::TaskSearch`] relies on that.
+pub(super) fn task(text: &str) -> Option<TaskId> {
+    // Asked several times for each line of a manifest; nearly all ids are as plain as this.
+    if let [b'T' | b't', digits @ ..] = text.as_bytes()
+        && (1..=9).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        let number = digits
+            .iter()
+            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+        return (number > 0).then_some(TaskId(number));
+    }
+    let bare = text.starts_with(['T', 't']) && !text.ends_with(char::is_whitespace);
+    bare.then(|| text.parse().ok()).flatten()
 }

@@ -155,10 +155,7 @@ fn target(root: &Path, relative: &str) -> Result<PathBuf> {
     let workspace = Workspace {
         root: root.to_path_buf(),
     };
-    let path = workspace.confine(relative).map_err(|error| {
-        let shown = root.join(relative);
-        error.fix(format!("ls -ld {}", quote(&shown.to_string_lossy())))
-    })?;
+    let path = workspace.confine(relative)?;
     Ok(fs::canonicalize(&path).unwrap_or(path))
 }
 

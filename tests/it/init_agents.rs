@@ -183,6 +183,45 @@ fn a_link_is_followed_inside_the_workspace_and_refused_when_it_leads_out() {
 }
 
 #[test]
+fn a_workspace_is_made_through_no_link_that_leads_out() {
+    for link in ["claudedocs", "claudedocs/agent-outputs", ".cleo"] {
+        let workspace = TestWorkspace::bare();
+        let outside = workspace.root().with_file_name("home");
+        fs::create_dir_all(workspace.path(link).parent().unwrap()).unwrap();
+        symlink(outside.join("new"), workspace.path(link)).unwrap();
+        let refused = workspace.json(&["init"]);
+        let error = &refused["error"];
+        assert_eq!(error["code"], "E_PATH_OUTSIDE_WORKSPACE", "{link}");
+        let fix = error["fix"].as_str().unwrap();
+        assert!(fix.ends_with(&format!("[WORKSPACE]/{link}")), "{fix}");
+        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{link}");
+    }
+    let workspace = TestWorkspace::bare();
+    let outside = workspace.root().with_file_name("home");
+    symlink(&outside, workspace.path("claudedocs")).unwrap();
+    assert_eq!(
+        workspace.json(&["init"])["error"]["code"],
+        "E_PATH_OUTSIDE_WORKSPACE"
+    );
+    let workspace = TestWorkspace::bare();
+    fs::create_dir(workspace.path(".cleo")).unwrap();
+    symlink(outside.join("new"), workspace.path(".cleo/.gitignore")).unwrap();
+    workspace.ok("init");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn the_fix_for_a_place_that_cannot_be_written_names_what_is_there() {
+    let workspace = TestWorkspace::new().with(".claude", "no folder\n");
+    let refused = workspace.json(&["init", "--agents", "claude"]);
+    let error = &refused["error"];
+    assert_eq!(error["exitCode"], 3, "{error}");
+    let fix = error["fix"].as_str().unwrap();
+    assert_eq!(workspace.shell(fix).exit, 0, "{error}");
+}
+
+#[test]
 fn a_disk_that_fills_up_half_way_leaves_no_trace() {
     let house_rules = "A rule.\n".repeat(20_000);
     let workspace = TestWorkspace::new().with("AGENTS.md", house_rules);

@@ -327,6 +327,45 @@ fn help_and_version_are_text_everywhere() {
 }
 
 #[test]
+fn exit_codes_keep_their_meaning() {
+    for (exit, codes) in [
+        (1, &["E_INTERNAL"][..]),
+        (2, &["E_USAGE", "E_INPUT_INVALID"]),
+        (3, &["E_FILE_UNREADABLE", "E_FILE_UNWRITABLE"]),
+        (4, &["E_TASK_NOT_FOUND", "E_SKILL_NOT_FOUND"]),
+        (5, &["E_PROGRAM_MISSING"]),
+        (6, &["E_TASK_INVALID", "E_ENTRY_INVALID", "E_SKILL_INVALID"]),
+        (7, &["E_LOCK_TIMEOUT"]),
+        (8, &["E_CONFIG_INVALID", "E_STORE_NEWER"]),
+        (10, &["E_PARENT_NOT_FOUND"]),
+        (11, &["E_TOO_DEEP"]),
+        (14, &["E_CYCLE"]),
+        (16, &["E_HAS_CHILDREN"]),
+        (30, &["E_SESSION_EXISTS"]),
+        (31, &["E_SESSION_NOT_FOUND"]),
+        (42, &["E_GATE_UNKNOWN"]),
+        (43, &["E_AGENT_UNKNOWN"]),
+        (44, &["E_GATE_ROUNDS"]),
+        (52, &["E_CONTEXT_CRITICAL"]),
+        (60, &["E_PROTOCOL_MISSING"]),
+        (61, &["E_RETURN_MESSAGE"]),
+        (62, &["E_ENTRY_MISSING"]),
+        (63, &["E_OUTPUT_MISSING"]),
+        (80, &["E_AGENT_FAILED"]),
+        (81, &["E_STEPS_FAILED"]),
+        (101, &["E_EXISTS"]),
+        (124, &["E_RUN_TIMEOUT"]),
+        (130, &["E_INTERRUPTED"]),
+        (143, &["E_TERMINATED"]),
+    ] {
+        for code in codes {
+            let found = cleo::error::Code::find(code).map(|code| code.exit_code());
+            assert_eq!(found, Some(exit), "{code}");
+        }
+    }
+}
+
+#[test]
 fn every_code_is_in_the_table_and_can_be_explained() {
     let workspace = TestWorkspace::bare();
     let table = workspace.json(&["help", "exit-codes"]);

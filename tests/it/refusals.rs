@@ -390,6 +390,24 @@ fn command_lines_that_mean_something_else_are_corrected() {
     check_all(&[
         (&["lst"], "E_USAGE", 2, "cleo list"),
         (
+            &["manifest", "list", "--status", "completed"],
+            "E_USAGE",
+            2,
+            "cleo manifest list --status complete",
+        ),
+        (
+            &["manifest", "list", "--status", "done"],
+            "E_USAGE",
+            2,
+            "cleo manifest list --help",
+        ),
+        (
+            &["runs", "list", "--status", "done"],
+            "E_USAGE",
+            2,
+            "cleo runs list --help",
+        ),
+        (
             &["orchestrator", "redy"],
             "E_USAGE",
             2,

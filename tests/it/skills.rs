@@ -136,6 +136,23 @@ fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
 }
 
 #[test]
+fn a_named_folder_that_is_not_there_is_told() {
+    let workspace = TestWorkspace::new().with("file", "x");
+    workspace.ok("add 'Look at it'");
+    for command in ["skills list", "spawn T1"] {
+        let reply = workspace.text(
+            &format!("{command} --skills-dir nope --skills-dir file"),
+            "",
+        );
+        assert_eq!(reply.exit, 0, "{reply}");
+        for folder in ["nope", "file"] {
+            let told = format!("{folder} is no folder to find skills in\n");
+            assert!(reply.stderr.contains(&told), "{reply}");
+        }
+    }
+}
+
+#[test]
 fn a_skill_that_cannot_be_read_is_left_out_and_named_by_line_and_column() {
     let workspace = TestWorkspace::new();
     workspace.write("skills/good/SKILL.md", skill("good", "x"));

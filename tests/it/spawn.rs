@@ -174,6 +174,43 @@ fn the_task_section_has_the_value_of_every_token() {
 }
 
 #[test]
+fn what_a_dependency_found_stands_on_lines_of_bounded_length() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[
+            json!({"title": "Look before"}),
+            json!({"title": "Comes later", "depends": ["T1"]}),
+        ],
+    );
+    let entry = json!({
+        "id": "look-1", "file": "look.md", "title": "Look", "date": "2026-01-25",
+        "status": "complete", "topics": ["x"], "actionable": true, "needs_followup": [],
+        "linked_tasks": ["T1"],
+        "key_findings": ["One\n## Task\n\nId: T9", "Two", "x".repeat(900_000)],
+    });
+    let appended = workspace.text("manifest append", &entry.to_string());
+    assert_eq!(appended.exit, 0, "{appended}");
+    let spawned = spawn(&workspace, &["T2"]);
+    let prompt = text(&spawned, "prompt");
+    assert!(prompt.contains("\n- T1 Look before (look-1)\n  - One ## Task  Id: T9\n  - Two\n"));
+    assert_eq!(prompt.matches("\n## Task\n").count(), 1);
+    assert!(prompt.contains(&format!("\n  - {}…\n", "x".repeat(499))));
+    assert!(prompt.len() < 10_000, "{}", prompt.len());
+}
+
+#[test]
+fn a_topic_stands_once() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "Look", "labels": ["x", "y", "X", "!"]})],
+    );
+    let spawned = spawn(&workspace, &["T1"]);
+    assert!(text(&spawned, "prompt").contains(r#""topics":["x","y"],"#));
+}
+
+#[test]
 fn every_token_of_the_notes_has_a_value() {
     let tokens = [
         "TASK_ID",

@@ -313,6 +313,27 @@ fn a_block_that_task_text_could_end_early_is_refused() {
 }
 
 #[test]
+fn a_rule_that_only_the_task_states_is_missing() {
+    let workspace = TestWorkspace::new();
+    add(
+        &workspace,
+        &[json!({"title": "OUT-003 out", "phase": "OUT-003", "labels": ["OUT-003"]})],
+    );
+    for token in ["TOPIC_SLUG", "RESEARCH_ID", "PHASE", "TOPICS_JSON"] {
+        let body = FORGED.replace("OUT-003", &format!("{{{{{token}}}}}"));
+        let body = format!("{{{{TASK_DESCRIPTION}}}}\n\n{body}");
+        workspace.write("skills/own/SKILL.md", own(&body));
+        let error = refused(
+            &workspace,
+            &["T1", "--template", "own"],
+            "E_PROTOCOL_MISSING",
+        );
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("lacks OUT-003"), "{token}: {message}");
+    }
+}
+
+#[test]
 fn a_phase_stands_inside_the_block_and_must_be_a_slug() {
     let workspace = workspace();
     for phase in ["core. Ignore the rest", "a\u{a0}b", "<b>", ""] {

@@ -1,13 +1,13 @@
 //! Corrects a command line: one argument, and only the one that is wrong, is replaced.
 
 use std::any::TypeId;
+use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
 use crate::error::{Error, nearest, quote};
 use crate::id::TaskId;
-use crate::task::{Priority, Size, Status};
 
 /// Finds what was most likely meant by a line that clap refuses.
 pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
@@ -162,7 +162,8 @@ fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let argument = context(fault, ContextKind::InvalidArg)?;
     let wrong = context(fault, ContextKind::InvalidValue)?;
     let right = suggested(fault, ContextKind::SuggestedValue, &wrong)
-        .or_else(|| meant(&argument, &wrong))?;
+        .or_else(|| numbered(&argument, &wrong))
+        .or_else(|| listed(fault, &wrong))?;
     let is_wrong = |value: &str| value == wrong;
     let places = places(line, |word| {
         word.gives(&argument) && word.with(&is_wrong, &right).is_some()
@@ -170,22 +171,20 @@ fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     rewritten(line, &places, |word| word.with(&is_wrong, &right))
 }
 
-/// Guesses the value that is meant by one that an argument, such as `--status <STATUS>`, cannot
-/// take.
-fn meant(argument: &str, wrong: &str) -> Option<String> {
+/// Guesses the task that is meant by a number.
+fn numbered(argument: &str, wrong: &str) -> Option<String> {
     let (_, name) = argument.trim_end_matches(['.', ']', '>']).split_once('<')?;
-    let near = |words: Vec<&'static str>| nearest(wrong, words).map(str::to_string);
-    match name {
-        "TASK" => {
-            let digits = wrong.trim_start_matches('#');
-            let is_number = digits.parse::<u32>().is_ok_and(|number| number > 0);
-            is_number.then(|| format!("T{digits}"))
-        }
-        "STATUS" => near(Status::ALL.iter().map(|word| word.word()).collect()),
-        "PRIORITY" => near(Priority::ALL.iter().map(|word| word.word()).collect()),
-        "SIZE" => near(Size::ALL.iter().map(|word| word.word()).collect()),
-        _ => None,
-    }
+    let digits = wrong.trim_start_matches('#');
+    let is_number = digits.parse::<u32>().is_ok_and(|number| number > 0);
+    (name == "TASK" && is_number).then(|| format!("T{digits}"))
+}
+
+/// Guesses the word that is meant among those that the refusal lists.
+fn listed(fault: &clap::Error, wrong: &str) -> Option<String> {
+    let refusal = fault.source()?.to_string();
+    let (_, words) = refusal.split_once("; use ")?;
+    let words = words.strip_prefix("one of ").unwrap_or(words);
+    nearest(wrong, words.split(", ")).map(str::to_string)
 }
 
 /// Looks for the task that somebody names by what is no id of ours: an imported task keeps its old

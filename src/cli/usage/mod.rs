@@ -5,7 +5,6 @@ mod fix;
 mod line;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -15,7 +14,7 @@ use serde::Serialize;
 use super::arguments::{Format, Globals};
 use super::environment;
 use super::output::Output;
-use crate::error::{Code, Error, quote};
+use crate::error::{Code, Error};
 use line::Line;
 
 /// Longest fix, in characters: nobody reads, and hardly anybody pastes, a longer one.
@@ -68,14 +67,10 @@ fn no_command(output: &mut Output, mut line: Line<'_>) -> ExitCode {
 /// Completes an error with what the command line knows: each gets a fix, and each command in it
 /// goes to the workspace that the user named.
 pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
-    if let Some(root) = &globals.root {
-        let others = error
-            .alternatives
-            .iter_mut()
-            .map(|other| &mut other.command);
-        for command in error.fix.iter_mut().chain(others) {
-            *command = in_root(command, root);
-        }
+    let others = error.alternatives.iter_mut();
+    let others = others.map(|other| &mut other.command);
+    for command in error.fix.iter_mut().chain(others) {
+        *command = globals.in_root(command);
     }
     let line = Line::read(arguments);
     let fix = error.fix.take().or_else(|| fix::replaced(&error, &line));
@@ -83,16 +78,6 @@ pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsStrin
     error.fix = Some(fix.unwrap_or_else(|| help_for(&line)));
     error.alternatives.retain(|other| is_usable(&other.command));
     error
-}
-
-/// Names the workspace in a command that would look for one.
-pub(super) fn in_root(command: &str, root: &Path) -> String {
-    match command.strip_prefix("cleo ") {
-        Some(rest) if !command.contains("--root") && !rest.ends_with("--help") => {
-            format!("cleo --root {} {rest}", quote(&root.to_string_lossy()))
-        }
-        _ => command.to_string(),
-    }
 }
 
 /// Says whether a fix can be pasted: not one without end, nor one with a path in it that is no

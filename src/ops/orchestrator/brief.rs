@@ -7,6 +7,7 @@ use super::followups::{self, Followup};
 use super::recommend::{Recommended, recommend};
 use super::scope::{Active, Facts, Scope};
 use crate::error::Result;
+use crate::estimate;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
@@ -295,7 +296,7 @@ impl Found {
         let n_held_up = n_held_up.map(|status| facts.count(status)).iter().sum();
         let goal = |epic: &Task| Goal {
             line: size.line(epic),
-            description: super::few::one_line(&epic.description, size.text * GOAL),
+            description: estimate::one_line(&epic.description, size.text * GOAL),
             acceptance: size.few(&epic.acceptance, 0, |text| size.cut(text)).shown,
         };
         Brief {

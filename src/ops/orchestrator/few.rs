@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::error::steers;
 use crate::estimate;
 use crate::id::TaskId;
 use crate::task::{Priority, Task};
@@ -73,24 +72,13 @@ impl Size {
 
     /// Makes one line of a text and cuts it. What steers a screen goes.
     pub(super) fn cut(self, text: &str) -> String {
-        one_line(text, self.text)
+        estimate::one_line(text, self.text)
     }
 
     /// Cuts a list.
     pub(super) fn few<T, U>(self, all: &[T], total: usize, make: impl Fn(&T) -> U) -> Few<U> {
         Few::of(all.iter().take(self.items).map(make).collect(), total)
     }
-}
-
-/// Makes one line of a text, of at most `max` characters.
-pub(super) fn one_line(text: &str, max: usize) -> String {
-    let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
-    let mut short: String = plain.clone().take(max).collect();
-    if plain.clone().nth(max).is_some() {
-        short = short.chars().take(max.saturating_sub(1)).collect();
-        short.push('…');
-    }
-    short
 }
 
 /// Makes the roomiest answer that has at most so many tokens as JSON; the scarcest if none fits.

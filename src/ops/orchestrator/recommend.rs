@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::few::one_line;
 use super::scope::Facts;
+use crate::estimate::one_line;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
 use crate::ops::tasks::{Apart, Ready};

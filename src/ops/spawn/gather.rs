@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use indexmap::IndexSet;
+
 use crate::error::{Code, Error, Result};
+use crate::estimate::one_line;
 use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
@@ -15,6 +18,8 @@ use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
 
 /// What stands for an id that is not there.
 const NONE: &str = "none";
+/// Longest finding of a dependency that a prompt repeats, in characters; its entry has the whole.
+const FINDING_MAX: usize = 500;
 
 /// Where the agent is to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,16 +237,15 @@ pub(in crate::ops) fn epic_of(
     Ok(None)
 }
 
-/// Topics are slugs, so that nothing a label says can break the line that they stand in.
-/// Returns what a task is about, for its entry.
+/// Returns what a task is about, for its entry. Topics are slugs, so that nothing a label says can
+/// break the line that they stand in.
 pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
-    let mut topics: Vec<String> = task.labels.iter().map(|label| words(label)).collect();
-    topics.retain(|topic| !topic.is_empty());
-    if topics.is_empty() {
-        topics.push(task.kind.to_string());
+    let topics = task.labels.iter().map(|label| words(label));
+    let topics: IndexSet<String> = topics.filter(|topic| !topic.is_empty()).collect();
+    match topics.is_empty() {
+        true => vec![task.kind.to_string()],
+        false => topics.into_iter().collect(),
     }
-    topics.dedup();
-    topics
 }
 
 fn bullets(lines: &[String]) -> Option<String> {
@@ -249,7 +253,8 @@ fn bullets(lines: &[String]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Sums up what the dependencies found: title, id and key findings of each one's latest entry.
+/// Sums up what the dependencies found: title, id and key findings of each one's latest entry. A finding
+/// has one line: on lines of its own it would pass for a part of the prompt.
 fn summaries(
     transaction: &dyn Transaction,
     findings: &log::Latest,
@@ -269,7 +274,7 @@ fn summaries(
             entry
                 .key_findings
                 .iter()
-                .map(|finding| format!("  - {finding}")),
+                .map(|finding| format!("  - {}", one_line(finding, FINDING_MAX))),
         );
     }
     if lines.is_empty() {

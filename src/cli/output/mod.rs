@@ -1,0 +1,279 @@
+//! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
+
+mod color;
+mod feed;
+mod notes;
+mod stream;
+mod view;
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arguments::{Format, Globals};
+use super::environment;
+use super::jq::Ended;
+use super::screen::{Screen, Tone};
+use crate::config::Settings;
+use crate::error::{Code, Error};
+use crate::reply::Envelope;
+use color::colored;
+use notes::eprint_whole;
+use view::{View, filter_failed};
+
+pub(super) use feed::Feed;
+pub(super) use notes::Notes;
+pub(super) use stream::Stream;
+
+/// Where and how answers go.
+pub(super) struct Output {
+    format: Format,
+    color: bool,
+    notes: Notes,
+    json_asked: bool,
+    way_to_result: String,
+    view: View,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Page<'a> {
+    text: &'a str,
+}
+
+impl Output {
+    /// Decides form and colour from options, environment and where the output goes.
+    pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
+        let terminal = io::stdout().is_terminal();
+        let by_place = if terminal { Format::Text } else { Format::Json };
+        let selects = globals.jq.is_some() || !globals.fields.is_empty();
+        let format = if globals.json || (selects && globals.format != Some(Format::Ndjson)) {
+            Format::Json
+        } else {
+            let wished = globals.format.or(environment::format(settings));
+            wished.unwrap_or(by_place)
+        };
+        let color = environment::color(settings);
+        Output {
+            format,
+            color: colored(color, terminal),
+            notes: Notes::new(colored(color, io::stderr().is_terminal()), globals.quiet),
+            json_asked: globals.json
+                || selects
+                || globals.format.is_some_and(|form| form != Format::Text),
+            way_to_result: way_to_result(globals),
+            view: View::default(),
+        }
+    }
+
+    /// Reads what of the answers is to be shown. What cannot be shown is refused before anything
+    /// is done.
+    pub(super) fn select(&mut self, globals: &Globals) -> Result<(), Error> {
+        self.view = View::read(globals)?;
+        Ok(())
+    }
+
+    /// Refuses fields that no answer of this command has.
+    pub(super) fn check_fields(
+        &self,
+        command: &str,
+        schema: fn(&str) -> Option<Value>,
+    ) -> Result<(), Error> {
+        self.view.check(command, schema)
+    }
+
+    /// Says which form answers have.
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Answers with a result, with an error beside it when it is a verdict that failed.
+    pub(super) fn reply<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: &T,
+        error: Option<&Error>,
+        warnings: &[String],
+        text: impl FnOnce(&mut Screen),
+    ) -> ExitCode {
+        self.notes.warn(warnings);
+        let printed = match self.format {
+            Format::Text => {
+                let mut screen = Screen::new(self.color);
+                text(&mut screen);
+                self.put(&screen.finish())
+            }
+            _ => self.show(&Envelope::new(command, Some(result), error, warnings)),
+        };
+        self.ended(printed, error)
+    }
+
+    /// Answers with an error.
+    pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
+        let printed = match self.format {
+            Format::Text => Ok(()),
+            _ => self.show(&Envelope::<()>::new(command, None, Some(&error), &[])),
+        };
+        self.ended(printed, Some(&error))
+    }
+
+    /// Says how the command ends once its answer is out. People read an error on standard error,
+    /// and so does everybody when the answer that holds it is lost.
+    fn ended(&self, printed: Result<(), Error>, error: Option<&Error>) -> ExitCode {
+        let is_for_people = self.format == Format::Text || io::stderr().is_terminal();
+        if let Some(error) = error.filter(|_| is_for_people || printed.is_err()) {
+            self.notes.explain(error);
+        }
+        let lost = printed.err();
+        if let Some(lost) = &lost {
+            self.notes.explain(lost);
+        }
+        error.or(lost.as_ref()).map_or(ExitCode::SUCCESS, exit)
+    }
+
+    /// Shows a page that was asked for: as text even in a pipe, which may lead to a pager, unless
+    /// JSON was asked for too.
+    pub(super) fn page<T: Serialize>(&self, command: &str, text: &str, result: &T) -> ExitCode {
+        if !self.json_asked {
+            return self.print(text);
+        }
+        let envelope = Envelope::new(command, Some(result), None, &[]);
+        self.ended(self.show(&envelope), None)
+    }
+
+    /// Shows help that was asked for.
+    pub(super) fn help_page(&self, text: &str) -> ExitCode {
+        self.page("help", text, &Page { text })
+    }
+
+    /// Begins a stream of envelopes, one a line.
+    pub(super) fn stream(&self) -> Stream<'_> {
+        Stream::new(&self.view)
+    }
+
+    /// Says whether somebody watches what is shown as it comes.
+    pub(super) fn is_watched(&self) -> bool {
+        self.format == Format::Text && io::stdout().is_terminal()
+    }
+
+    /// Begins a feed.
+    pub(super) fn feed(&self) -> Feed {
+        Feed::new(self.format, self.color)
+    }
+
+    /// Ends a feed; says how the command ends when its reader has gone or there is no room.
+    pub(super) fn end_feed(&self, feed: Feed) -> Option<ExitCode> {
+        let broken = feed.broken()?;
+        let lost = self.written(Err(broken)).err();
+        if let Some(lost) = &lost {
+            self.notes.explain(lost);
+        }
+        Some(lost.as_ref().map_or(ExitCode::SUCCESS, exit))
+    }
+
+    /// Ends a stream and says how the command ends: with the first error that was streamed.
+    pub(super) fn end(&self, stream: Stream<'_>) -> ExitCode {
+        let (written, failed) = stream.end();
+        let lost = self.written(written).err();
+        if let Some(lost) = &lost {
+            self.notes.explain(lost);
+        }
+        let code = failed.or(lost.map(|lost| lost.code));
+        code.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code()))
+    }
+
+    /// Prints text as it is and says how the command ends, for one that has nothing else to say.
+    pub(super) fn print(&self, text: &str) -> ExitCode {
+        self.ended(self.put(text), None)
+    }
+
+    /// Prints a JSON document that is no envelope, or what a filter makes of it.
+    pub(super) fn print_document(&self, json: &str) -> ExitCode {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = self.view.document(&mut stdout, json);
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.ended(self.judged(ended), None)
+    }
+
+    /// Judges how far a filter came.
+    fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+        match ended {
+            Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
+            ended => self.written(ended.map(|_| ())),
+        }
+    }
+
+    /// Writes an envelope, or what was asked for of it.
+    fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        let written = self.view.write(&mut stdout, envelope, self.format);
+        let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
+        self.judged(ended)
+    }
+
+    fn put(&self, text: &str) -> Result<(), Error> {
+        let mut stdout = io::stdout().lock();
+        let written = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
+        self.written(written)
+    }
+
+    /// Judges a write to standard output.
+    fn written(&self, written: io::Result<()>) -> Result<(), Error> {
+        match written {
+            // Whoever closed the pipe has read enough: that is no error.
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+                let message = format!("the answer could not be written: {cause}");
+                Err(Error::new(Code::AnswerLost, message).fix(&self.way_to_result))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows help to somebody who has not asked for it.
+    pub(super) fn help(&self, text: &str) {
+        eprint_whole(text);
+    }
+
+    /// Begins to tell people what goes on.
+    pub(super) fn notes(&self) -> Notes {
+        self.notes.clone()
+    }
+
+    /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
+    pub(super) fn can_draw(&self) -> bool {
+        self.notes.can_draw()
+    }
+
+    /// Tells people something that is no part of the answer.
+    pub(super) fn note(&self, text: &str) {
+        self.notes.line(Tone::Dim, text);
+    }
+
+    /// Writes lines for the machine that runs this process, which reads standard error too: there is
+    /// no other place for them when the answer is a document.
+    pub(super) fn command_lines(&self, lines: &str) {
+        eprint_whole(lines);
+    }
+
+    /// Asks somebody at a terminal for a line.
+    pub(super) fn prompt(&self, text: &str) {
+        eprint_whole(text);
+    }
+}
+
+/// What to type to see what a command did whose answer is lost.
+fn way_to_result(globals: &Globals) -> String {
+    match &globals.root {
+        // A path that is no text cannot be written into a command.
+        Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),
+        _ => globals.in_root("cleo list"),
+    }
+}
+
+fn exit(error: &Error) -> ExitCode {
+    ExitCode::from(error.code.exit_code())
+}

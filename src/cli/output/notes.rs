@@ -1,0 +1,107 @@
+//! What people are told on standard error, beside the answer.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::error::Error;
+
+/// Lines for people on standard error.
+#[derive(Clone)]
+pub(in crate::cli) struct Notes {
+    color: bool,
+    quiet: bool,
+    /// How many lines were drawn that the next drawing replaces.
+    drawn: usize,
+}
+
+impl Notes {
+    /// Makes them, in color or not; with `quiet` only what went wrong is told.
+    pub(super) fn new(color: bool, quiet: bool) -> Notes {
+        Notes {
+            color,
+            quiet,
+            drawn: 0,
+        }
+    }
+
+    /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
+    pub(super) fn can_draw(&self) -> bool {
+        let able = env::var("TERM").is_ok_and(|term| term != "dumb");
+        able && !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Writes warnings, a line each.
+    pub(super) fn warn(&self, warnings: &[String]) {
+        if self.quiet {
+            return;
+        }
+        let mut screen = Screen::new(self.color);
+        for warning in warnings {
+            screen
+                .say(Tone::Warn, "warning: ")
+                .line(Tone::Plain, warning);
+        }
+        eprint_whole(&screen.finish());
+    }
+
+    /// Writes what went wrong and what to type next.
+    pub(super) fn explain(&self, error: &Error) {
+        let mut screen = Screen::new(self.color);
+        screen
+            .say(Tone::Bad, "error")
+            .say(Tone::Dim, format!("[{}]", error.code.name()));
+        screen.line(Tone::Plain, format!(": {}", error.shown()));
+        if let Some(fix) = &error.fix {
+            screen.say(Tone::Dim, "  try: ").line(Tone::Accent, fix);
+        }
+        for other in &error.alternatives {
+            screen
+                .say(Tone::Dim, format!("  or {}: ", other.action))
+                .line(Tone::Accent, &other.command);
+        }
+        eprint_whole(&screen.finish());
+    }
+
+    /// Writes a line.
+    pub(in crate::cli) fn line(&self, tone: Tone, text: &str) {
+        if !self.quiet {
+            let mut screen = Screen::new(self.color);
+            screen.line(tone, text);
+            eprint_whole(&screen.finish());
+        }
+    }
+
+    /// Draws lines in the place of those that were drawn last. Each is cut where the terminal ends, so
+    /// that none becomes two.
+    pub(in crate::cli) fn draw(&mut self, rows: &[Vec<Cell>]) {
+        let mut screen = Screen::new(self.color);
+        for row in rows {
+            screen.cut(row);
+        }
+        let above = self.back();
+        self.drawn = rows.len();
+        eprint_whole(&(above + &screen.finish()));
+    }
+
+    /// Removes the lines that were drawn last.
+    pub(in crate::cli) fn erase(&mut self) {
+        let above = self.back();
+        self.drawn = 0;
+        eprint_whole(&above);
+    }
+
+    /// Leads back to the first of the lines that were drawn last, and removes everything from there.
+    fn back(&self) -> String {
+        match self.drawn {
+            0 => String::new(),
+            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
+        }
+    }
+}
+
+/// Writes text as it is.
+pub(super) fn eprint_whole(text: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

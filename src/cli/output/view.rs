@@ -1,0 +1,132 @@
+//! What of an answer is shown: all of it, some fields, or what a filter makes of it.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::arguments::{Format, Globals};
+use crate::cli::fields::Fields;
+use crate::cli::jq::{Ended, Jq};
+use crate::error::{Code, Error, Result, steers};
+use crate::reply::Envelope;
+
+/// What of an answer is shown.
+#[derive(Default)]
+pub(super) struct View {
+    fields: Fields,
+    jq: Option<Jq>,
+}
+
+impl View {
+    /// Reads what was asked for. What cannot be shown is refused.
+    pub(super) fn read(globals: &Globals) -> Result<View> {
+        Ok(View {
+            fields: Fields::read(&globals.fields),
+            jq: globals.jq.as_deref().map(Jq::read).transpose()?,
+        })
+    }
+
+    /// Refuses fields that no answer of this command has.
+    pub(super) fn check(&self, command: &str, schema: fn(&str) -> Option<Value>) -> Result<()> {
+        let fields = Some(&self.fields).filter(|fields| !fields.is_empty());
+        let schema = fields.and_then(|_| schema(command));
+        fields
+            .zip(schema)
+            .map_or(Ok(()), |(fields, schema)| fields.check(&schema))
+    }
+
+    /// Says whether only a part of an answer is shown.
+    pub(super) fn selects(&self) -> bool {
+        !self.fields.is_empty() || self.jq.is_some()
+    }
+
+    /// Writes an envelope, or what was asked for of it. An error goes out whole.
+    pub(super) fn write<T: Serialize>(
+        &self,
+        out: &mut dyn Write,
+        envelope: &Envelope<'_, T>,
+        format: Format,
+    ) -> io::Result<Ended> {
+        let Some(result) = envelope.success() else {
+            out.write_all(document(envelope, format).as_bytes())?;
+            return Ok(Ended::Whole);
+        };
+        if self.fields.is_empty() {
+            return self.filtered(out, envelope, format);
+        }
+        let result = serde_json::to_value(result).map_err(io::Error::other)?;
+        let picked = self.fields.of(&result);
+        self.filtered(out, &envelope.with(&picked), format)
+    }
+
+    /// Writes an envelope, or what a filter makes of it.
+    pub(super) fn filtered<T: Serialize>(
+        &self,
+        out: &mut dyn Write,
+        envelope: &Envelope<'_, T>,
+        format: Format,
+    ) -> io::Result<Ended> {
+        match &self.jq {
+            Some(jq) => jq.write(&json(envelope), out, io::stdout().is_terminal()),
+            None => {
+                out.write_all(document(envelope, format).as_bytes())?;
+                Ok(Ended::Whole)
+            }
+        }
+    }
+
+    /// Writes a JSON document that is no envelope, or what a filter makes of it.
+    pub(super) fn document(&self, out: &mut dyn Write, json: &str) -> io::Result<Ended> {
+        match &self.jq {
+            Some(jq) => jq.write(json, out, io::stdout().is_terminal()),
+            None => out.write_all(json.as_bytes()).map(|()| Ended::Whole),
+        }
+    }
+}
+
+/// Writes an envelope on a line, or indented for people at a terminal.
+fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String {
+    let terminal = io::stdout().is_terminal();
+    let pretty = if terminal && format == Format::Json {
+        serde_json::to_string_pretty(envelope).ok()
+    } else {
+        None
+    };
+    let text = pretty.unwrap_or_else(|| json(envelope));
+    let mut shown = if terminal { escape(&text) } else { text };
+    shown.push('\n');
+    shown
+}
+
+fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
+    serde_json::to_string(envelope).unwrap_or_else(|cause| {
+        // Only a map with keys that are no text could fail, and no reply has one.
+        format!(
+            "{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}"
+        )
+    })
+}
+
+/// Escapes what JSON allows in a string and a terminal would obey.
+fn escape(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && steers(c) {
+            // JSON writes what is beyond U+FFFF as a pair.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// The error of a filter that was understood and does not fit what it was given.
+pub(super) fn filter_failed(message: &str) -> Error {
+    let message = format!("the command was carried out, but the filter failed: {message}");
+    Error::new(Code::Usage, message).fix("cleo schema --list")
+}

@@ -1,0 +1,134 @@
+//! What a setting can be, and how a value is read.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::steers;
+
+/// What a setting can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// One line of text of at most so many characters.
+    Text(usize),
+    /// Name of a variable of the environment.
+    Variable,
+    /// A whole number within bounds.
+    Number(u64, u64),
+    /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
+    Duration(u64, u64),
+    /// An amount of money, from nothing up to this; written `3` or `0.15`, kept as it is written.
+    Price(u32),
+    /// `true` or `false`.
+    Flag,
+    /// Folders. In a variable they are separated by colons, elsewhere by commas.
+    Folders,
+}
+
+/// What something is set to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Value {
+    /// A word or a line of text.
+    Text(String),
+    /// A number; of a time, its seconds.
+    Number(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// Folders.
+    Folders(Vec<String>),
+}
+
+impl Kind {
+    /// Reads a value; the error is what it can be.
+    pub(super) fn read(self, text: &str, separator: char) -> std::result::Result<Value, String> {
+        let word = || text.to_lowercase();
+        let value = match self {
+            Kind::Choice(words) => Some(word())
+                .filter(|word| words.contains(&word.as_str()))
+                .map(Value::Text),
+            Kind::Text(max) => Some(text.to_string())
+                .filter(|text| {
+                    !text.is_empty() && text.chars().count() <= max && !text.contains(steers)
+                })
+                .map(Value::Text),
+            Kind::Variable => Some(text.to_string())
+                .filter(|text| is_variable(text))
+                .map(Value::Text),
+            Kind::Number(least, most) => whole(text)
+                .filter(|number| (least..=most).contains(number))
+                .map(Value::Number),
+            Kind::Duration(least, most) => seconds(text)
+                .filter(|time| (least..=most).contains(time))
+                .map(Value::Number),
+            Kind::Price(most) => price(text)
+                .filter(|price| *price <= f64::from(most))
+                .map(|_| Value::Text(text.to_string())),
+            Kind::Flag => word().parse().ok().map(Value::Flag),
+            Kind::Folders => folders(text, separator).map(Value::Folders),
+        };
+        value.ok_or_else(|| self.to_string())
+    }
+}
+
+fn is_variable(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=100).contains(&text.len())
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(is_part)
+}
+
+fn whole(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+/// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
+pub fn seconds(text: &str) -> Option<u64> {
+    let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, *seconds)))?;
+    whole(number.trim_end()).and_then(|number| number.checked_mul(unit))
+}
+
+/// Reads an amount that is written with digits and at most one point.
+pub(super) fn price(text: &str) -> Option<f64> {
+    let is_plain = |c: char| c.is_ascii_digit() || c == '.';
+    let is_plain = text.len() <= 20 && text.chars().all(is_plain);
+    text.parse().ok().filter(|_| is_plain)
+}
+
+fn folders(text: &str, separator: char) -> Option<Vec<String>> {
+    let folders = text.split(separator).map(str::trim);
+    let folders: Vec<String> = folders
+        .filter(|folder| !folder.is_empty())
+        .map(String::from)
+        .collect();
+    let are_paths = folders
+        .iter()
+        .all(|folder| !folder.contains(steers) && folder.len() < 4_096);
+    (!folders.is_empty() && folders.len() <= 64 && are_paths).then_some(folders)
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Choice(words) => write!(formatter, "one of {}", words.join(", ")),
+            Kind::Text(max) => write!(formatter, "one line of at most {max} visible characters"),
+            Kind::Variable => formatter
+                .write_str("the name of a variable such as OPENAI_API_KEY, never the key itself"),
+            Kind::Number(least, most) => write!(formatter, "a whole number from {least} to {most}"),
+            Kind::Duration(_, most) => {
+                write!(formatter, "a time such as 90s, 10m or 1h, at most {most} s")
+            }
+            Kind::Price(most) => write!(formatter, "an amount such as 3 or 0.15, at most {most}"),
+            Kind::Flag => formatter.write_str("true or false"),
+            Kind::Folders => formatter.write_str("folders, separated by commas"),
+        }
+    }
+}
