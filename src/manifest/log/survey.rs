@@ -63,14 +63,8 @@ pub(super) fn survey_in(path: &Path, mut file: File, size: u64, parts: u64) -> i
         let panicked = |_| Err(io::Error::other("a reader ended early"));
         ended.map(|part| part.unwrap_or_else(panicked)).collect()
     });
-    let mut whole = Whole::default();
-    for part in judged {
-        whole.add(part?);
-    }
-    whole.survey.faults.sort_by_key(|fault| fault.line);
-    // A set is made of many at once faster than one by one.
-    whole.survey.named = whole.named.into_iter().collect();
-    Ok(whole.survey)
+    let judged: Vec<Part> = judged.into_iter().collect::<io::Result<_>>()?;
+    Ok(put_together(&judged))
 }
 
 /// Finds where the next line behind a place starts; the end of the file when there is none.
@@ -96,7 +90,10 @@ fn line_start(file: &mut File, place: u64) -> io::Result<u64> {
 #[derive(Default)]
 struct Part {
     lines: usize,
-    ids: Vec<(String, usize)>,
+    /// All ids, one behind the other: to keep each for itself takes time when there are many.
+    ids: String,
+    /// Of each id where it ends, and its line.
+    ends: Vec<(usize, usize)>,
     faults: Vec<Faulty>,
     named: Vec<TaskId>,
 }
@@ -120,12 +117,23 @@ impl Part {
             Item::Faulty(faulty) => self.faults.push(faulty),
             Item::Entry(fields) => {
                 let id = fields.id().unwrap_or_default();
-                self.ids.push((id.to_string(), number));
+                self.ids.push_str(id);
+                self.ends.push((self.ids.len(), number));
                 for (_, task) in fields.tasks() {
                     self.name(task);
                 }
             }
         });
+    }
+
+    /// Returns each id with its line.
+    fn ids(&self) -> impl Iterator<Item = (&str, usize)> {
+        let mut start = 0;
+        self.ends.iter().map(move |(end, line)| {
+            let id = &self.ids[start..*end];
+            start = *end;
+            (id, *line)
+        })
     }
 
     /// Keeps each task once whenever there is no more room, so that the list stays as short as the
@@ -140,38 +148,36 @@ impl Part {
     }
 }
 
-/// The parts put together so far.
-#[derive(Default)]
-struct Whole {
-    survey: Survey,
-    lines: usize,
-    seen: HashMap<String, usize, RandomState>,
-    named: Vec<TaskId>,
-}
-
-impl Whole {
-    fn add(&mut self, part: Part) {
-        let above = self.lines;
-        let faults = part.faults.into_iter();
-        self.survey.faults.extend(faults.map(|fault| Faulty {
+/// Puts parts together in order.
+fn put_together(parts: &[Part]) -> Survey {
+    let mut survey = Survey::default();
+    let n_ids = parts.iter().map(|part| part.ends.len()).sum();
+    let mut seen: HashMap<&str, usize, RandomState> =
+        HashMap::with_capacity_and_hasher(n_ids, RandomState::default());
+    let mut above = 0;
+    for part in parts {
+        let faults = part.faults.iter().cloned();
+        survey.faults.extend(faults.map(|fault| Faulty {
             line: above + fault.line,
             ..fault
         }));
-        self.seen.reserve(part.ids.len());
-        for (id, number) in part.ids {
+        for (id, number) in part.ids() {
             let line = above + number;
-            match self.seen.entry(id) {
+            match seen.entry(id) {
                 Place::Vacant(free) => {
                     free.insert(line);
-                    self.survey.entries += 1;
+                    survey.entries += 1;
                 }
                 Place::Occupied(first) => {
                     let fault = duplicate(line, first.key(), *first.get());
-                    self.survey.faults.push(fault);
+                    survey.faults.push(fault);
                 }
             }
         }
-        self.named.extend(part.named);
-        self.lines += part.lines;
+        above += part.lines;
     }
+    survey.faults.sort_by_key(|fault| fault.line);
+    // A set is made of many at once faster than one by one.
+    survey.named = parts.iter().flat_map(|part| &part.named).copied().collect();
+    survey
 }
