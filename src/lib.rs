@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 pub mod coordinator;
 pub mod dispatch;
+pub mod document;
 pub mod error;
 pub mod estimate;
 pub mod exchange;

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::design::plain;
 use super::pending::{Pending, PendingKind};
 use super::request::Request;
-use super::value::{brief, label};
+use super::value::{brief, label, plain};
 use super::vocabulary::Verb;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault};
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::kind::Kind;
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
-use super::value::{Kind, brief, element};
+use super::value::{brief, element, plain};
 use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, Verb};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
 
@@ -284,12 +285,6 @@ fn titled(label: &str) -> String {
         first.to_uppercase() + rest
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-pub(super) fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), String::from)
 }
 
 fn answered(answers: &Value) -> String {

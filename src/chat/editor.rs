@@ -3,10 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::design::plain;
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
-use super::value::{brief, label};
+use super::value::{brief, label, plain};
 use super::vocabulary::Verb;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, fault, text};
 

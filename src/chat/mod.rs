@@ -6,6 +6,7 @@
 mod clarifier;
 mod design;
 mod editor;
+mod kind;
 mod message;
 mod pending;
 pub mod record;

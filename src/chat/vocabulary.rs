@@ -1,7 +1,7 @@
 //! The words of the chat, as tables: what a design can be, what components are called and what their
 //! fields are called. Notes on the chat specification, sections 2.2 and 2.5.
 
-use super::value::Kind;
+use super::kind::Kind;
 
 const BACKGROUNDS: &[&str] = &["none", "solid", "gradient", "image", "video", "dualcolor"];
 const CARD_STYLES: &[&str] = &["solid", "stroked", "soft-shadow", "hard-shadow"];

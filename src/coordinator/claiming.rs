@@ -8,7 +8,7 @@ use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::{claims, spawn};
 use crate::run::RunStatus;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 use crate::store::agency::Agency;
 
 impl Engine<'_> {

@@ -19,7 +19,7 @@ use crate::ops::gates::Renewal;
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
 

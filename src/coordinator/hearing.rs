@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::machine::{self, Fact};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 use crate::runner::agent::{Ended, Sign};
 use crate::runner::orphans;
 

@@ -11,7 +11,7 @@ use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::{self, Renewal};
 use crate::run::Outcome;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 
 /// What became of work in a worktree that was to be brought into the workspace.
 enum Brought {

@@ -48,7 +48,7 @@ pub fn rehearse(
     let mut context = Context::open(surroundings)?;
     let planned = selection::plan(&mut context, &options.selection)?;
     let team = selection::team(&mut context, &planned, options, ambience)?;
-    let waves = crate::run::board::waves(&planned);
+    let waves = crate::run::told::waves(&planned);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::machine::Stop;
 use super::options::{Options, Selection};
 use crate::error::{Code, Error};
-use crate::run::board::{Board, Planned, Summary, TaskRun, TaskState};
+use crate::run::board::{Board, Summary, TaskRun, TaskState};
+use crate::run::told::Planned;
 use crate::run::{Outcome, Run, RunStatus, Usage};
 
 /// How many tasks a message names.

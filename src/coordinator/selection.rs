@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::ops::{Context, no_task, spawn, tasks};
-use crate::run::board::Planned;
+use crate::run::told::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
 

@@ -8,6 +8,7 @@ pub mod event;
 pub mod outcome;
 pub mod report;
 pub mod schedule;
+pub mod told;
 pub mod track;
 pub mod transcript;
 

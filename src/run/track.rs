@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::board::{Board, TaskRun, TaskState, Told, kind};
+use super::board::{Board, TaskRun, TaskState};
+use super::told::{Told, kind};
 use super::{Event, Outcome, RUN_FINISHED, Usage};
 use crate::id::TaskId;
 use crate::words::closed;

@@ -8,6 +8,7 @@ pub mod probe;
 pub mod process;
 mod program;
 pub mod signals;
+mod stat;
 mod strays;
 
 use std::path::PathBuf;

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use super::stat;
+
 /// The variable that names the run.
 pub const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
@@ -25,21 +27,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Says when a process began: which start of the system, and how long after it.
 pub fn born(process: u32) -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let ticks = began(process)?;
-    Some(format!("{}/{ticks}", boot.trim()))
-}
-
-/// Reads how long after the start of the system a process began, in ticks of its clock.
-fn began(process: u32) -> Option<u64> {
-    stat(process)?.get(19)?.parse().ok()
-}
-
-/// Reads what the system tells of a process after its name: its state, its parent, its group, …
-fn stat(process: u32) -> Option<Vec<String>> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may hold anything, also brackets and blanks.
-    let rest = &text[text.rfind(')')? + 1..];
-    Some(rest.split_whitespace().map(str::to_string).collect())
+    let began = stat::read(process)?.began;
+    Some(format!("{}/{began}", boot.trim()))
 }
 
 /// Ends what is left of the agents of a run in a workspace, and returns how many processes that were.
@@ -98,14 +87,8 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
 
 /// Says whether a process that has not ended is in one of these groups.
 fn is_in(process: u32, groups: &[u32]) -> bool {
-    let Some(stat) = stat(process).filter(|_| !groups.is_empty()) else {
-        return false;
-    };
-    let group = stat.get(2).and_then(|group| group.parse().ok());
-    let has_ended = stat
-        .first()
-        .is_some_and(|state| state == "Z" || state == "X");
-    !has_ended && group.is_some_and(|group| groups.contains(&group))
+    let stat = (!groups.is_empty()).then(|| stat::read(process)).flatten();
+    stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
 }
 
 #[cfg(test)]

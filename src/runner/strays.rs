@@ -1,16 +1,20 @@
 //! What a command leaves running, also in groups of its own (`setsid`). On Linux such processes
 //! become children of cleo when their parents end, so they can be found and ended; elsewhere they go
 //! on. Each command has a mark in its environment, which all that it starts inherit: so of many
-//! commands at once, each ends its own and no other's.
+//! commands at once, each ends its own and no other's. One that was started with another environment
+//! has no mark; it is told by its age: what began before every command that still runs is of none of
+//! them.
 
 use std::fs::File;
 use std::io::Read;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpgid, waitpid};
 
+use super::stat;
 use crate::id;
 
 /// The variable that holds the mark. In a cleo that was started by a marked command, marks begin
@@ -25,7 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The mark of one command.
+/// When the commands that run were begun, each with its mark.
+static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
+/// When cleo began to adopt: what is older came with the process and is nobody's to end.
+static ADOPTING: OnceLock<u64> = OnceLock::new();
+
+/// The mark of one command, which counts as running as long as this lives.
 pub(super) struct Strays {
     mark: String,
 }
@@ -38,39 +47,89 @@ impl Strays {
         let own = Some(own).filter(|own| own.len() <= MARK_MAX);
         let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
         command.env(MARK, &mark);
+        // Whatever the command starts begins after this.
+        running().push((mark.clone(), stat::now()));
         Strays { mark }
     }
 
     /// Ends what is left of the command, with what comes when that ends. The command itself is over
     /// and collected; `group` is its process group.
     pub(super) fn end(&self, group: Pid) {
+        self.end_those(group, |child| self.is_mine(child));
+    }
+
+    /// Ends what is left of the command, and what has come to cleo without a mark and can be of no
+    /// command that still runs. Only for a process in which nothing is to outlive what started it.
+    pub(super) fn end_all(&self, group: Pid) {
+        // Of commands that end at the same time, the last one has to see that no other runs.
+        self.leave();
+        self.end_those(group, |child| self.is_mine(child) || is_nobodys(child));
+    }
+
+    fn leave(&self) {
+        running().retain(|(mark, _)| *mark != self.mark);
+    }
+
+    fn end_those(&self, group: Pid, is_to_end: impl Fn(Pid) -> bool) {
         let start = Instant::now();
-        let mut ending: Vec<Pid> = Vec::new();
+        let (mut ending, mut others): (Vec<Pid>, Vec<Pid>) = (Vec::new(), Vec::new());
         loop {
             let is_group_gone = collect(group);
             // One that dies has no environment any more, so it is remembered.
             ending.retain(|stray| is_child(*stray));
-            ending.extend(children().filter(|child| self.is_mine(*child)));
+            let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
+            let more = children().filter(|child| !is_known(child) && is_to_end(*child));
+            ending.extend(more.collect::<Vec<_>>());
             if (ending.is_empty() && is_group_gone) || start.elapsed() > PATIENCE {
                 return;
             }
-            for stray in &ending {
-                let _ = kill_process(*stray, Signal::KILL);
-            }
+            let end = |stray: &Pid| kill_process(*stray, Signal::KILL) != Err(Errno::PERM);
+            // One that runs as somebody else cannot be ended.
+            let (ours, theirs) = ending.into_iter().partition(end);
+            ending = ours;
+            others.extend::<Vec<Pid>>(theirs);
             std::thread::sleep(PAUSE);
         }
     }
 
     fn is_mine(&self, process: Pid) -> bool {
-        let name = format!("/proc/{}/environ", process.as_raw_nonzero());
-        let mut environment = Vec::new();
-        // A process that is gone, or somebody else's, tells nothing.
-        let file = File::open(name).map(|file| file.take(ENVIRONMENT_MAX));
-        let _ = file.and_then(|mut file| file.read_to_end(&mut environment));
-        let marked = format!("{MARK}={}", self.mark);
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.any(|variable| variable.starts_with(marked.as_bytes()))
+        mark_of(process).is_some_and(|mark| mark.starts_with(self.mark.as_bytes()))
     }
+}
+
+impl Drop for Strays {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says whether a child came to cleo without a mark and is too old for every command that still
+/// runs. What is in cleo's own group cleo itself has started.
+fn is_nobodys(child: Pid) -> bool {
+    let read = |process: Pid| stat::read(process.as_raw_nonzero().get().unsigned_abs());
+    let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
+        return false;
+    };
+    let came = ADOPTING
+        .get()
+        .is_some_and(|adopting| stat.began >= *adopting);
+    let is_old = running().iter().all(|(_, begun)| stat.began < *begun);
+    came && is_old && stat.group != own.group && mark_of(child).is_none()
+}
+
+/// Reads the mark of a process. One that has ended, is gone, or is somebody else's tells none.
+fn mark_of(process: Pid) -> Option<Vec<u8>> {
+    let name = format!("/proc/{}/environ", process.as_raw_nonzero());
+    let mut environment = Vec::new();
+    let file = File::open(name).map(|file| file.take(ENVIRONMENT_MAX));
+    let _ = file.and_then(|mut file| file.read_to_end(&mut environment));
+    let mut variables = environment.split(|byte| *byte == 0);
+    let mark = variables.find_map(|one| one.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
+    mark.map(<[u8]>::to_vec)
 }
 
 /// Says whether a process is still a child of cleo; collects it when it has ended.
@@ -94,6 +153,10 @@ fn collect(group: Pid) -> bool {
 
 #[cfg(target_os = "linux")]
 fn adopt() {
+    // To the first process of a container everything comes, whoever started it.
+    if getpid().as_raw_nonzero().get() > 1 {
+        ADOPTING.get_or_init(stat::now);
+    }
     // A system that cannot leaves them to themselves.
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }

@@ -83,8 +83,7 @@ pub fn merge(base: Option<&Task>, here: &Task, file: &Task) -> (Task, Vec<Confli
     merger.stand(&three, &mut merged);
     merger.extra(base, here, file, &mut merged);
     put(&mut merged, "notes", Some(notes(here, file)));
-    let updated = here.updated_at.clone().max(file.updated_at.clone());
-    put(&mut merged, "updatedAt", Some(updated.into()));
+    put(&mut merged, "updatedAt", Some(updated(base, here, file)));
     let task = serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| here.clone());
     (task, merger.conflicts)
 }
@@ -101,6 +100,19 @@ fn later(here: &Task, file: &Task) -> Side {
     } else {
         Side::Here
     }
+}
+
+/// Says when the joined version was changed. Where one side alone says another time it counts, also
+/// when it is an earlier one: whoever took a time that lies ahead for now would else be corrected by
+/// everybody who believes it, and they would never come to rest.
+fn updated(base: Option<&Task>, here: &Task, file: &Task) -> Value {
+    let (here, file) = (&here.updated_at, &file.updated_at);
+    let updated = match base.map(|base| &base.updated_at) {
+        Some(base) if base == here => file,
+        Some(base) if base == file => here,
+        _ => here.max(file),
+    };
+    updated.as_str().into()
 }
 
 fn fields(task: &Task) -> Map<String, Value> {

@@ -64,6 +64,12 @@ leaves)
     sleep 600 &
     setsid sleep 600 &
     ;;
+# Leaves a child behind of which nothing tells where it comes from.
+hides)
+    work
+    env -i setsid sh -c 'echo $$ >>"$0/hidden"; : >"$0/hidden-$1"; exec sleep 600' "$here" "$CLEO_TASK_ID" &
+    until [ -e "$here/hidden-$CLEO_TASK_ID" ]; do sleep 0.02; done
+    ;;
 # Writes 100 MB.
 talks)
     work

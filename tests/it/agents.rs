@@ -257,6 +257,31 @@ fn a_file_is_imported_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_field_that_stands_twice_is_refused_wherever_agents_are_read() {
+    let json = r#"{"id": "a", "prompt": "p", "name": "A", "name": "B"}"#;
+    let workspace = TestWorkspace::new()
+        .with("twice.json", json)
+        .with("lines.json", format!("{{\"id\":\"b\"}}\n{json}\n"))
+        .with("twice.yaml", "id: a\nprompt: p\nname: A\nname: B\n");
+    for file in ["twice.json", "lines.json", "twice.yaml"] {
+        let line = format!("agents import {file}");
+        let error = refused(&workspace, &line, "E_AGENT_INVALID");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("`name` is there twice"), "{message}");
+    }
+    let reply = workspace.json_with(&["agents", "register", "--stdin"], json);
+    let message = reply["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`name` is there twice"), "{message}");
+    for file in ["twice.json", "twice.yaml"] {
+        let text = workspace.read(file);
+        let workspace = TestWorkspace::new().with(&format!(".cleo/agents/{file}"), text);
+        let listed = workspace.ok("agents list");
+        assert!(listed.stderr.contains("is left out"), "{listed}");
+        assert!(listed.stderr.contains("`name` is there twice"), "{listed}");
+    }
+}
+
+#[test]
 fn a_faulty_file_is_named_with_what_mends_it() {
     let workspace = TestWorkspace::new()
         .with(

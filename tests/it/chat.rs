@@ -804,6 +804,18 @@ fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
             "{\"designs\": [{\"client_id\": 6, \"banner_library_id\": 5}]}",
             "names media 5, which is not there",
         ),
+        (
+            "{\"components\": [{\"client_id\": 6, \"component_id\": 1, \"component_type\": \"cards\", \"props\": {\"title\": \"\\u001b[2J\"}}]}",
+            "components[0].props.title",
+        ),
+        (
+            "{\"clients\": [{\"client_id\": 9, \"client_type\": \"\\u009bx\"}]}",
+            "control character",
+        ),
+        (
+            "{\"components\": [{\"client_id\": 6, \"component_id\": 1, \"component_type\": \"cards\", \"props\": {\"title\": \"a\",\n\"title\": \"b\"}}]}",
+            "`title` is there twice at line 2",
+        ),
     ] {
         workspace.write("bad.json", seed);
         let before = data(&workspace);

@@ -75,6 +75,15 @@ fn is_alone(pipe: &Path) -> bool {
     rustix::io::read(&pipe, &mut [0; 1]) == Ok(0)
 }
 
+/// Waits until nobody holds such a pipe open any more: where many tests share a process, an agent of
+/// another one may have to end first.
+fn is_soon_alone(pipe: &Path) -> bool {
+    (0..1_000).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        is_alone(pipe)
+    })
+}
+
 #[test]
 fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
     let stage = Stage::new();
@@ -355,6 +364,52 @@ fn many_at_once_end_their_own_and_no_other() {
         let ended = other.join().unwrap();
         assert_eq!(ended.message.as_deref(), Some("Done."), "{ended:?}");
     });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_nothing_tells_whose_it_is_ends_with_the_last_that_could_have_started_it() {
+    let (slow, quick) = (Stage::new(), Stage::new());
+    let over = AtomicBool::new(false);
+    let hold = "mkfifo alive; exec 3<>alive; env -i setsid sleep 300 &";
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            // Its child loses its parent at once, and it needs it to the end.
+            let script = format!("({hold}); touch begun; until [ -e over ]; do sleep 0.05; done");
+            drive(&shell(&script), &slow.job(""), &over, &mut |_| {}).unwrap()
+        });
+        while !slow.path("begun").exists() {
+            thread::yield_now();
+        }
+        quick.play(hold);
+        assert!(
+            !is_alone(&slow.path("alive")),
+            "it is of one that still runs"
+        );
+        assert!(
+            !is_alone(&quick.path("alive")),
+            "it may be of one that still runs"
+        );
+        fs::write(slow.path("over"), "").unwrap();
+        let ended = other.join().unwrap();
+        assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:?}");
+    });
+    assert!(is_soon_alone(&slow.path("alive")));
+    assert!(is_soon_alone(&quick.path("alive")));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_that_an_agent_started_without_its_environment_outlives_all_agents() {
+    for leave in [
+        "env -i setsid sleep 300 &",
+        "setsid env -i sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &",
+        "CLEO_MARK=${CLEO_MARK}inner. setsid env -i setsid sh -c 'sleep 300; sleep 300' &",
+    ] {
+        let stage = Stage::new();
+        stage.play(&format!("mkfifo alive; exec 3<>alive; {leave} exit 0"));
+        assert!(is_soon_alone(&stage.path("alive")), "{leave}");
+    }
 }
 
 #[test]

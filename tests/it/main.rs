@@ -78,6 +78,7 @@ mod spawn_batch;
 mod spawn_refusals;
 mod stores;
 mod sync;
+mod sync_properties;
 mod tasks;
 mod transfer;
 mod transfer_properties;

@@ -185,6 +185,19 @@ fn what_verifies_is_done_however_the_program_ended() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_an_agent_hides_ends_with_the_run() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "--epic T1 --jobs 4", "hides");
+    assert_eq!(exit, 0, "{result}");
+    let hidden = workspace.read(".played/hidden");
+    assert_eq!(hidden.lines().count(), 4);
+    for process in hidden.lines() {
+        assert!(!Path::new(&format!("/proc/{process}")).exists(), "{hidden}");
+    }
+}
+
+#[test]
 fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
     let workspace = planned();
     workspace.ok("add 'Something else' --parent T1");
@@ -586,6 +599,26 @@ fn a_run_is_given_up_from_another_process() {
     assert!(statuses(&workspace).contains("T2 pending"));
     let again = workspace.json(&["runs", "cancel", &id]);
     assert_eq!(again["error"]["code"], "E_STATUS_REFUSED");
+}
+
+#[test]
+fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
+    let workspace = planned();
+    workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
+    let mut child = begun(&workspace, "T2", "works", "checking");
+    let id = id_of_the_run(&workspace);
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    assert_eq!(
+        cancelled["result"]["run"]["status"], "cancelled",
+        "{cancelled}"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let command = workspace.read("checking");
+    assert!(!Path::new(&format!("/proc/{}", command.trim())).exists());
+    assert!(statuses(&workspace).contains("T2 pending"), "given back");
+    workspace.ok("update T2 --clear acceptance");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
 }
 
 #[test]

@@ -363,6 +363,17 @@ fn a_dry_run_changes_nothing_on_either_side() {
 }
 
 #[test]
+fn copies_whose_clocks_are_far_apart_come_to_rest() {
+    let (one, other) = pair();
+    let other = other.env("CLEO_NOW", "2026-01-26T08:00:00Z");
+    one.ok("update T1 --title 'From one'");
+    other.ok("update T2 --title 'From other'");
+    settle(&one, &other);
+    assert_eq!(task(&other, "T1")["title"], "From one");
+    assert_eq!(task(&one, "T2")["title"], "From other");
+}
+
+#[test]
 fn a_time_far_ahead_of_the_clock_counts_as_now_and_is_told() {
     let (one, other) = pair();
     let far = "9999-12-31T23:59:59.000Z";

@@ -1,17 +1,13 @@
-//! What holds for any tasks: written out and read back they are the same, and two copies that went
-//! apart come together again without losing anything.
+//! What holds for any tasks: written out and read back they are the same.
 
 use std::path::Path;
 
-use cleo::claim::Lease;
 use cleo::clock::Clock;
-use cleo::error::Code;
 use cleo::id::TaskId;
 use cleo::ops::Context;
-use cleo::ops::tasks::{self, Patch};
+use cleo::ops::tasks;
 use cleo::ops::transfer::{self, Request, Target};
 use cleo::store::Filter;
-use cleo::task::draft::{Draft, Reference};
 use cleo::task::{Note, Priority, Status, Task};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -142,90 +138,6 @@ fn exported(context: &mut Context) -> String {
         .unwrap()
 }
 
-/// One thing that somebody does in one of two copies.
-#[derive(Clone, Debug)]
-enum Step {
-    Title(usize, String),
-    Priority(usize, usize),
-    Label(usize, String),
-    Note(usize, String),
-    Depend(usize, usize),
-    Start(usize),
-    Add(Option<usize>),
-    Delete(usize),
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let task = || 0..8usize;
-    prop_oneof![
-        (task(), "[a-z]{1,8}").prop_map(|(task, title)| Step::Title(task, title)),
-        (task(), 0..4usize).prop_map(|(task, priority)| Step::Priority(task, priority)),
-        (task(), "[a-c]").prop_map(|(task, label)| Step::Label(task, label)),
-        (task(), "[a-z]{8}").prop_map(|(task, note)| Step::Note(task, note)),
-        (task(), task()).prop_map(|(task, needs)| Step::Depend(task, needs)),
-        task().prop_map(Step::Start),
-        prop::option::of(task()).prop_map(Step::Add),
-        task().prop_map(Step::Delete),
-    ]
-}
-
-/// Takes a step if it is allowed.
-fn take(context: &mut Context, step: &Step) {
-    let all = tasks::list(context, &Filter::default()).unwrap().tasks;
-    let pick = |number: usize| all.get(number % all.len().max(1)).map(|task| task.id);
-    let mut patch = Patch::default();
-    let task = match step {
-        Step::Add(needs) => {
-            let draft = Draft {
-                title: format!("added {}", context.now()),
-                depends: needs
-                    .and_then(pick)
-                    .into_iter()
-                    .map(Reference::Id)
-                    .collect(),
-                ..Draft::default()
-            };
-            tasks::add(context, vec![draft]).unwrap();
-            return;
-        }
-        Step::Delete(task) => {
-            if let Some(id) = pick(*task) {
-                let _ = tasks::delete(context, id, false, false, false);
-            }
-            return;
-        }
-        Step::Start(task) => {
-            if let Some(id) = pick(*task) {
-                let _ = tasks::start(context, id, Lease::default(), None);
-            }
-            return;
-        }
-        Step::Title(task, title) => {
-            patch.title = Some(title.clone());
-            task
-        }
-        Step::Priority(task, priority) => {
-            patch.priority = Some(Priority::ALL[*priority]);
-            task
-        }
-        Step::Label(task, label) => {
-            patch.add_labels = vec![label.clone()];
-            task
-        }
-        Step::Note(task, note) => {
-            patch.notes = vec![note.clone()];
-            task
-        }
-        Step::Depend(task, needs) => {
-            patch.add_depends = pick(*needs).into_iter().collect();
-            task
-        }
-    };
-    if let Some(id) = pick(*task) {
-        let _ = tasks::update(context, id, patch);
-    }
-}
-
 proptest! {
     #![proptest_config(config(48))]
 
@@ -253,81 +165,5 @@ proptest! {
         prop_assert_eq!(stored, tasks);
         let again = transfer::import(&mut to, &file, Request::default()).unwrap();
         prop_assert_eq!(again.report.unchanged, again.report.read);
-    }
-}
-
-proptest! {
-    #![proptest_config(config(48))]
-
-    #[test]
-    fn two_copies_that_went_apart_come_together_again(
-        start in prop::collection::vec(step(), 0..6),
-        rounds in prop::collection::vec(
-            (prop::collection::vec(step(), 0..6), prop::collection::vec(step(), 0..6)), 1..3),
-    ) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("tasks.jsonl");
-        let mut one = open(&folder.path().join("one"), 0);
-        let mut other = open(&folder.path().join("other"), 0);
-        let mut second = 0;
-        for _ in 0..3 {
-            second += 1;
-            set(&mut one, second);
-            take(&mut one, &Step::Add(None));
-        }
-        for step in &start {
-            second += 1;
-            set(&mut one, second);
-            take(&mut one, step);
-        }
-        let mut conflicts = Vec::new();
-        transfer::sync(&mut one, &file, false).unwrap();
-        transfer::sync(&mut other, &file, false).unwrap();
-        for (mine, theirs) in &rounds {
-            let base = tasks::list(&mut one, &Filter::default()).unwrap().tasks;
-            for (context, steps) in [(&mut one, mine), (&mut other, theirs)] {
-                for step in steps {
-                    second += 1;
-                    set(context, second);
-                    take(context, step);
-                }
-            }
-            let before = [&mut one, &mut other]
-                .map(|context| tasks::list(context, &Filter::default()).unwrap().tasks);
-            for turn in 0..3 {
-                let context = if turn == 1 { &mut other } else { &mut one };
-                let merged = match transfer::sync(context, &file, false) {
-                    // A task that somebody works on is not given another id, so here it ends.
-                    Err(refused) if refused.code == Code::Claimed => return Ok(()),
-                    merged => merged.unwrap(),
-                };
-                conflicts.extend(merged.conflicts);
-            }
-            let text = exported(&mut one);
-            prop_assert_eq!(&text, &exported(&mut other));
-            prop_assert_eq!(&text, &std::fs::read_to_string(&file).unwrap());
-            let after = tasks::list(&mut one, &Filter::default()).unwrap().tasks;
-            for task in before.iter().flatten() {
-                let was = base.iter().find(|was| was.id == task.id);
-                let still = after.iter().find(|now| now.created_at == task.created_at);
-                let Some(still) = still else {
-                    prop_assert_eq!(was.map(|was| &was.title), Some(&task.title), "lost {}", task.id);
-                    continue;
-                };
-                for note in &task.notes {
-                    prop_assert!(still.notes.contains(note), "a note of {} is lost", task.id);
-                }
-                let changed = was.is_none_or(|was| was.title != task.title);
-                let listed = conflicts.iter().any(|conflict| {
-                    conflict.id == still.id && (conflict.here == json!(task.title) || conflict.file == json!(task.title))
-                });
-                prop_assert!(!changed || still.title == task.title || listed, "a title of {} is lost", task.id);
-            }
-            for context in [&mut one, &mut other] {
-                let idle = transfer::sync(context, &file, false).unwrap();
-                prop_assert_eq!((idle.here, idle.in_file), Default::default());
-                prop_assert!(idle.conflicts.is_empty());
-            }
-        }
     }
 }

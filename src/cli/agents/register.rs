@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::agent_text;
 use super::fields::{self, Fields};
 use crate::agent::draft::{self, Draft};
 use crate::cli::Face;
 use crate::cli::screen::Tone;
+use crate::document;
 use crate::error::Result;
 use crate::file::read_stdin;
 use crate::ops::agents::{self, Terms};
@@ -74,7 +74,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 fn from_stdin() -> Result<Draft> {
     let bytes = read_stdin(JSON_MAX)?;
-    let value: Value = serde_json::from_slice(&bytes)
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| draft::invalid("standard input is not written in UTF-8"))?;
+    let value = document::json(&text, usize::MAX)
         .map_err(|fault| draft::invalid(format!("standard input is no JSON: {fault}")))?;
     if !value.is_object() {
         return Err(draft::invalid("standard input is no JSON object"));

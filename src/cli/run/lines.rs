@@ -4,7 +4,8 @@ use super::time;
 use crate::cli::output::Notes;
 use crate::cli::screen::Tone;
 use crate::coordinator::Listener;
-use crate::run::board::{Board, Told, kind};
+use crate::run::board::Board;
+use crate::run::told::{Told, kind};
 use crate::run::{Event, Outcome};
 
 /// Writes a line for each event that people want to know of.

@@ -10,7 +10,8 @@ use crate::cli::output::Notes;
 use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
-use crate::run::board::{Board, Planned, Summary, TaskRun, TaskState, kind, waves};
+use crate::run::board::{Board, Summary, TaskRun, TaskState};
+use crate::run::told::{Planned, kind, waves};
 use crate::run::{Event, RUN_FINISHED};
 
 /// Shortest time between two drawings.

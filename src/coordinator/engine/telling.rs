@@ -4,7 +4,7 @@ use super::Engine;
 use crate::coordinator::machine::{Deed, Stop};
 use crate::error::Result;
 use crate::ops::runs::journal::Journal;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 use crate::store::agency::AgencyTransaction;
 
 impl Engine<'_> {

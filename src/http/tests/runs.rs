@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::ops::tokens::Scope;
-use crate::run::board::kind;
+use crate::run::told::kind;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::Agency;
 

@@ -116,8 +116,8 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms
     let named = named.contains(&shown.agent.kind);
     let by = named.then_some(terms.by).or(trusted_by);
     if let Some(by) = by.filter(|_| terms.keeps) {
-        let (agent, warnings) = (&shown.agent, &mut shown.warnings);
-        trust::keep(surroundings, &workspace, agent, by, warnings);
+        let warnings = trust::keep(surroundings, &workspace, &[&shown.agent], by);
+        shown.warnings.extend(warnings);
     }
     shown.standing = standing(surroundings, &shown.agent);
     Ok(shown)

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, builtin};
+use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::workspace::Workspace;
@@ -15,6 +16,8 @@ use crate::yaml;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
+/// Most bytes that the values of a file may be made of.
+const SIZE_MAX: usize = 128 << 20;
 /// Most files that are read.
 const FILES_MAX: usize = 10_000;
 
@@ -146,18 +149,14 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
 }
 
 fn document(text: &str, place: &str) -> Result<Value> {
-    let begins = |sign: char| text.trim_start().starts_with(sign);
-    if !begins('{') && !begins('[') {
-        return yaml::from_str(text).map_err(|fault| faulty(place, "YAML", &fault));
+    if !text.trim_start().starts_with(['{', '[']) {
+        return document::yaml(text, SIZE_MAX).map_err(|fault| faulty(place, "YAML", &fault));
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter();
-    let first = values.next().transpose();
-    let first = first.map_err(|fault| faulty(place, "JSON", &fault))?;
-    let rest: std::result::Result<Vec<Value>, _> = values.collect();
-    let rest = rest.map_err(|fault| faulty(place, "JSON", &fault))?;
-    match (first, rest.is_empty()) {
-        (Some(only), true) => Ok(only),
-        (first, _) => Ok(first.into_iter().chain(rest).collect()),
+    let values = document::jsons(text, SIZE_MAX);
+    let mut values = values.map_err(|fault| faulty(place, "JSON", &fault))?;
+    match values.len() {
+        1 => Ok(values.remove(0)),
+        _ => Ok(values.into()),
     }
 }
 

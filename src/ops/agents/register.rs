@@ -80,8 +80,8 @@ pub fn register(
     })?;
     let shown = &mut registered.shown;
     if terms.keeps {
-        let (agent, warnings) = (&shown.agent, &mut shown.warnings);
-        trust::keep(surroundings, &workspace, agent, terms.by, warnings);
+        let warnings = trust::keep(surroundings, &workspace, &[&shown.agent], terms.by);
+        shown.warnings.extend(warnings);
     }
     shown.standing = standing(surroundings, &shown.agent);
     Ok(registered)
@@ -210,11 +210,12 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
             warnings,
         })
     })?;
-    let (agents, warnings) = (&imported.agents, &mut imported.warnings);
-    let named = agents.iter().zip(named);
-    for (agent, _) in named.filter(|(agent, kinds)| kinds.contains(&agent.kind)) {
-        trust::keep(surroundings, &workspace, agent, Registrant::User, warnings);
-    }
+    let named = imported.agents.iter().zip(named);
+    let named = named.filter(|(agent, kinds)| kinds.contains(&agent.kind));
+    let named: Vec<&Agent> = named.map(|(agent, _)| agent).collect();
+    let by = Registrant::User;
+    let warnings = trust::keep(surroundings, &workspace, &named, by);
+    imported.warnings.extend(warnings);
     Ok(imported)
 }
 

@@ -14,11 +14,14 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{read, unwritable, write_whole};
 use crate::id;
 use crate::ops::Surroundings;
+use crate::runner::crew;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
 /// Largest record of trust that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
+/// How many records are written at the same time.
+const WRITERS: usize = 32;
 
 closed! {
     /// Who registers an agent.
@@ -221,22 +224,30 @@ fn trusting(trust: &Trust, known: &Known, agent: &Agent, before: Standing) -> Tr
     }
 }
 
-/// Trusts a worker that its registrant has just named himself; what keeps it from that is a warning,
-/// because the agent is registered all the same.
+/// Trusts the workers among agents that their registrant has just named himself; what keeps them from
+/// that is a warning, because they are registered all the same.
 pub(super) fn keep(
     surroundings: &Surroundings,
     workspace: &Workspace,
-    agent: &Agent,
+    agents: &[&Agent],
     by: Registrant,
-    warnings: &mut Vec<String>,
-) {
-    if !agent.is_worker() {
-        return;
-    }
-    let given = Trust::of(surroundings, workspace).give(agent, by, &surroundings.clock);
-    if let Err(error) = given {
-        warnings.push(format!("{} is not trusted: {}", agent.id, error.message));
-    }
+) -> Vec<String> {
+    let trust = Trust::of(surroundings, workspace);
+    let workers: Vec<&Agent> = agents
+        .iter()
+        .filter(|agent| agent.is_worker())
+        .copied()
+        .collect();
+    // Each record waits for the disk, and the disk makes many safe at once.
+    let given = crew::each(&workers, WRITERS, |agent| {
+        trust.give(agent, by, &surroundings.clock)
+    });
+    let given = workers.iter().zip(given);
+    let failed = given.filter_map(|(agent, given)| Some((agent, given.err()?)));
+    let told = |(agent, error): (&&Agent, Error)| {
+        format!("{} is not trusted: {}", agent.id, error.message)
+    };
+    failed.map(told).collect()
 }
 
 #[cfg(test)]

@@ -3,18 +3,20 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::chat::component_type;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
+use crate::document;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
 use crate::store::agency::AgencyTransaction;
+use crate::task::draft::check_text;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;
@@ -83,8 +85,8 @@ pub fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
 /// Reads a seed. What is no JSON is told before what a field may hold: in a file that ends in the
 /// middle, the end would be taken for a wrong value.
 fn read(bytes: &[u8]) -> std::result::Result<Seed, String> {
-    let syntax: serde_json::Result<IgnoredAny> = serde_json::from_slice(bytes);
-    syntax.map_err(|fault| {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not written in UTF-8")?;
+    let plain = document::json(text, usize::MAX).map_err(|fault| {
         let (what, place) = (fault.to_string(), (fault.line(), fault.column()));
         match fault.is_eof() {
             true => format!(
@@ -94,8 +96,26 @@ fn read(bytes: &[u8]) -> std::result::Result<Seed, String> {
             false => what,
         }
     })?;
+    check_texts("", &plain)?;
     // The reader names line and column itself.
     serde_json::from_slice(bytes).map_err(|fault| fault.to_string())
+}
+
+/// Refuses texts that could steer the terminal of whoever reads them, with the place of the first.
+fn check_texts(place: &str, value: &Value) -> std::result::Result<(), String> {
+    match value {
+        Value::String(text) => check_text(place, text).map_err(|fault| fault.message),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.try_for_each(|(at, item)| check_texts(&format!("{place}[{at}]"), item))
+        }
+        Value::Object(fields) => fields.iter().try_for_each(|(name, field)| {
+            check_text("name of a field", name).map_err(|fault| fault.message)?;
+            let above = if place.is_empty() { "" } else { "." };
+            check_texts(&format!("{place}{above}{name}"), field)
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn faulty(place: &str, what: &str) -> Error {

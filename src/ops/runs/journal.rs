@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{unreadable, unwritable};
-use crate::run::board::kind;
+use crate::run::told::kind;
 use crate::run::{Detail, Event, Line, RUN_FINISHED};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::workspace::Workspace;

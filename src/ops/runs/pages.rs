@@ -14,7 +14,7 @@ use crate::file::{self, unreadable};
 use crate::id::{TaskId, digest};
 use crate::ops::Surroundings;
 use crate::ops::work::Memory;
-use crate::run::board::kind;
+use crate::run::told::kind;
 use crate::run::track::Attempt;
 use crate::run::transcript::{self, Channel};
 use crate::run::{Event, Line};

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::timeline::timeline;
 use super::{Record, escaped, money, time, tokens, why};
-use crate::run::board::{TaskRun, TaskState, Told, kind};
+use crate::run::board::{TaskRun, TaskState};
+use crate::run::told::{Told, kind};
 use crate::run::{Event, RunStatus};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Shape, svg};

@@ -3,7 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::id::TaskId;
 use crate::run::RunKind;
-use crate::run::board::{Board, kind};
+use crate::run::board::Board;
+use crate::run::told::kind;
 
 const NASTY: &str =
     "<script>alert(1)</script> & \"x\" 'y' ]]> \u{1b}[31m\u{202e}, 50%: a\r\nb | `c`";

@@ -6,7 +6,7 @@ use chrono::DateTime;
 
 use super::{Record, escaped, time};
 use crate::id::TaskId;
-use crate::run::board::{Told, kind};
+use crate::run::told::{Told, kind};
 
 /// Measures in pixels.
 const LABEL: i64 = 90;

@@ -71,7 +71,7 @@ pub fn drive(
     let ending = attempt.follow(&child, &job.limits, &wants_end);
     attempt.refused = attempt.ear.ended.refused;
     let closed = attempt.close(&mut child, &ending);
-    strays.end(Pid::from_child(&child));
+    strays.end_all(Pid::from_child(&child));
     let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
     let (ending, exit_code) = ending?;
     attempt.judge(ending, exit_code)

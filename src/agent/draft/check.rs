@@ -1,0 +1,133 @@
+//! Whether an agent can be so: each field within its bounds, and a worker with what it is reached by.
+
+use super::{NAME_MAX, invalid};
+use crate::agent::{Agent, Kind};
+use crate::error::Result;
+use crate::task::draft::check_text;
+
+/// Checks the whole of an agent.
+pub(super) fn check(agent: &Agent) -> Result<()> {
+    check_name(&agent.name)?;
+    for (field, text) in [
+        ("description", &agent.description),
+        ("objective", &agent.objective),
+        ("prompt", &agent.prompt),
+    ] {
+        check_text(field, text)?;
+    }
+    for (field, word, max) in [("model", &agent.model, 100), ("icon", &agent.icon, 50)] {
+        check_word(field, word, max)?;
+    }
+    check_numbers(agent)?;
+    check_color(&agent.color)?;
+    check_connection(agent)
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    match length {
+        0 => Err(invalid("an agent needs a name").instead(name, "Lore keeper")),
+        1..=NAME_MAX => check_text("name", name),
+        _ => {
+            let short: String = name.chars().take(NAME_MAX).collect();
+            let message = format!("the name has {length} characters; {NAME_MAX} are allowed");
+            Err(invalid(message).instead(name, short.trim()))
+        }
+    }
+}
+
+fn check_word(field: &str, word: &str, max: usize) -> Result<()> {
+    let length = word.chars().count();
+    if length == 0 || length > max || word.chars().any(char::is_control) {
+        let message = format!("the {field} must be one word or line of 1 to {max} characters");
+        return Err(invalid(message));
+    }
+    Ok(())
+}
+
+fn check_numbers(agent: &Agent) -> Result<()> {
+    if !(0.0..=2.0).contains(&agent.temperature) {
+        let message = format!(
+            "the temperature is {}; it goes from 0 to 2",
+            agent.temperature
+        );
+        let right = if agent.temperature > 2.0 { "2" } else { "0" };
+        return Err(invalid(message).instead(agent.temperature.to_string(), right));
+    }
+    let rounded = (agent.temperature * 100.0).round() / 100.0;
+    if (agent.temperature - rounded).abs() > 1e-9 {
+        let message = format!(
+            "the temperature is {}; it has at most two decimals",
+            agent.temperature
+        );
+        return Err(invalid(message).instead(agent.temperature.to_string(), rounded.to_string()));
+    }
+    if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
+        let message = format!(
+            "maxTokens is {}; it goes from 1 to 1000000",
+            agent.max_tokens
+        );
+        return Err(invalid(message).instead(agent.max_tokens.to_string(), "4000"));
+    }
+    if !(1..=600_000).contains(&agent.timeout_ms) {
+        let message = format!(
+            "timeoutMs is {}; it goes from 1 to 600000",
+            agent.timeout_ms
+        );
+        return Err(invalid(message).instead(agent.timeout_ms.to_string(), "5000"));
+    }
+    Ok(())
+}
+
+fn check_color(color: &str) -> Result<()> {
+    let digits = color.strip_prefix('#').unwrap_or("");
+    if digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(());
+    }
+    let message = format!("`{color}` is no colour; colours look like #6B7280");
+    Err(invalid(message).instead(color, "#6B7280"))
+}
+
+fn check_connection(agent: &Agent) -> Result<()> {
+    for (field, address) in [
+        ("endpoint", &agent.endpoint),
+        ("healthcheck", &agent.healthcheck),
+    ] {
+        if let Some(address) = address {
+            check_address(field, address)?;
+        }
+    }
+    match agent.kind {
+        Kind::Http if agent.endpoint.is_none() => Err(invalid(
+            "an http worker needs an endpoint, such as http://127.0.0.1:9000/run",
+        )),
+        Kind::Cli if agent.command.first().is_none_or(String::is_empty) => Err(invalid(
+            "a cli worker needs a command, such as [\"python3\", \"worker.py\"]",
+        )),
+        _ if agent.command.iter().any(|part| part.contains('\0')) => {
+            Err(invalid("the command holds a NUL character"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_address(field: &str, address: &str) -> Result<()> {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme));
+    let host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    let plain = |c: char| c.is_ascii_graphic();
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    if let Some((_, place)) = authority.and_then(|authority| authority.rsplit_once('@')) {
+        // The address is not repeated: it holds what should stay unknown.
+        return Err(invalid(format!(
+            "the {field} must not hold a name or a password: agents are kept as they are given; \
+             name {place} alone"
+        )));
+    }
+    if host && address.len() <= 2_000 && address.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("the {field} must be an address that begins with http:// or https://");
+    Err(invalid(message).instead(address, "http://127.0.0.1:9000/run"))
+}

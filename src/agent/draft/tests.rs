@@ -1,0 +1,119 @@
+use super::*;
+use serde_json::json;
+
+fn applied(draft: Value) -> Result<Agent> {
+    let draft = Draft::from_value(draft)?;
+    let kind = draft.kind()?.unwrap_or(Kind::Persistent);
+    let mut agent = Agent::new("a", kind, "");
+    draft.apply(&mut agent)?;
+    Ok(agent)
+}
+
+#[test]
+fn both_ways_of_writing_names_and_words_with_commas_are_read() {
+    let agent = applied(
+        json!({"name": " Lore keeper ", "prompt": "p", "max_tokens": 9,
+        "tags": "wow, lore,second war,", "status": "Paused", "role": "specialist"}),
+    )
+    .unwrap();
+    assert_eq!(agent.name, "Lore keeper");
+    assert_eq!(agent.max_tokens, 9);
+    assert_eq!(agent.tags, ["wow", "lore", "second war"]);
+    assert_eq!(agent.status, AgentStatus::Paused);
+    assert_eq!(
+        applied(json!({"name": "x", "maxTokens": 7}))
+            .unwrap()
+            .max_tokens,
+        7
+    );
+}
+
+#[test]
+fn a_connection_makes_a_worker_and_a_command_is_split_without_a_shell() {
+    let worker = applied(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
+    assert_eq!(worker.kind, Kind::Cli);
+    assert_eq!(worker.command, ["run", "a b", "$(x)"]);
+    let worker = applied(json!({"name": "w", "endpoint": "http://127.0.0.1:1/x"})).unwrap();
+    assert_eq!(worker.kind, Kind::Http);
+}
+
+#[test]
+fn what_cannot_be_so_is_refused_with_the_reason() {
+    for (draft, word) in [
+        (json!({"name": ""}), "needs a name"),
+        (json!({"name": "x".repeat(101)}), "101 characters"),
+        (json!({"name": "x", "color": "red"}), "no colour"),
+        (json!({"name": "x", "color": "#12345g"}), "no colour"),
+        (
+            json!({"name": "x", "temperature": 2.1}),
+            "temperature is 2.1",
+        ),
+        (
+            json!({"name": "x", "temperature": -0.1}),
+            "temperature is -0.1",
+        ),
+        (json!({"name": "x", "maxTokens": 0}), "maxTokens is 0"),
+        (json!({"name": "x", "timeoutMs": 0}), "timeoutMs is 0"),
+        (json!({"name": "x", "role": "worker"}), "no role"),
+        (json!({"name": "x", "status": "asleep"}), "no status"),
+        (json!({"name": "x", "type": "http"}), "needs an endpoint"),
+        (json!({"name": "x", "type": "cli"}), "needs a command"),
+        (
+            json!({"name": "x", "endpoint": "ftp://x"}),
+            "must be an address",
+        ),
+        (
+            json!({"name": "x", "endpoint": "http:///x"}),
+            "must be an address",
+        ),
+        (json!({"name": "x", "command": "a 'b"}), "quote without end"),
+        (json!({"name": "x", "model": ""}), "model must be"),
+        (json!({"name": 7}), "name: invalid type"),
+        (
+            json!({"name": "x", "temperature": "hot"}),
+            "temperature: invalid type",
+        ),
+        (
+            json!({"name": "x", "temperature": 0.123}),
+            "at most two decimals",
+        ),
+        (
+            json!({"name": "x", "endpoint": "http://me:word@127.0.0.1:9/x"}),
+            "must not hold a name or a password",
+        ),
+    ] {
+        let error = applied(draft.clone()).unwrap_err();
+        assert!(error.message.contains(word), "{draft}: {}", error.message);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_quoted_within_a_line_and_passwords_are_not() {
+    for draft in [
+        json!("x".repeat(10_000)),
+        json!({"tags": "é".repeat(10_000), "name": ["x".repeat(10_000)]}),
+    ] {
+        let error = applied(draft).unwrap_err();
+        assert!(error.message.chars().count() < 200, "{}", error.message);
+    }
+    let error = applied(json!({"name": "x", "endpoint": "https://me:word@h/x"})).unwrap_err();
+    assert!(!error.message.contains("word@") && !error.message.contains("me:"));
+    let fine = json!({"name": "x", "endpoint": "http://127.0.0.1:9/a@b", "temperature": 0.29});
+    assert_eq!(applied(fine).unwrap().temperature, 0.29);
+}
+
+#[test]
+fn ids_are_plain_and_made_of_names() {
+    for id in ["lore-keeper", "A.b_c", "custom_1"] {
+        assert!(check_id(id).is_ok(), "{id}");
+    }
+    for id in ["", "-a", "a b", "ä", "a/b", &"x".repeat(65)] {
+        assert_eq!(
+            check_id(id).err().map(|e| e.code),
+            Some(Code::AgentInvalid),
+            "{id}"
+        );
+    }
+    assert_eq!(suggested("Lore Keeper: Łódź é"), "lore-keeper-odz-e");
+    assert_eq!(suggested("日本"), "agent");
+}

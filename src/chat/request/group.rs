@@ -1,0 +1,72 @@
+//! The security group that a message is about.
+
+use super::reader::Reader;
+use crate::chat::message::{Word, unquoted};
+
+/// Words that say nothing.
+const ARTICLES: [&str; 8] = ["a", "an", "the", "my", "its", "our", "new", "this"];
+
+impl Reader<'_> {
+    /// Finds the security group that is named before or after those words.
+    pub(super) fn group(&self) -> (bool, Option<String>) {
+        let pair = |index: &usize| {
+            self.at(*index) == "security" && self.at(*index + 1).starts_with("group")
+        };
+        let whole = |index: &usize| {
+            self.at(*index)
+                .replace(['-', '_'], "")
+                .starts_with("securitygroup")
+        };
+        let Some(index) = (0..self.words.len()).find(|index| pair(index) || whole(index)) else {
+            return (false, None);
+        };
+        let after = index + if whole(&index) { 1 } else { 2 };
+        let start = self
+            .from
+            .checked_sub(1)
+            .map_or(0, |verb| self.words[verb].end);
+        let before = start.min(self.words[index].start)..self.words[index].start;
+        let is_other = |word: &Word| {
+            let word = self.word(word);
+            word.starts_with("component") || ["to", "from", "on"].contains(&word)
+        };
+        let is_about = self
+            .words
+            .iter()
+            .any(|word| before.contains(&word.start) && is_other(word));
+        let name = if is_about {
+            String::new()
+        } else {
+            self.name(before)
+        };
+        if !name.is_empty() {
+            return (true, Some(name));
+        }
+        let from = self.words[after - 1].end;
+        let mut rest = self.words.iter().skip(after);
+        let stop = rest.find(|word| ["to", "from", "on", "for", "of"].contains(&self.word(word)));
+        let end = stop.map_or(self.message.plain.len(), |word| word.start);
+        let end = end.min(self.seam(from)).max(from);
+        let name = self.name(from..end);
+        let name = if name.is_empty() {
+            self.answer()
+        } else {
+            Some(name)
+        };
+        (true, name)
+    }
+
+    /// Returns what is left of a text without little words at its start.
+    pub(super) fn name(&self, place: Word) -> String {
+        let mut start = place.start;
+        for word in self.words.iter().filter(|word| place.contains(&word.start)) {
+            let is_next = self.message.plain[start..word.start].trim().is_empty();
+            if is_next && ARTICLES.contains(&self.word(word)) {
+                start = word.end;
+            }
+        }
+        let text = self.message.text(start..place.end);
+        let text = text.trim_matches([',', ';', ':', ' ', '=']);
+        unquoted(text).to_string()
+    }
+}

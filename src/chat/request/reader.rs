@@ -1,0 +1,238 @@
+//! The parts of a message: its verb, where its value begins, which component it is about.
+
+use serde_json::{Map, Value};
+
+use crate::chat::message::{HIDDEN, Message, SEAM, Word, unquoted};
+use crate::chat::vocabulary::{VERBS, Verb, component_type};
+
+/// Words after which a component is described.
+const WITH: [&str; 6] = ["with", "titled", "called", "named", "whose", "where"];
+/// Words in front of a verb that is not to be followed; `t` is the end of "don't".
+const NEGATIONS: [&str; 4] = ["not", "never", "dont", "t"];
+
+/// Reads a message.
+pub(super) struct Reader<'a> {
+    pub(super) message: &'a Message,
+    pub(super) words: Vec<Word>,
+    pub(super) verb: Option<Verb>,
+    /// Index of the first word after the verb.
+    pub(super) from: usize,
+    pub(super) component: Option<(Word, String)>,
+    /// Where the words end that may name components.
+    pub(super) limit: usize,
+    /// Where the value begins, and where the words before it end.
+    pub(super) value: Option<(usize, usize)>,
+    /// Index of the word after which a component is described.
+    pub(super) with: Option<usize>,
+    /// Where answers begin that complete the message.
+    pub(super) seams: Vec<usize>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(message: &'a Message) -> Reader<'a> {
+        let mut reader = Reader {
+            message,
+            words: message.words(),
+            verb: None,
+            from: 0,
+            component: None,
+            limit: 0,
+            value: None,
+            with: None,
+            seams: message
+                .plain
+                .match_indices(SEAM)
+                .map(|(at, _)| at)
+                .collect(),
+        };
+        reader.find_verb();
+        reader.find_value();
+        let end = reader.head_end();
+        let mut later = reader.words.iter().enumerate().skip(reader.from);
+        reader.with = later
+            .find(|(_, word)| word.start < end && WITH.contains(&reader.word(word)))
+            .map(|(index, _)| index);
+        reader
+    }
+
+    pub(super) fn word(&self, word: &Word) -> &'a str {
+        &self.message.plain[word.clone()]
+    }
+
+    pub(super) fn at(&self, index: usize) -> &'a str {
+        self.words.get(index).map_or("", |word| self.word(word))
+    }
+
+    pub(super) fn find_verb(&mut self) {
+        let named = |word: &Word| VERBS.iter().find(|(name, _)| *name == self.word(word));
+        let found = self
+            .words
+            .iter()
+            .enumerate()
+            .find_map(|(index, word)| named(word).map(|(_, verb)| (index, *verb)));
+        let new = || {
+            Some((
+                self.words
+                    .iter()
+                    .position(|word| self.word(word) == "new")?,
+                Verb::Create,
+            ))
+        };
+        let Some((index, verb)) = found.or_else(new).filter(|(at, _)| !self.is_value(*at)) else {
+            return;
+        };
+        let is_negated = index > 0 && NEGATIONS.contains(&self.at(index - 1));
+        // "Make a banner" makes one; "make my banner blurred" changes it.
+        let makes =
+            self.at(index) == "make" && ["a", "an", "another", "new"].contains(&self.at(index + 1));
+        // What is not to be done is only looked at.
+        let verb = match (is_negated, makes) {
+            (true, _) => Verb::Read,
+            (false, true) => Verb::Create,
+            (false, false) => verb,
+        };
+        (self.verb, self.from) = (Some(verb), index + 1);
+    }
+
+    /// Says whether a word is part of a value: a field and the sign of its value stand before it, as
+    /// in "title to Delete me".
+    pub(super) fn is_value(&self, verb: usize) -> bool {
+        let signs = |index: &usize| {
+            let end = self.words[*index].end;
+            let is_sign = self.message.plain[end..]
+                .trim_start()
+                .starts_with(['=', ':']);
+            is_sign || ["to", "into", "as"].contains(&self.at(*index))
+        };
+        let is_field = |index: usize| self.phrase(index).is_some() || self.raw_key(index).is_some();
+        let Some(field) = (0..verb).find(|index| is_field(*index)) else {
+            return false;
+        };
+        (field..verb).any(|index| signs(&index))
+    }
+
+    pub(super) fn is_change(&self) -> bool {
+        matches!(self.verb, None | Some(Verb::Update))
+    }
+
+    /// Finds the component first: its number may be written with the sign that values follow too.
+    pub(super) fn find_value(&mut self) {
+        let text = self.message;
+        let mut later = self
+            .words
+            .iter()
+            .skip(self.from)
+            .filter(|_| self.is_change());
+        let becomes = later.find(|word| ["to", "into", "as"].contains(&self.word(word)));
+        let limit = becomes.map_or(text.plain.len(), |word| word.start);
+        (self.component, self.limit) = (text.component(limit), limit);
+        let inside = self
+            .component
+            .as_ref()
+            .map_or(0..0, |(place, _)| place.clone());
+        let start = self.words.get(self.from).map_or(0, |word| word.start);
+        let equals = text.plain.match_indices('=').map(|(at, _)| at);
+        let mut equals =
+            equals.filter(|at| *at >= start && !inside.contains(at) && self.is_change());
+        let equals = equals.next().map(|at| (at, at + 1));
+        let word = becomes.map(|word| (word.start, word.end));
+        self.value = [equals, word].into_iter().flatten().min();
+    }
+
+    /// Returns where the words in front of the value end.
+    pub(super) fn head_end(&self) -> usize {
+        self.value.map_or_else(|| self.seam(0), |(end, _)| end)
+    }
+
+    /// Returns where the next answer begins that completes the message.
+    pub(super) fn seam(&self, from: usize) -> usize {
+        let next = self.seams.iter().find(|seam| **seam >= from);
+        next.copied().unwrap_or(self.message.plain.len())
+    }
+
+    pub(super) fn head(&self) -> Vec<String> {
+        let (end, seam) = (self.head_end(), self.seam(self.head_end()));
+        let words = self
+            .words
+            .iter()
+            .filter(|word| word.start < end || word.start > seam);
+        words.map(|word| self.word(word).to_string()).collect()
+    }
+
+    pub(super) fn value(&self) -> Option<String> {
+        let (_, from) = self.value?;
+        let text = self
+            .message
+            .body
+            .get(from..self.seam(from))
+            .unwrap_or_default();
+        let text = text.trim().trim_end_matches([',', ';']).trim();
+        (!text.is_empty() || self.is_quoted(from)).then(|| unquoted(text).to_string())
+    }
+
+    pub(super) fn is_quoted(&self, from: usize) -> bool {
+        let rest = self.message.plain[from..].trim_start();
+        rest.starts_with(HIDDEN)
+    }
+
+    /// Returns the last answer that completes the message.
+    pub(super) fn answer(&self) -> Option<String> {
+        let at = self.message.body.rfind(SEAM)?;
+        let text = self
+            .message
+            .text(at + SEAM.len_utf8()..self.message.body.len());
+        let text = text.trim().strip_prefix("to ").unwrap_or(text);
+        (!text.is_empty()).then(|| text.to_string())
+    }
+
+    /// Finds the type: a word right before `component`, else the first that is no field.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        let (end, seam) = (self.head_end(), self.seam(self.head_end()));
+        let described = self
+            .with
+            .map_or(end, |index| self.words[index].start.min(end));
+        let places = |index: &usize| {
+            let start = self.words[*index].start;
+            start < described || start > seam
+        };
+        let kinds: Vec<usize> = (self.from..self.words.len())
+            .filter(places)
+            .filter(|index| component_type(self.at(*index)).is_some())
+            .collect();
+        let before = kinds
+            .iter()
+            .find(|index| self.at(**index + 1).starts_with("component"));
+        let is_field = |index: usize| self.is_change() && self.phrase(index).is_some();
+        let other = || kinds.iter().find(|index| !is_field(**index));
+        before
+            .or_else(other)
+            .and_then(|index| component_type(self.at(*index)))
+    }
+
+    /// Finds what a component is described by.
+    pub(super) fn criteria(&self, verb: Option<Verb>) -> Map<String, Value> {
+        let mut criteria = Map::new();
+        if verb == Some(Verb::Create) && self.group().0 || verb != Some(Verb::Create) {
+            if let Some(kind) = self.kind() {
+                criteria.insert("component_type".to_string(), kind.into());
+            }
+            if let Some(from) = self.with {
+                let end = self.head_end();
+                for (key, value) in self.assignments(from, end, true) {
+                    let value = match end < self.message.plain.len() {
+                        true => self.before(&value),
+                        false => value,
+                    };
+                    criteria.insert(key, value.into());
+                }
+            }
+        }
+        criteria
+    }
+
+    /// Cuts off the value of the change from a description in front of it.
+    pub(super) fn before(&self, value: &str) -> String {
+        let cut = value.find(" to ").map_or(value, |at| &value[..at]);
+        unquoted(cut.trim()).to_string()
+    }
+}

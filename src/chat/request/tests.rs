@@ -1,0 +1,240 @@
+use super::*;
+use serde_json::json;
+
+#[test]
+fn fields_and_values_are_found_in_many_ways_of_saying_it() {
+    for (message, updates) in [
+        (
+            "update component 101 title to Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "set the caption of component 103 to Sign in",
+            json!({"props.caption": "Sign in"}),
+        ),
+        (
+            "update component 101: title = A, caption: B",
+            json!({"props.title": "A", "props.caption": "B"}),
+        ),
+        (
+            "change component 101 title from Home to Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "change component 101 title to A and the url to https://a.b/c?d=1",
+            json!({"props.title": "A", "link_props.url": "https://a.b/c?d=1"}),
+        ),
+        (
+            "update component 101 title to Read the description to learn",
+            json!({"props.title": "Read the description to learn"}),
+        ),
+        (
+            "update component 101 title to 'a, caption to b'",
+            json!({"props.title": "a, caption to b"}),
+        ),
+        (
+            "update component 101 title to \"\"",
+            json!({"props.title": ""}),
+        ),
+        (
+            "rename component 101 to Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "update component 101 props.title=Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "update component 101 with title Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "update component_id=101 heading to Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        ("update component 101 body to x", json!({"props.text": "x"})),
+        (
+            "update component 101 subheading to x",
+            json!({"props.caption": "x"}),
+        ),
+        (
+            "update component 101 content to x",
+            json!({"props.description": "x"}),
+        ),
+        (
+            "update component 101 website to x",
+            json!({"link_props.url": "x"}),
+        ),
+        (
+            "update component 101 aspect ratio to 16:9",
+            json!({"layout_props.aspectRatio": "16:9"}),
+        ),
+        (
+            "update component 101 card type to wide",
+            json!({"layout_props.cardType": "wide"}),
+        ),
+        (
+            "update component 101 template to grid",
+            json!({"layout": "grid"}),
+        ),
+        (
+            "update component 101 position to 3",
+            json!({"display_order": "3"}),
+        ),
+        (
+            "update component 101 radius to full",
+            json!({"manual_edits.properties.radius": "full"}),
+        ),
+        (
+            "update component 101 text color to red",
+            json!({"manual_edits.properties.textcolor": "red"}),
+        ),
+        ("mark component 101 as secured", json!({"is_secured": true})),
+        ("make component 101 blurred", json!({"is_blur": true})),
+        ("make component 101 not blurred", json!({"is_blur": false})),
+        ("blur component 101", json!({"is_blur": true})),
+        (
+            "set blur of component 101 to false",
+            json!({"is_blur": "false"}),
+        ),
+        (
+            "set component 101 to scheduled",
+            json!({"schedule_enabled": true}),
+        ),
+        (
+            "add a banner with title Hello and url https://a.b",
+            json!({"props.title": "Hello", "link_props.url": "https://a.b"}),
+        ),
+        (
+            "add a banner titled Hello to",
+            json!({"props.title": "Hello to"}),
+        ),
+        (
+            "create a new text with caption: Hi",
+            json!({"props.caption": "Hi"}),
+        ),
+        (
+            "update title of my card component\u{2} to X",
+            json!({"props.title": "X"}),
+        ),
+        (
+            "update component 101 title\u{2} Welcome",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "add a card titled \"Big news\" with url https://a.b",
+            json!({"props.title": "Big news", "link_props.url": "https://a.b"}),
+        ),
+        (
+            "update component 101 title to 'A' caption to 'B'",
+            json!({"props.title": "A", "props.caption": "B"}),
+        ),
+        (
+            "add a card titled Play with text",
+            json!({"props.title": "Play with text"}),
+        ),
+        (
+            "component 101 title to Delete me",
+            json!({"props.title": "Delete me"}),
+        ),
+        (
+            "component 101 title = Show more",
+            json!({"props.title": "Show more"}),
+        ),
+        ("update component 101 title to ", json!({})),
+        ("don't change component 101 title to X", json!({})),
+        ("delete component 101", json!({})),
+        ("show component 101 title to me", json!({})),
+    ] {
+        let request = Request::read(message, None);
+        assert_eq!(Value::from(request.updates), updates, "{message}");
+    }
+}
+
+#[test]
+fn components_are_described_by_type_and_fields() {
+    for (message, criteria) in [
+        (
+            "update title of my card component to X",
+            json!({"component_type": "cards"}),
+        ),
+        (
+            "change my button component with caption Login",
+            json!({"component_type": "buttons", "props.caption": "Login"}),
+        ),
+        (
+            "change the title of my card with title Home to Welcome",
+            json!({"component_type": "cards", "props.title": "Home"}),
+        ),
+        (
+            "delete my image titled 'a to b'",
+            json!({"component_type": "images", "props.title": "a to b"}),
+        ),
+        (
+            "change the text of my image to X",
+            json!({"component_type": "images"}),
+        ),
+        (
+            "update my header component",
+            json!({"component_type": "headers"}),
+        ),
+        (
+            "add premium security group to my card component",
+            json!({"component_type": "cards"}),
+        ),
+        ("list components", json!({})),
+        ("update a component", json!({})),
+    ] {
+        let request = Request::read(message, None);
+        assert_eq!(Value::from(request.criteria), criteria, "{message}");
+    }
+}
+
+#[test]
+fn a_security_group_is_named_before_or_after() {
+    for (message, group) in [
+        (
+            "add premium security group to component 101",
+            Some("premium"),
+        ),
+        (
+            "add the 'gold plus' security group to component 101",
+            Some("gold plus"),
+        ),
+        (
+            "add security group premium to component 101",
+            Some("premium"),
+        ),
+        (
+            "add component 101 to security group premium",
+            Some("premium"),
+        ),
+        (
+            "remove the premium security-group from my card component",
+            Some("premium"),
+        ),
+        ("add a security group to component 101", None),
+    ] {
+        let request = Request::read(message, None);
+        assert!(request.is_security, "{message}");
+        assert_eq!(request.group.as_deref(), group, "{message}");
+    }
+}
+
+#[test]
+fn a_long_message_is_read_in_one_go() {
+    for part in [
+        "title to a, ",
+        "my card component ",
+        "security group ",
+        "= : to with ",
+        "\"' ",
+        "a;",
+    ] {
+        let message = format!(
+            "update component 101 {}",
+            part.repeat((1 << 17) / part.len())
+        );
+        let _ = Request::read(&message, None);
+    }
+}

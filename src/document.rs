@@ -1,0 +1,161 @@
+//! Reads a JSON or YAML text of strangers into a value: no field stands twice, and the value is not
+//! larger than is allowed, because a name in YAML can stand for a long text any number of times.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// What an item counts, in bytes.
+const ITEM: usize = 16;
+
+/// Reads a JSON text into a value of at most so many bytes.
+///
+/// # Errors
+///
+/// What is wrong with it, with line and column.
+pub fn json(text: &str, max: usize) -> serde_json::Result<Value> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Within(&Cell::new(max)).deserialize(&mut reader)?;
+    reader.end().map(|()| value)
+}
+
+/// Reads JSON values that stand one after the other, all together of at most so many bytes.
+///
+/// # Errors
+///
+/// What is wrong with them, with line and column.
+pub fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let (left, mut values) = (Cell::new(max), Vec::new());
+    while values.is_empty() || reader.end().is_err() {
+        values.push(Within(&left).deserialize(&mut reader)?);
+    }
+    Ok(values)
+}
+
+/// Reads a YAML text, with or without a byte order mark, into a value of at most so many bytes.
+///
+/// # Errors
+///
+/// What is wrong with it, with line and column where they are known.
+pub fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    crate::yaml::check_depth(text)?;
+    Within(&Cell::new(max)).deserialize(serde_yaml::Deserializer::from_str(text))
+}
+
+/// A value within what is left to spend.
+#[derive(Clone, Copy)]
+struct Within<'a>(&'a Cell<usize>);
+
+impl Within<'_> {
+    fn spend<E: Error>(self, size: usize) -> Result<(), E> {
+        let left = self.0.get().checked_sub(size);
+        self.0
+            .set(left.ok_or_else(|| E::custom("it is larger than it may be"))?);
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Within<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Within<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a plain value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    /// An empty document in YAML.
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        self.spend(text.len())?;
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            self.spend(ITEM)?;
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            self.spend(ITEM + name.len())?;
+            if map.contains_key(&name) {
+                let short: String = name.chars().take(60).collect();
+                return Err(A::Error::custom(format!(
+                    "the field `{short}` is there twice"
+                )));
+            }
+            map.insert(name, fields.next_value_seed(self)?);
+        }
+        Ok(map.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_that_stands_twice_is_refused_at_its_place() {
+        let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
+        assert!(fault.contains("`a` is there twice at line 2"), "{fault}");
+        let fault = yaml("b:\n  a: 1\n  a: 2\n", 1_000).unwrap_err().to_string();
+        assert!(fault.contains("`a` is there twice"), "{fault}");
+    }
+
+    #[test]
+    fn values_that_follow_each_other_are_all_read() {
+        let all = jsons(" {\"a\":1}\n[2] 3\n", 1_000).unwrap();
+        assert_eq!(all, [json!({"a": 1}), json!([2]), json!(3)]);
+        for cut in ["", " ", "{\"a\":1} {", "{} }"] {
+            assert!(jsons(cut, 1_000).is_err(), "{cut}");
+        }
+        assert!(json("{} {}", 1_000).is_err());
+    }
+
+    #[test]
+    fn a_name_that_stands_for_a_long_text_counts_each_time() {
+        let text = format!("- &a {}\n- *a\n- *a\n", "x".repeat(100));
+        assert!(yaml(&text, 500).is_ok());
+        assert!(yaml(&text, 300).is_err());
+    }
+}
