@@ -24,6 +24,7 @@ mod around;
 mod chat;
 mod conversations;
 mod executions;
+mod following;
 mod health;
 mod query;
 mod routing;

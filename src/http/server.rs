@@ -13,9 +13,10 @@ use super::keys::Keys;
 use super::pages::Pages;
 use super::pool::{Lent, Pool};
 use super::scribe::Scribe;
+use super::work::drawn::Drawn;
 use crate::config::Settings;
 use crate::error::Result;
-use crate::ops::agents::Roster;
+use crate::ops::agents::{Roster, View};
 use crate::ops::answers::Answerers;
 use crate::ops::executions;
 use crate::ops::tokens::Tokens;
@@ -87,6 +88,7 @@ pub struct Server {
     agencies: Pool<SqliteAgency>,
     pub(super) roster: Arc<Roster>,
     pub(super) memory: Mutex<Memory>,
+    pub(super) drawn: Mutex<Drawn>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -126,6 +128,7 @@ impl Server {
             contexts: Pool::new(),
             agencies: Pool::new(),
             memory: Mutex::new(Memory::default()),
+            drawn: Mutex::default(),
             pages: Pages::embedded(),
             say: Arc::new(say),
             scribe: OnceLock::new(),
@@ -146,6 +149,11 @@ impl Server {
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         let path = self.workspace.agency();
         self.agencies.lend(|| SqliteAgency::open_or_create(&path))
+    }
+
+    /// Returns the agents of a user, or all.
+    pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
+        self.roster.current(&mut *self.agency()?, user)
     }
 
     /// Returns who writes executions down.

@@ -11,13 +11,16 @@ mod stream;
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
-use serde::Deserialize;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::Receiver;
 
 use super::answer::Answer;
 use super::call::Call;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use frame::{Kinds, Place};
+use frame::{Frame, Kind, Kinds, Place};
+use stream::Stream;
 
 /// From where on events are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,21 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// Writes an event that nobody can go on from.
+pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
+    Frame::new(Kind::Stream, name, None, data).bytes
+}
+
+/// Answers with events that come by and by, the first ones at once.
+pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>) -> Answer {
+    Answer::stream(
+        "text/event-stream",
+        Body::new(Stream::new(first.into(), comes)),
+    )
+    .header(CACHE_CONTROL, "no-store")
+    .header(HeaderName::from_static("x-accel-buffering"), "no")
+}
+
 fn listen(call: Call) -> Promise {
     Box::pin(async move {
         let (kinds, since) = wanted(&call)?;
@@ -59,12 +77,10 @@ fn listen(call: Call) -> Promise {
         // What was missed is read from the disk, so not here, where all wait.
         let subscribed =
             tokio::task::spawn_blocking(move || feed.subscribe(only, kinds, since)).await;
-        let stream = subscribed.map_err(|cause| {
+        let (missed, comes) = subscribed.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
-        Ok(Answer::stream("text/event-stream", Body::new(stream))
-            .header(CACHE_CONTROL, "no-store")
-            .header(HeaderName::from_static("x-accel-buffering"), "no"))
+        Ok(stream(missed, comes))
     })
 }
 

@@ -103,7 +103,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
-        let detail = serde_json::json!(detail).to_string();
+        let detail = serde_json::to_string(detail).unwrap_or_default();
         self.execute(sql, (run, at, kind, detail))?;
         Ok(self.connection.last_insert_rowid().unsigned_abs())
     }
