@@ -7,7 +7,6 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::reply::Failure;
 
 /// JSON, as it is called in headers.
 pub(super) const JSON: &str = "application/json";
@@ -36,12 +35,6 @@ impl Answer {
     /// Answers with something that was made, as JSON.
     pub(super) fn created<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
         Answer::json(StatusCode::CREATED, value)
-    }
-
-    /// Answers that a check failed: with what it found, and the error beside that.
-    pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
-        let whole = serde_json::json!({"result": value, "error": Failure::of(error)});
-        Answer::json(super::fault::status(error.code), &whole)
     }
 
     /// Answers with a value as JSON, under a status.

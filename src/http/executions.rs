@@ -24,7 +24,7 @@ const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/agents/execute", |_| Err(super::respond::busy()))
+        Route::post("/api/agents/execute", |_| Err(super::fault::busy()))
             .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
             .tag("executions")
             .query::<Wait>()
@@ -130,14 +130,14 @@ fn execute(call: Call) -> Promise {
             };
         }
         if streams {
-            let told = call.server.scribe()?.follow(order)?;
+            let told = call.server.scribe.follow(order)?;
             let (id, answer) = following::follow(told).await?;
             if let Some(first) = &mut first {
                 **first = Some(id);
             }
             return Ok(answer);
         }
-        let told = call.server.scribe()?.execute(order, wait)?;
+        let told = call.server.scribe.execute(order, wait)?;
         let told = match wait {
             true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
                 Error::new(
@@ -147,7 +147,7 @@ fn execute(call: Call) -> Promise {
             })?,
             false => told.await,
         };
-        let begun = told.map_err(|_| super::respond::busy())??;
+        let begun = told.map_err(|_| super::fault::busy())??;
         if let Some(first) = &mut first {
             **first = Some(begun.run().id.clone());
         }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, channel};
 use super::answer::Answer;
 use super::events;
 use super::executions::Executed;
-use super::respond::busy;
+use super::fault::busy;
 use super::scribe::Heard;
 use crate::clock::Clock;
 use crate::error::Result;

@@ -13,6 +13,7 @@ mod listen;
 mod openapi;
 mod pages;
 mod pool;
+mod rate;
 mod respond;
 mod route;
 mod routes;

@@ -13,7 +13,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::events::feed::Feed;
-use super::server::{Say, Server};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::Roster;
 use crate::ops::executions::{Begun, Executor, Order, Told};
@@ -25,6 +24,9 @@ const QUEUE: usize = 4_096;
 const BATCH: usize = 512;
 /// How long the thread waits before it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Takes what the server has to say about itself.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What is told of an execution; how that is shown is not the business of who writes it down.
 pub(super) enum Heard {
@@ -140,24 +142,30 @@ pub(super) struct Scribe {
 }
 
 impl Scribe {
-    /// Begins to write.
-    pub(super) fn begin(server: &Server, executor: Executor) -> Result<Scribe> {
+    /// Begins to write, with some threads beside it that wait for answers.
+    pub(super) fn begin(
+        executor: Executor,
+        jobs: usize,
+        roster: &Arc<Roster>,
+        feed: &Arc<Feed>,
+        say: &Say,
+    ) -> Result<Scribe> {
         let (sender, wishes) = sync_channel(QUEUE);
         let under_way = Arc::new(AtomicUsize::new(0));
         let crew = Arc::new(Crew::default());
         let mut threads = Vec::new();
-        for _ in 0..server.options.jobs.max(1) {
+        for _ in 0..jobs.max(1) {
             let (crew, under_way) = (Arc::clone(&crew), Arc::clone(&under_way));
-            let (feed, say) = (Arc::clone(&server.feed), Arc::clone(&server.say));
+            let (feed, say) = (Arc::clone(feed), Arc::clone(say));
             let executor = executor.another()?;
             let work = move || answer(executor, &crew, &feed, &say, &under_way);
             threads.push(begin("cleo-answer", work)?);
         }
         let writing = Writing {
             executor,
-            roster: Arc::clone(&server.roster),
-            feed: Arc::clone(&server.feed),
-            say: Arc::clone(&server.say),
+            roster: Arc::clone(roster),
+            feed: Arc::clone(feed),
+            say: Arc::clone(say),
             crew: Arc::clone(&crew),
             under_way: Arc::clone(&under_way),
             ending: Vec::new(),
@@ -196,11 +204,11 @@ impl Scribe {
 
     fn send(&self, wish: Wish) -> Result<()> {
         let wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = wishes.as_ref().ok_or_else(super::respond::busy)?;
+        let sender = wishes.as_ref().ok_or_else(super::fault::busy)?;
         self.under_way.fetch_add(1, Ordering::SeqCst);
         sender.try_send(wish).map_err(|_| {
             self.under_way.fetch_sub(1, Ordering::SeqCst);
-            super::respond::busy()
+            super::fault::busy()
         })
     }
 

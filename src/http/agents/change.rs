@@ -140,7 +140,7 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
 /// Which agents of the moment go.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Sweeping {
     /// Only those whose id says that they are older than 30 minutes.
     older_than: bool,

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::Since;
 use super::frame::{Frame, Kind, Kinds, Place};
 use super::source::Source;
 use crate::clock::Clock;
@@ -28,6 +27,17 @@ const REST: Duration = Duration::from_millis(10);
 const QUEUE: usize = 256;
 /// Most who listen.
 const LISTENERS: usize = 2_000;
+
+/// From where on events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// The last ones that there are, and from now on.
+    Recent,
+    /// From now on.
+    Now,
+    /// After a place.
+    Place(Place),
+}
 
 /// Tells what happens to all who listen.
 pub(in crate::http) struct Feed {
@@ -113,7 +123,7 @@ impl Feed {
         let end = {
             let mut state = self.state();
             if state.is_closed || state.listeners.len() >= LISTENERS {
-                return Err(crate::http::respond::busy());
+                return Err(crate::http::fault::busy());
             }
             state.listeners.push(Listener {
                 sender,

@@ -19,19 +19,9 @@ use super::answer::Answer;
 use super::call::Call;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use frame::{Frame, Kind, Kinds, Place};
+use feed::Since;
+use frame::{Frame, Kind, Kinds};
 use stream::Stream;
-
-/// From where on events are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Since {
-    /// The last ones that there are, and from now on.
-    Recent,
-    /// From now on.
-    Now,
-    /// After a place.
-    Place(Place),
-}
 
 /// What somebody wants to hear.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -46,7 +36,7 @@ struct Wanted {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/events", |_| Err(super::respond::busy()))
+        Route::get("/api/events", |_| Err(super::fault::busy()))
             .about("Tells what happens while it happens, as server-sent events")
             .tag("events")
             .query::<Wanted>()

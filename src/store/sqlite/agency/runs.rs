@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params, params_from_iter};
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::run::{DELEGATION, Detail, Event, Run};
-use crate::store::agency::{RunFilter, RunPage, Runs, Tally};
+use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::tasks::{from_json, word};
 
 const COLUMNS: &str =
@@ -82,6 +82,34 @@ impl Runs for SqliteAgencyTransaction<'_> {
              ORDER BY position"
         );
         self.all(&sql, [owner], read)
+    }
+
+    fn executions_since(
+        &self,
+        user: Option<&str>,
+        since: &str,
+        limit: u32,
+    ) -> Result<Vec<Glimpse>> {
+        let whose = match user {
+            Some(_) => "user_id = ?3",
+            None => "?3 IS NULL",
+        };
+        // The last ones first, so that those of all times are not read for the few of this one.
+        let sql = format!(
+            "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at FROM runs
+                WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
+             WHERE started_at >= ?1"
+        );
+        self.all(&sql, (since, limit, user), |row| {
+            let by = row.get::<_, Option<String>>(2)?;
+            Ok(Glimpse {
+                agent: row.get(0)?,
+                status: word(row, 1)?,
+                answered_by: by.map(|_| word(row, 2)).transpose()?,
+                time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                started_at: row.get(4)?,
+            })
+        })
     }
 
     fn tallies(&self) -> Result<Vec<Tally>> {

@@ -2,8 +2,6 @@
 //! no page of somebody else speaks in the user's name: it answers only under its own names (a name that
 //! was turned to this machine is none), and only to its own pages.
 
-pub(super) mod rate;
-
 use std::net::IpAddr;
 use std::sync::PoisonError;
 

@@ -14,7 +14,7 @@ const CALLERS_MAX: usize = 10_000;
 
 /// The buckets.
 #[derive(Debug)]
-pub(in crate::http) struct Rates {
+pub(super) struct Rates {
     rate: Option<f64>,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -27,7 +27,7 @@ struct Bucket {
 
 impl Rates {
     /// Allows some calls a second to each; none: as many as there are.
-    pub(in crate::http) fn new(rate: Option<u32>) -> Rates {
+    pub(super) fn new(rate: Option<u32>) -> Rates {
         Rates {
             rate: rate.map(f64::from),
             buckets: Mutex::new(HashMap::new()),
@@ -35,7 +35,7 @@ impl Rates {
     }
 
     /// Counts a call of somebody, unless calls are not counted.
-    pub(in crate::http) fn take(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
+    pub(super) fn take(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
         let Some(rate) = self.rate else {
             return Ok(());
         };
