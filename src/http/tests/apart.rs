@@ -141,8 +141,9 @@ fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
         }
     }
     let mut after = ann.shown(&world);
-    // When an agent was used last is told of all who use it.
+    // When an agent was used last is told of all who use it, and a run says when it is looked at.
     after[0]["agent"]["last_used_at"] = before[0]["agent"]["last_used_at"].clone();
+    after[4]["now"] = before[4]["now"].clone();
     assert_eq!(after, before);
     let events = format!("/api/search?q={SECRET}");
     let found = world.by(&ann.token, "GET", &events, json!(null)).with(200);
