@@ -129,10 +129,12 @@ impl Draft {
                 Some((end, _)) => format!("{}…", &what[..end]),
                 None => what,
             };
-            invalid(match fault.path().iter().next() {
-                Some(_) => format!("{}: {what}", fault.path()),
-                None => what,
-            })
+            match fault.path().iter().next() {
+                Some(first) => {
+                    invalid(format!("{}: {what}", fault.path())).in_field(first.to_string())
+                }
+                None => invalid(what),
+            }
         })
     }
 
@@ -172,8 +174,16 @@ impl Draft {
         let role = self.role.as_deref().map(|said| word(said, roles, "custom"));
         let status = self.status.as_deref();
         let status = status.map(|said| word(said, statuses, "active"));
-        put(&mut agent.role, role.transpose()?);
-        put(&mut agent.status, status.transpose()?);
+        put(
+            &mut agent.role,
+            role.transpose().map_err(|error| error.in_field("role"))?,
+        );
+        put(
+            &mut agent.status,
+            status
+                .transpose()
+                .map_err(|error| error.in_field("status"))?,
+        );
         put(
             &mut agent.name,
             self.name.map(|name| name.trim().to_string()),
@@ -226,7 +236,8 @@ fn filled(text: String) -> Option<String> {
 }
 
 fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> {
-    words.map(|words| check_list(field, words)).transpose()
+    let words = words.map(|words| check_list(field, words)).transpose();
+    words.map_err(|error| error.in_field(field))
 }
 
 /// Warns of a connection that an agent has and is not reached by.

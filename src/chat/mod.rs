@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use message::client_id;
-pub use pending::{Ask, Chat, Pending, PendingKind, is_short};
+pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, is_short};
 pub use router::{NO_RULE, Routed, route};
 pub use vocabulary::{ELEMENTS, component_type};
 

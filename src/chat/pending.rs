@@ -28,6 +28,31 @@ pub enum PendingKind {
     Select,
 }
 
+/// A component that can be chosen.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choosable {
+    /// Its id.
+    pub id: String,
+    /// What it is, such as `cards`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it is called; may be empty.
+    pub title: String,
+}
+
+/// A value that would change.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What people call it.
+    pub label: String,
+    /// What it is now; none when it is not set.
+    pub before: Option<String>,
+    /// What it would become.
+    pub after: String,
+}
+
 /// A call that waits for a yes or for the choice of a component.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +68,15 @@ pub struct Pending {
     pub args: Map<String, Value>,
     /// Ids of the components that can be chosen, in the order of the list.
     pub candidates: Vec<String>,
+    /// The same components, as people tell them apart.
+    #[serde(default)]
+    pub options: Vec<Choosable>,
+    /// What a yes would change, value by value.
+    #[serde(default)]
+    pub changes: Vec<Difference>,
+    /// Whether a yes takes something away.
+    #[serde(default)]
+    pub destructive: bool,
     /// When it began to wait.
     pub created_at: String,
     /// When it is forgotten.
@@ -62,6 +96,9 @@ impl Pending {
             tool: call.tool,
             args: call.args,
             candidates: Vec::new(),
+            options: Vec::new(),
+            changes: Vec::new(),
+            destructive: false,
             created_at: String::new(),
             expires: String::new(),
             next: None,
@@ -69,7 +106,7 @@ impl Pending {
     }
 
     /// Returns the call that waits.
-    pub(super) fn call(&self) -> Call {
+    pub fn call(&self) -> Call {
         Call {
             tool: self.tool,
             args: self.args.clone(),

@@ -45,6 +45,8 @@ pub struct Error {
     pub source: Option<anyhow::Error>,
     /// True when others can be expected to change what it failed of.
     pub passing: bool,
+    /// The field of the input that is at fault, where it is one.
+    pub field: Option<String>,
 }
 
 impl Error {
@@ -58,7 +60,14 @@ impl Error {
             replacement: None,
             source: None,
             passing: false,
+            field: None,
         }
+    }
+
+    /// Names the field of the input that is at fault.
+    pub fn in_field(mut self, field: impl Into<String>) -> Error {
+        self.field = Some(field.into());
+        self
     }
 
     /// Adds the command that mends it.

@@ -5,13 +5,18 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::error::{Code, Error, Result};
-use crate::reply::Failure;
 
 /// JSON, as it is called in headers.
 pub(super) const JSON: &str = "application/json";
+
+/// Writes a value as JSON.
+pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|cause| {
+        Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
+    })
+}
 
 /// An answer on its way.
 #[derive(Debug)]
@@ -32,18 +37,9 @@ impl Answer {
         Answer::json(StatusCode::CREATED, value)
     }
 
-    /// Answers that a check failed: with what it found, and the error beside that.
-    pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
-        let whole = json!({"result": value, "error": Failure::of(error)});
-        Answer::json(super::fault::status(error.code), &whole)
-    }
-
     /// Answers with a value as JSON, under a status.
     pub(super) fn json<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Result<Answer> {
-        let body = serde_json::to_vec(value).map_err(|cause| {
-            Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
-        })?;
-        Ok(Answer::bytes(JSON, body).under(status))
+        Ok(Answer::bytes(JSON, json(value)?).under(status))
     }
 
     /// Answers with bytes of some type.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
+use super::following;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::{self, Order, Request};
@@ -23,12 +24,13 @@ const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/agents/execute", |_| Err(super::respond::busy()))
+        Route::post("/api/agents/execute", |_| Err(super::fault::busy()))
             .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
             .tag("executions")
             .query::<Wait>()
             .takes::<Input>()
             .answers::<Executed>(200)
+            .sends(200, "text/event-stream")
             .errors(Shape::Bare)
             .waiting(execute),
         Route::get("/api/agents/execute", list)
@@ -78,6 +80,9 @@ struct Input {
     metadata: Option<Value>,
     /// As `metadata`.
     context: Option<Value>,
+    /// Tell it while it is carried out, as server-sent events.
+    #[serde(default)]
+    stream: bool,
 }
 
 impl Input {
@@ -106,7 +111,8 @@ impl Input {
 fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
-        let order = call.body::<Input>()?.order(&call)?;
+        let input = call.body::<Input>()?;
+        let (streams, order) = (input.stream, input.order(&call)?);
         let outcome = call.header("idempotency-key").map(|key| {
             let keys = &call.server.keys;
             keys.outcome(call.user(), key, Instant::now())
@@ -117,9 +123,21 @@ fn execute(call: Call) -> Promise {
             None => None,
         };
         if let Some(id) = first.as_ref().and_then(|first| first.as_ref()) {
-            return found(&call, id);
+            let executed = executed(&call, id)?;
+            return match streams {
+                true => Ok(following::again(&executed)),
+                false => Answer::ok(&executed),
+            };
         }
-        let told = call.server.scribe()?.execute(order, wait)?;
+        if streams {
+            let told = call.server.scribe.follow(order)?;
+            let (id, answer) = following::follow(told).await?;
+            if let Some(first) = &mut first {
+                **first = Some(id);
+            }
+            return Ok(answer);
+        }
+        let told = call.server.scribe.execute(order, wait)?;
         let told = match wait {
             true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
                 Error::new(
@@ -129,11 +147,11 @@ fn execute(call: Call) -> Promise {
             })?,
             false => told.await,
         };
-        let shown = told.map_err(|_| super::respond::busy())??;
+        let begun = told.map_err(|_| super::fault::busy())??;
         if let Some(first) = &mut first {
-            **first = Some(shown.run.id.clone());
+            **first = Some(begun.run().id.clone());
         }
-        Answer::ok(&Executed::of(shown))
+        Answer::ok(&Executed::of(begun.shown()))
     })
 }
 
@@ -142,11 +160,15 @@ fn show(call: &Call) -> Result<Answer> {
 }
 
 fn found(call: &Call, id: &str) -> Result<Answer> {
+    Answer::ok(&executed(call, id)?)
+}
+
+fn executed(call: &Call, id: &str) -> Result<Executed> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
     let mut agency = call.agency()?;
     let shown = runs::one(&mut agency, id, call.only())?;
     let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
-    Answer::ok(&Executed::of(shown.ok_or_else(nothing)?))
+    Ok(Executed::of(shown.ok_or_else(nothing)?))
 }
 
 fn cancel(call: &Call) -> Result<Answer> {
@@ -190,7 +212,7 @@ fn list(call: &Call) -> Result<Answer> {
 /// An execution, in the form of the specification.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-struct Executed {
+pub(super) struct Executed {
     success: bool,
     execution: Execution,
 }
@@ -288,7 +310,7 @@ enum Kind {
 }
 
 impl Executed {
-    fn of(shown: Shown) -> Executed {
+    pub(super) fn of(shown: Shown) -> Executed {
         let mut execution = Execution::of(shown.run);
         let said = |message| Said::of(message, &execution.id);
         execution.messages = Some(shown.messages.into_iter().map(said).collect());

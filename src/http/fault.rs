@@ -3,10 +3,11 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, JSON};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Result};
 use crate::reply::Failure;
 
 /// In which form errors are answered.
@@ -15,7 +16,8 @@ pub(super) enum Shape {
     /// `{"error":{"code","message","fix",…}}`, as in the envelope of the command line.
     #[default]
     Ours,
-    /// `{"success":false,"error":"…","code":"E_…"}`, of agents, conversations and tasks.
+    /// `{"success":false,"error":"…","code":"E_…"}`, of agents, conversations and tasks; with the `field`
+    /// of the input that is at fault, where it is one.
     Success,
     /// `{"success":false,"error":"…"}`, of executions.
     Plain,
@@ -129,9 +131,23 @@ fn body(error: &Error, shape: Shape) -> Value {
             if let Some(fix) = &error.fix {
                 body["fix"] = json!(fix);
             }
+            if let Some(field) = &error.field {
+                body["field"] = json!(field);
+            }
             body
         }
     }
+}
+
+/// Answers that a check failed: with what it found, and the error beside that.
+pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
+    let whole = json!({"result": value, "error": Failure::of(error)});
+    Answer::json(status(error.code), &whole)
+}
+
+/// The error of a server that has enough to do.
+pub(super) fn busy() -> Error {
+    Error::new(Code::ServerBusy, "the server takes no more for now")
 }
 
 /// Hides from somebody far away what a failure of the server itself says of this machine.

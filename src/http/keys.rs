@@ -37,7 +37,7 @@ impl Keys {
             known.retain(|_, (since, _)| now.duration_since(*since) < REMEMBERED);
         }
         if known.len() >= KEYS_MAX {
-            return Err(super::respond::busy());
+            return Err(super::fault::busy());
         }
         let entry = known.entry((user.to_string(), key.to_string()));
         let (since, outcome) = entry.or_insert_with(|| (now, Outcome::default()));

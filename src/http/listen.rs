@@ -88,11 +88,7 @@ impl Listening {
     pub fn serve(self, server: &Arc<Server>) -> Result<()> {
         // A signal ends the server and not what it carries out.
         signals::leave_to_caller();
-        let served = self.runtime.block_on(accept(&self.listener, server));
-        drop(self.listener);
-        served?;
-        let grace = server.options.grace;
-        if !server.settle(grace) {
+        if !self.runtime.block_on(accept(self.listener, server))? {
             (server.say)("what is still under way is ended");
             signals::end(Code::Terminated);
             server.settle(LAST);
@@ -102,7 +98,8 @@ impl Listening {
     }
 }
 
-async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
+/// Takes connections until the server is asked to end; says whether everything has ended then.
+async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     let unheard = |cause| Error::new(Code::Internal, "signals cannot be handled").because(cause);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
@@ -113,7 +110,7 @@ async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
     let graceful = GracefulShutdown::new();
     loop {
         let (stream, peer, permit) = tokio::select! {
-            next = next(listener, &connections) => next,
+            next = next(&listener, &connections) => next,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
             // `nohup` has it ignored, so that a server outlives its terminal.
@@ -126,14 +123,22 @@ async fn accept(listener: &TcpListener, server: &Arc<Server>) -> Result<()> {
             drop(permit);
         });
     }
+    // Who comes now is refused at once, and does not wait for the end.
+    drop(listener);
     server.stop();
-    tokio::select! {
-        () = graceful.shutdown() => {}
-        () = tokio::time::sleep(server.options.grace) => {}
-        _ = interrupt.recv() => signals::end(Code::Interrupted),
-        _ = terminate.recv() => signals::end(Code::Terminated),
-    }
-    Ok(())
+    let grace = server.options.grace;
+    let ending = Arc::clone(server);
+    let over = async {
+        graceful.shutdown().await;
+        let settled = tokio::task::spawn_blocking(move || ending.settle(grace));
+        settled.await.unwrap_or(false)
+    };
+    Ok(tokio::select! {
+        over = over => over,
+        () = tokio::time::sleep(grace) => false,
+        _ = interrupt.recv() => false,
+        _ = terminate.recv() => false,
+    })
 }
 
 /// Takes the next connection, when there may be one more.

@@ -11,7 +11,6 @@ use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
 use super::answer::Answer;
-use super::server::Server;
 use crate::error::{Code, Error, Result};
 
 #[derive(RustEmbed)]
@@ -91,7 +90,7 @@ impl Pages {
 
 /// Answers what no endpoint answers: a file, a page, or that there is nothing. Who needs a token and
 /// has none sees files and the page on which it is given.
-pub(super) fn answer(server: &Server, request: &Request, is_in: bool) -> Result<Answer> {
+pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<Answer> {
     let path = request.uri().path();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
         return Err(nothing(path));
@@ -99,11 +98,11 @@ pub(super) fn answer(server: &Server, request: &Request, is_in: bool) -> Result<
     if let Some(file) = Dist::get(path.trim_start_matches('/')).filter(|_| path != "/index.html") {
         return Ok(sent(path, &file, request));
     }
-    page(server, request.uri(), is_in)
+    page(pages, request.uri(), is_in)
 }
 
 /// Answers with a page, or has who has no token give it first.
-pub(super) fn page(server: &Server, place: &Uri, is_in: bool) -> Result<Answer> {
+pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     let path = place.path();
     let page = PAGES.iter().find(|(there, _)| is_at(there, path));
     if !is_in && path != SIGN_IN {
@@ -117,12 +116,12 @@ pub(super) fn page(server: &Server, place: &Uri, is_in: bool) -> Result<Answer> 
     Ok(match page {
         Some((_, title)) => {
             let content = format!("<main><h1>{title}</h1>{form}</main>");
-            server.pages.page(title, &content)
+            pages.page(title, &content)
         }
         None => {
             let content = "<main><h1>Not found</h1><p>There is no page under this address.</p>\
                 <p><a href=\"/work\">Work</a></p></main>";
-            let page = server.pages.page("Not found", content);
+            let page = pages.page("Not found", content);
             page.under(StatusCode::NOT_FOUND)
         }
     })

@@ -24,6 +24,9 @@ use super::routes;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
 
+/// Largest body of somebody who has not said who it is, in bytes: a token with room.
+const OPEN_BODY_MAX: usize = 4_096;
+
 /// Makes the router of all endpoints.
 pub(super) fn router(server: &Arc<Server>) -> Router {
     let mut router = Router::new();
@@ -39,7 +42,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         .fallback(move |request: Request| {
             let admitted = request.extensions().get::<Arc<Admitted>>();
             let is_in = admitted.is_some_and(|admitted| admitted.is_ok());
-            let answer = super::pages::answer(&pages, &request, is_in);
+            let answer = super::pages::answer(&pages.pages, &request, is_in);
             let done = answer.unwrap_or_else(|error| fault::answer(&error, Shape::Ours));
             std::future::ready(done.response())
         })
@@ -139,9 +142,14 @@ fn shape(route: &Route, code: Code) -> Shape {
 async fn answered(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Answer> {
     let (mut parts, body) = request.into_parts();
     let caller = caller(&parts, route)?;
+    let most = match caller.user.is_empty() {
+        true => server.options.max_body.min(OPEN_BODY_MAX),
+        false => server.options.max_body,
+    };
+    let body = read(&server, body, most).await?;
+    // Whoever sends slowly takes no place from others.
     let permit = Arc::clone(&server.calls).try_acquire_owned();
-    let permit = permit.map_err(|_| busy())?;
-    let body = read(&server, body).await?;
+    let permit = permit.map_err(|_| fault::busy())?;
     let names = RawPathParams::from_request_parts(&mut parts, &()).await;
     let names = names.map_err(|cause| Error::new(Code::InputInvalid, cause.body_text()))?;
     let names = names.iter();
@@ -199,9 +207,8 @@ fn nobody() -> Caller {
 }
 
 /// Reads a body, within bounds of size and time.
-async fn read(server: &Server, body: Body) -> Result<Bytes> {
-    let (most, patience) = (server.options.max_body, server.options.patience);
-    let read = tokio::time::timeout(patience, to_bytes(body, most)).await;
+async fn read(server: &Server, body: Body, most: usize) -> Result<Bytes> {
+    let read = tokio::time::timeout(server.options.patience, to_bytes(body, most)).await;
     let slow = |_| {
         Error::new(
             Code::InputInvalid,
@@ -217,11 +224,6 @@ async fn read(server: &Server, body: Body) -> Result<Bytes> {
             false => Error::new(Code::InputInvalid, "the body of the request broke off"),
         }
     })
-}
-
-/// The error of a server that has enough to do.
-pub(super) fn busy() -> Error {
-    Error::new(Code::ServerBusy, "the server takes no more for now")
 }
 
 fn refused(error: &Error) -> Response<Body> {

@@ -1,5 +1,6 @@
 //! From messages to agents: which one, why, and what a change of an agent would do to that.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::ops::agents::View;
 use crate::ops::runs;
 use crate::route::{Decision, Delegation, Message, Query, Request};
 use crate::run::RunKind;
-use crate::store::agency::{Agency, RunFilter};
+use crate::store::agency::RunFilter;
 
 /// How many messages are tried unless they are told.
 const TRIED: u32 = 100;
@@ -85,8 +86,7 @@ fn route(call: &Call) -> Result<Answer> {
     let asked: Asked = call.body()?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = Query::new(asked.message.unwrap_or_default(), asked.agent_id)?;
-    let mut agency = call.agency()?;
-    let view = call.server.roster.view(&*agency.read()?, call.only())?;
+    let view = call.server.agents(call.only())?;
     let drafted = asked.draft.map(|fields| with(&view, fields)).transpose()?;
     let view = drafted.as_ref().unwrap_or(&view);
     let begun = Instant::now();
@@ -137,11 +137,11 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     let mut agents = view.agents.clone();
     let place = agents.iter().position(|agent| agent.id == id);
     let mut agent = match place {
-        Some(place) => agents.remove(place),
+        Some(place) => Arc::unwrap_or_clone(agents.remove(place)),
         None => Agent::new(&id, Kind::Persistent, ""),
     };
     draft.apply(&mut agent)?;
-    agents.insert(place.unwrap_or(agents.len()), agent);
+    agents.insert(place.unwrap_or(agents.len()), Arc::new(agent));
     Ok(View::of(agents))
 }
 
@@ -206,8 +206,7 @@ fn attempt(call: &Call) -> Result<Answer> {
         Some(messages) => messages,
         None => recent(call)?,
     };
-    let mut agency = call.agency()?;
-    let before = call.server.roster.view(&*agency.read()?, call.only())?;
+    let before = call.server.agents(call.only())?;
     let after = with(&before, attempt.draft)?;
     let mut tried = Tried {
         messages: messages.len(),

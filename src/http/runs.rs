@@ -13,12 +13,13 @@ use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, Wish};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::listing::{self, Rows, RunRow, Wanted};
+use crate::ops::runs::listing::{self, Order, Rows, RunRow, Wanted};
 use crate::ops::runs::pages::{self, EventPage, LogPage, LogWanted, PromptText};
 use crate::ops::runs::proof::{self, Proof};
 use crate::ops::runs::timeline::{self, Watched};
 use crate::ops::runs::written;
 use crate::ops::tokens::Scope;
+use crate::ops::work::Dir;
 use crate::run::{RunKind, RunStatus};
 use crate::store::agency::Agency;
 
@@ -93,6 +94,10 @@ struct ListQuery {
     agent: Option<String>,
     /// Words to look for in id and message, among the last 500.
     q: Option<String>,
+    /// By what they are sorted, among the last 500; newest first unless told.
+    sort: Option<Order>,
+    /// Which way; the largest first unless told.
+    dir: Option<Dir>,
     #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
     offset: Option<u32>,
@@ -164,6 +169,8 @@ fn list(call: &Call) -> Result<Answer> {
         status: query.status,
         kind: query.kind,
         words: query.q.unwrap_or_default(),
+        order: query.sort.unwrap_or_default(),
+        dir: query.dir,
         limit: bounded(query.limit, 50, 500)?,
         offset: query.offset.unwrap_or(0),
     };

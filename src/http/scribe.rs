@@ -9,14 +9,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::events::feed::Feed;
-use super::server::{Say, Server};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::Roster;
 use crate::ops::executions::{Begun, Executor, Order, Told};
-use crate::ops::runs::Shown;
+use crate::run::Event;
 
 /// Most executions that wait to be written down; more are refused.
 const QUEUE: usize = 4_096;
@@ -25,14 +25,90 @@ const BATCH: usize = 512;
 /// How long the thread waits before it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Takes what the server has to say about itself.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What is told of an execution; how that is shown is not the business of who writes it down.
+pub(super) enum Heard {
+    /// It has begun.
+    Began(Begun),
+    /// Something happened.
+    Event(Event),
+    /// A piece of an answer came from an agent.
+    Piece { agent: String, piece: String },
+    /// It is over, or was refused.
+    Over(Result<Begun>),
+}
+
 /// Where an execution is told about.
-type Teller = oneshot::Sender<Result<Shown>>;
+enum Teller {
+    /// When it has begun.
+    First(oneshot::Sender<Result<Begun>>),
+    /// When it is over.
+    Last(oneshot::Sender<Result<Begun>>),
+    /// All that happens, with how many events were told.
+    All(UnboundedSender<Heard>, usize),
+}
+
+impl Teller {
+    /// Tells that it has begun.
+    fn began(self, begun: Begun) -> Open {
+        match self {
+            Teller::First(teller) => {
+                let rest = begun.rest();
+                let _ = teller.send(Ok(begun));
+                Open {
+                    begun: rest,
+                    teller: None,
+                }
+            }
+            Teller::All(teller, _) => {
+                let _ = teller.send(Heard::Began(begun.clone()));
+                let teller = Some(Teller::All(teller, begun.events().len()));
+                Open { begun, teller }
+            }
+            teller => Open {
+                begun,
+                teller: Some(teller),
+            },
+        }
+    }
+
+    /// Tells what happens on the way.
+    fn tell(&mut self, told: &Told<'_>) {
+        let Teller::All(teller, events) = self else {
+            return;
+        };
+        let heard = match told {
+            Told::Event(event) => {
+                *events += 1;
+                Heard::Event((*event).clone())
+            }
+            Told::Piece(piece) => Heard::Piece {
+                agent: piece.agent.to_string(),
+                piece: piece.piece.to_string(),
+            },
+        };
+        // Who is gone is told nothing, and what was begun goes on.
+        let _ = teller.send(heard);
+    }
+
+    /// Tells how it ended.
+    fn over(mut self, ended: Result<Begun>) {
+        if let (Teller::All(_, told), Ok(begun)) = (&self, &ended) {
+            let new = begun.events().iter().skip(*told);
+            new.for_each(|event| self.tell(&Told::Event(event)));
+        }
+        match self {
+            Teller::First(teller) | Teller::Last(teller) => drop(teller.send(ended)),
+            Teller::All(teller, _) => drop(teller.send(Heard::Over(ended))),
+        }
+    }
+}
 
 /// What somebody wishes to have executed.
 struct Wish {
     order: Order,
-    /// Whether who wishes it waits until it is over.
-    waits: bool,
     teller: Teller,
 }
 
@@ -66,24 +142,30 @@ pub(super) struct Scribe {
 }
 
 impl Scribe {
-    /// Begins to write.
-    pub(super) fn begin(server: &Server, executor: Executor) -> Result<Scribe> {
+    /// Begins to write, with some threads beside it that wait for answers.
+    pub(super) fn begin(
+        executor: Executor,
+        jobs: usize,
+        roster: &Arc<Roster>,
+        feed: &Arc<Feed>,
+        say: &Say,
+    ) -> Result<Scribe> {
         let (sender, wishes) = sync_channel(QUEUE);
         let under_way = Arc::new(AtomicUsize::new(0));
         let crew = Arc::new(Crew::default());
         let mut threads = Vec::new();
-        for _ in 0..server.options.jobs.max(1) {
+        for _ in 0..jobs.max(1) {
             let (crew, under_way) = (Arc::clone(&crew), Arc::clone(&under_way));
-            let (feed, say) = (Arc::clone(&server.feed), Arc::clone(&server.say));
+            let (feed, say) = (Arc::clone(feed), Arc::clone(say));
             let executor = executor.another()?;
             let work = move || answer(executor, &crew, &feed, &say, &under_way);
             threads.push(begin("cleo-answer", work)?);
         }
         let writing = Writing {
             executor,
-            roster: Arc::clone(&server.roster),
-            feed: Arc::clone(&server.feed),
-            say: Arc::clone(&server.say),
+            roster: Arc::clone(roster),
+            feed: Arc::clone(feed),
+            say: Arc::clone(say),
             crew: Arc::clone(&crew),
             under_way: Arc::clone(&under_way),
             ending: Vec::new(),
@@ -102,21 +184,32 @@ impl Scribe {
         &self,
         order: Order,
         waits: bool,
-    ) -> Result<oneshot::Receiver<Result<Shown>>> {
+    ) -> Result<oneshot::Receiver<Result<Begun>>> {
         let (teller, told) = oneshot::channel();
-        let wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = wishes.as_ref().ok_or_else(super::respond::busy)?;
-        self.under_way.fetch_add(1, Ordering::SeqCst);
-        let wish = Wish {
-            order,
-            waits,
-            teller,
+        let teller = match waits {
+            true => Teller::Last(teller),
+            false => Teller::First(teller),
         };
+        self.send(Wish { order, teller })?;
+        Ok(told)
+    }
+
+    /// Has something executed, and tells all that happens until it is over.
+    pub(super) fn follow(&self, order: Order) -> Result<UnboundedReceiver<Heard>> {
+        let (teller, told) = unbounded_channel();
+        let teller = Teller::All(teller, 0);
+        self.send(Wish { order, teller })?;
+        Ok(told)
+    }
+
+    fn send(&self, wish: Wish) -> Result<()> {
+        let wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = wishes.as_ref().ok_or_else(super::fault::busy)?;
+        self.under_way.fetch_add(1, Ordering::SeqCst);
         sender.try_send(wish).map_err(|_| {
             self.under_way.fetch_sub(1, Ordering::SeqCst);
-            super::respond::busy()
-        })?;
-        Ok(told)
+            super::fault::busy()
+        })
     }
 
     /// Takes no more, and waits until all is over; says whether it was in time.
@@ -196,15 +289,15 @@ impl Writing {
         let mut asked = Vec::with_capacity(wished.len());
         for wish in wished {
             orders.push(wish.order);
-            asked.push((wish.waits, wish.teller));
+            asked.push(wish.teller);
         }
         match self.executor.advance(&self.roster, &ending, &orders) {
             Ok((ended, begun)) => {
                 for (begun, teller) in ended.into_iter().zip(tellers) {
-                    self.over(teller, || Ok(begun.shown()));
+                    self.over(teller, Ok(begun));
                 }
-                for (begun, (waits, teller)) in begun.into_iter().zip(asked) {
-                    self.began(begun, waits, teller);
+                for (begun, teller) in begun.into_iter().zip(asked) {
+                    self.began(begun, teller);
                 }
             }
             Err(error) => self.failed(&error, ending, tellers, asked),
@@ -212,21 +305,14 @@ impl Writing {
         self.feed.wake();
     }
 
-    fn began(&mut self, begun: Result<Begun>, waits: bool, teller: Teller) {
-        let begun = match begun {
-            Ok(begun) => begun,
-            Err(error) => return self.over(Some(teller), || Err(error)),
+    fn began(&mut self, begun: Result<Begun>, teller: Teller) {
+        let open = match begun {
+            Ok(begun) => teller.began(begun),
+            Err(error) => return self.over(Some(teller), Err(error)),
         };
-        let teller = match waits {
-            true => Some(teller),
-            false => {
-                let _ = teller.send(Ok(begun.shown()));
-                None
-            }
-        };
-        match self.executor.ends_alone(&begun) {
-            true => self.ending.push(Open { begun, teller }),
-            false => self.crew.take(Open { begun, teller }),
+        match self.executor.ends_alone(&open.begun) {
+            true => self.ending.push(open),
+            false => self.crew.take(open),
         }
     }
 
@@ -237,22 +323,24 @@ impl Writing {
         error: &Error,
         ending: Vec<Begun>,
         tellers: Vec<Option<Teller>>,
-        asked: Vec<(bool, Teller)>,
+        asked: Vec<Teller>,
     ) {
         (self.say)(&format!("executions could not be written: {error}"));
+        // The agents may have been seen as that transaction would have left them.
+        self.roster.forget();
         for (begun, teller) in ending.into_iter().zip(tellers) {
             self.crew.take(Open { begun, teller });
         }
-        for (_, teller) in asked {
+        for teller in asked {
             let again = Error::new(error.code, error.message.clone());
-            self.over(Some(teller), || Err(again));
+            self.over(Some(teller), Err(again));
         }
     }
 
-    fn over(&self, teller: Option<Teller>, told: impl FnOnce() -> Result<Shown>) {
+    fn over(&self, teller: Option<Teller>, told: Result<Begun>) {
         self.under_way.fetch_sub(1, Ordering::SeqCst);
         if let Some(teller) = teller {
-            let _ = teller.send(told());
+            teller.over(told);
         }
     }
 }
@@ -288,12 +376,15 @@ impl Crew {
 
 /// Waits for one answer after the other.
 fn answer(mut executor: Executor, crew: &Crew, feed: &Feed, say: &Say, under_way: &AtomicUsize) {
-    while let Some(Open { begun, teller }) = crew.next() {
+    while let Some(Open { begun, mut teller }) = crew.next() {
         let id = begun.run().id.clone();
         let user = begun.run().user.clone();
         let done = executor.finish(begun, &mut |told| {
-            if let Told::Piece(piece) = told {
-                feed.piece(&user, &piece);
+            if let Told::Piece(piece) = &told {
+                feed.piece(&user, piece);
+            }
+            if let Some(teller) = &mut teller {
+                teller.tell(&told);
             }
         });
         if let Err(error) = &done {
@@ -302,7 +393,7 @@ fn answer(mut executor: Executor, crew: &Crew, feed: &Feed, say: &Say, under_way
         under_way.fetch_sub(1, Ordering::SeqCst);
         feed.wake();
         if let Some(teller) = teller {
-            let _ = teller.send(done);
+            teller.over(done);
         }
     }
 }

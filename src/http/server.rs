@@ -2,20 +2,21 @@
 //! what happens.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use super::events::feed::Feed;
-use super::guard::rate::Rates;
 use super::keys::Keys;
 use super::pages::Pages;
 use super::pool::{Lent, Pool};
-use super::scribe::Scribe;
+use super::rate::Rates;
+use super::scribe::{Say, Scribe};
+use super::work::drawn::Drawn;
 use crate::config::Settings;
 use crate::error::Result;
-use crate::ops::agents::Roster;
+use crate::ops::agents::{Roster, View};
 use crate::ops::answers::Answerers;
 use crate::ops::executions;
 use crate::ops::tokens::Tokens;
@@ -73,9 +74,6 @@ impl Default for Options {
     }
 }
 
-/// Takes what the server has to say about itself.
-pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// What all calls share.
 pub struct Server {
     pub(super) surroundings: Surroundings,
@@ -87,6 +85,7 @@ pub struct Server {
     agencies: Pool<SqliteAgency>,
     pub(super) roster: Arc<Roster>,
     pub(super) memory: Mutex<Memory>,
+    pub(super) drawn: Mutex<Drawn>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -94,7 +93,7 @@ pub struct Server {
     pub(super) feed: Arc<Feed>,
     pub(super) pages: Pages,
     pub(super) say: Say,
-    scribe: OnceLock<Scribe>,
+    pub(super) scribe: Scribe,
 }
 
 impl Server {
@@ -118,7 +117,9 @@ impl Server {
         let feed = Feed::begin(&workspace)?;
         let roster = Arc::new(Roster::new(workspace.clone()));
         let executor = executions::Executor::open(&surroundings, routing)?;
-        let server = Arc::new(Server {
+        let say: Say = Arc::new(say);
+        let scribe = Scribe::begin(executor, options.jobs, &roster, &feed, &say)?;
+        Ok(Arc::new(Server {
             tokens: Mutex::new(Tokens::of(&surroundings)?),
             rates: Rates::new(options.rate),
             calls: Arc::new(Semaphore::new(options.max_calls)),
@@ -126,9 +127,10 @@ impl Server {
             contexts: Pool::new(),
             agencies: Pool::new(),
             memory: Mutex::new(Memory::default()),
+            drawn: Mutex::default(),
             pages: Pages::embedded(),
-            say: Arc::new(say),
-            scribe: OnceLock::new(),
+            say,
+            scribe,
             surroundings,
             settings,
             workspace,
@@ -136,10 +138,7 @@ impl Server {
             roster,
             feed,
             options,
-        });
-        let scribe = Scribe::begin(&server, executor)?;
-        let _ = server.scribe.set(scribe);
-        Ok(server)
+        }))
     }
 
     /// Lends the open store of agents.
@@ -148,9 +147,9 @@ impl Server {
         self.agencies.lend(|| SqliteAgency::open_or_create(&path))
     }
 
-    /// Returns who writes executions down.
-    pub(super) fn scribe(&self) -> Result<&Scribe> {
-        self.scribe.get().ok_or_else(super::respond::busy)
+    /// Returns the agents of a user, or all.
+    pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
+        self.roster.current(&mut *self.agency()?, user)
     }
 
     /// Says whether the server answers this machine only.
@@ -171,6 +170,6 @@ impl Server {
 
     /// Waits until all executions have ended; says whether they have within the time.
     pub(super) fn settle(&self, time: Duration) -> bool {
-        self.scribe.get().is_none_or(|scribe| scribe.end(time))
+        self.scribe.end(time)
     }
 }

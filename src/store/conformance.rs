@@ -7,9 +7,11 @@ mod search;
 mod tasks;
 mod work;
 
+use std::collections::HashMap;
+
 use super::{
-    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
-    TaskTally, Transaction, Verification,
+    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, SpawnVerdict, Stamp,
+    Store, TaskTally, Transaction, Verification,
 };
 use crate::claim::{Claim, Lease};
 use crate::gate::Gates;

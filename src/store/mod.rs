@@ -15,7 +15,7 @@ mod sessions;
 pub mod sqlite;
 mod verifications;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
@@ -288,6 +288,9 @@ pub trait Spawns {
     /// Reads the latest spawn of a task.
     fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
 
+    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
+
     /// Finds the task that an output file was given to.
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
 
@@ -317,6 +320,9 @@ pub trait Links {
 pub trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
+
+    /// Reads the gates of tasks, whose ids are sorted; those that have none set are left out.
+    fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>>;
 
     /// Writes the gates of a task; what that changes is recorded in the log.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
@@ -355,6 +361,15 @@ pub struct SpawnRecord {
     pub output_digest: Option<String>,
     /// Who completed the task although it did not verify, and when.
     pub forced: Option<String>,
+}
+
+/// What came of a spawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpawnVerdict {
+    /// Whether its output was found to hold.
+    pub is_verified: bool,
+    /// Whether somebody completed the task although it did not.
+    pub is_forced: bool,
 }
 
 /// A task and a manifest entry that belong together.

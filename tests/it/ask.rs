@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use crate::server::{Answer, Server, nobody};
 use crate::world::{TestWorkspace, document};
 
-const NAME: &str = "document_summarizer_agent";
+pub(crate) const NAME: &str = "document_summarizer_agent";
 
-fn well(result: &str) -> Answer {
+pub(crate) fn well(result: &str) -> Answer {
     let body = json!({"request_id": "ID", "agent_name": NAME, "status": "success",
         "output": {"result": result}, "error": null});
     Answer::Worker(body.to_string())
 }
 
 /// Registers a worker under a name, with what it is asked for and how it is reached.
-fn register(workspace: &TestWorkspace, name: &str, intent: &str, more: &str) {
+pub(crate) fn register(workspace: &TestWorkspace, name: &str, intent: &str, more: &str) {
     let line = format!("agents register {name} --intent {intent} --timeout-ms 60000 {more}");
     workspace.ok(&line);
 }
@@ -43,7 +43,7 @@ fn asks(workspace: &TestWorkspace, words: &[&str]) -> Value {
     reply
 }
 
-fn steps(steps: &[(u64, &str, &str, &str)]) -> String {
+pub(crate) fn steps(steps: &[(u64, &str, &str, &str)]) -> String {
     let step = |(id, agent, intent, source): &(u64, &str, &str, &str)| json!({"step_id": id, "agent": agent, "intent": intent, "input_source": source});
     json!({"steps": steps.iter().map(step).collect::<Vec<_>>()}).to_string()
 }
@@ -451,7 +451,7 @@ fn d_15_queries_at_the_same_time_do_not_mix() {
 }
 
 /// A model that says these things, one after the other, piece by piece where there is more than one.
-fn says(text: &str) -> Answer {
+pub(crate) fn says(text: &str) -> Answer {
     let body = json!({"model": "m-1", "choices": [{"message": {"content": text},
         "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
     Answer::Whole(200, "", body.to_string())
@@ -462,14 +462,14 @@ fn piece(text: &str) -> String {
     format!("data: {event}\n\n")
 }
 
-fn streamed(texts: &[&str]) -> Answer {
+pub(crate) fn streamed(texts: &[&str]) -> Answer {
     let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
     let mut pieces: Vec<String> = texts.iter().map(|text| piece(text)).collect();
     pieces.push(format!("data: {end}\n\n"));
     Answer::Pieces("Content-Type: text/event-stream\r\n", pieces)
 }
 
-fn with_model(workspace: TestWorkspace, server: &Server) -> TestWorkspace {
+pub(crate) fn with_model(workspace: TestWorkspace, server: &Server) -> TestWorkspace {
     workspace
         .env("CLEO_LLM_PROVIDER", "openai-chat")
         .env("CLEO_LLM_BASE_URL", &server.url)

@@ -1,94 +1,14 @@
 //! `cleo serve` as a process: several on one workspace beside commands, callers that are slow or talk
 //! nonsense, and an end that loses nothing.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use serde_json::{Value, json};
+use nix::sys::signal::Signal;
+use serde_json::json;
 
-use crate::server::{Answer, Server};
-use crate::world::{CLEO, TestWorkspace};
-
-/// A server that runs.
-struct Served {
-    process: Child,
-    address: String,
-}
-
-impl Served {
-    fn start(workspace: &TestWorkspace, options: &[&str]) -> Served {
-        let mut command = workspace.surround(Command::new(CLEO));
-        command
-            .args(["serve", "--port", "0", "--json"])
-            .args(options);
-        // Executions are told apart by when they began.
-        command.env_remove("CLEO_NOW");
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let reply: Value = serde_json::from_str(&line).unwrap();
-        let address = reply["result"]["server"]["address"]
-            .as_str()
-            .unwrap()
-            .to_string();
-        Served { process, address }
-    }
-
-    /// Sends bytes and returns all that is answered.
-    fn raw(&self, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let _ = stream.write_all(bytes);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
-    }
-
-    fn get(&self, path: &str) -> Value {
-        let head = format!(
-            "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
-            self.address
-        );
-        body(&self.raw(head.as_bytes()))
-    }
-
-    fn post(&self, path: &str, body_json: &Value) -> Value {
-        let text = body_json.to_string();
-        let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n\r\n{text}",
-            self.address,
-            text.len()
-        );
-        body(&self.raw(request.as_bytes()))
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.process.id().try_into().unwrap()), signal).unwrap();
-    }
-
-    /// Waits for the end and says whether it was a good one.
-    fn ended(&mut self) -> bool {
-        self.process.wait().unwrap().success()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn body(answer: &str) -> Value {
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-    serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
-}
+use crate::served::{Served, body};
+use crate::world::TestWorkspace;
 
 #[test]
 fn what_was_acknowledged_is_carried_out_when_the_server_ends() {
@@ -226,29 +146,4 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
     workspace.ok(&format!("serve token revoke {id}"));
     assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
     workspace.refused(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
-}
-
-#[test]
-fn a_query_is_answered_by_the_worker_that_was_registered() {
-    let worker = Server::start(&[Answer::Worker(
-        r#"{"request_id":"ID","status":"success","output":{"result":"R1"},"error":null}"#.into(),
-    )]);
-    let workspace = TestWorkspace::new();
-    let register = "agents register document_summarizer_agent --intent summary.create --endpoint";
-    workspace.ok(&format!("{register} {}", worker.url));
-    let server = Served::start(&workspace, &[]);
-    let reply = server.post("/query", &json!({"query": "Summarize X"}));
-    assert_eq!(
-        reply["answer"],
-        "Based on the tools, here is what I found: R1"
-    );
-    let used = json!([{"name": "document_summarizer_agent", "intent": "summary.create", "status": "success"}]);
-    assert_eq!(reply["used_agents"], used);
-    assert_eq!(
-        reply["intermediate_results"]["step_0"]["output"]["result"],
-        "R1"
-    );
-    assert_eq!(reply["error"], json!(null));
-    let registry = server.get("/api/agents/registry");
-    assert_eq!(registry[0]["endpoint"], worker.url.as_str());
 }

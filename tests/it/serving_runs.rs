@@ -1,69 +1,16 @@
 //! Runs that are begun over HTTP: they are processes of their own and outlive the server.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::served::Served;
 use crate::world::TestWorkspace;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 /// Longest that anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A server in a process of its own.
-struct Served {
-    process: Child,
-    address: String,
-}
-
-impl Served {
-    fn begin(workspace: &TestWorkspace) -> Served {
-        let mut command = workspace.command(&["serve", "--port", "0", "--json"]);
-        let command = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let address = told["result"]["server"]["address"]
-            .as_str()
-            .unwrap()
-            .to_string();
-        Served { process, address }
-    }
-
-    fn call(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let (body, address) = (body.to_string(), &self.address);
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// A workspace whose agents do nothing before the file `go` is there.
 fn waiting() -> TestWorkspace {
@@ -92,41 +39,41 @@ fn ended(workspace: &TestWorkspace, run: &str) -> Value {
 #[test]
 fn a_run_goes_on_when_its_server_is_killed() {
     let workspace = waiting();
-    let mut server = Served::begin(&workspace);
-    let (status, told) = server.call("POST", "/api/runs", json!({"epic": "T1", "jobs": 2}));
+    let mut server = Served::start(&workspace, &[]);
+    let (status, told) = server.call("POST", "/api/runs", &json!({"epic": "T1", "jobs": 2}));
     assert_eq!(status, 202, "{told}");
     assert_eq!(told["command"], "cleo run --epic=T1 --jobs=2");
     let run = told["run"]["id"].as_str().unwrap().to_string();
-    let (_, shown) = server.call("GET", &format!("/api/runs/{run}"), json!({}));
+    let (_, shown) = server.call("GET", &format!("/api/runs/{run}"), &json!({}));
     assert_eq!(
         (&shown["run"]["status"], &shown["options"]["jobs"]),
         (&json!("running"), &json!(2))
     );
-    let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", json!({}));
+    let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", &json!({}));
     assert_eq!(graph["counts"]["running"], 1);
     server.process.kill().unwrap();
     server.process.wait().unwrap();
     workspace.write("go", "");
     assert_eq!(ended(&workspace, &run)["status"], "completed");
-    let other = Served::begin(&workspace);
-    let (_, graph) = other.call("GET", "/api/work/graph?epic=T1", json!({}));
+    let other = Served::start(&workspace, &[]);
+    let (_, graph) = other.call("GET", "/api/work/graph?epic=T1", &json!({}));
     assert_eq!(graph["counts"]["verified"], 4);
 }
 
 #[test]
 fn a_run_is_given_up_and_gone_on_with_over_http() {
     let workspace = waiting();
-    let server = Served::begin(&workspace);
-    let (status, told) = server.call("POST", "/api/runs", json!({"tasks": ["T2"]}));
+    let server = Served::start(&workspace, &[]);
+    let (status, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
     assert_eq!(status, 202, "{told}");
     let run = told["run"]["id"].as_str().unwrap().to_string();
-    let (status, told) = server.call("POST", &format!("/api/runs/{run}/cancel"), json!({}));
+    let (status, told) = server.call("POST", &format!("/api/runs/{run}/cancel"), &json!({}));
     assert_eq!((status, &told["run"]["status"]), (202, &json!("cancelled")));
     workspace.write("go", "");
-    let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), json!({}));
+    let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), &json!({}));
     assert_eq!((status, &told["run"]["id"]), (202, &json!(run)), "{told}");
     assert_eq!(ended(&workspace, &run)["status"], "completed");
-    let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), json!({}));
+    let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), &json!({}));
     assert_eq!(
         (status, &told["error"]["code"]),
         (409, &json!("E_STATUS_REFUSED"))
@@ -136,7 +83,7 @@ fn a_run_is_given_up_and_gone_on_with_over_http() {
 #[test]
 fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
     let workspace = waiting();
-    let server = Served::begin(&workspace);
+    let server = Served::start(&workspace, &[]);
     for (wish, status, code) in [
         (json!({"tasks": ["T99"]}), 404, "E_TASK_NOT_FOUND"),
         (json!({}), 400, "E_USAGE"),
@@ -148,7 +95,7 @@ fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
         ),
         (json!({"tasks": ["T2"], "jobs": 0}), 400, "E_USAGE"),
     ] {
-        let (told, error) = server.call("POST", "/api/runs", wish.clone());
+        let (told, error) = server.call("POST", "/api/runs", &wish);
         assert_eq!(
             (told, error["error"]["code"].as_str()),
             (status, Some(code)),
@@ -156,8 +103,8 @@ fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
         );
     }
     let wish = json!({"epic": "T1", "dryRun": true});
-    let (status, told) = server.call("POST", "/api/runs", wish);
+    let (status, told) = server.call("POST", "/api/runs", &wish);
     assert_eq!((status, told["total"].as_u64()), (200, Some(5)), "{told}");
-    let (_, runs) = server.call("GET", "/api/runs", json!({}));
+    let (_, runs) = server.call("GET", "/api/runs", &json!({}));
     assert_eq!(runs["total"], 0);
 }

@@ -7,19 +7,19 @@ use crate::task::draft::check_text;
 
 /// Checks the whole of an agent.
 pub(super) fn check(agent: &Agent) -> Result<()> {
-    check_name(&agent.name)?;
+    check_name(&agent.name).map_err(|error| error.in_field("name"))?;
     for (field, text) in [
         ("description", &agent.description),
         ("objective", &agent.objective),
         ("prompt", &agent.prompt),
     ] {
-        check_text(field, text)?;
+        check_text(field, text).map_err(|error| error.in_field(field))?;
     }
     for (field, word, max) in [("model", &agent.model, 100), ("icon", &agent.icon, 50)] {
-        check_word(field, word, max)?;
+        check_word(field, word, max).map_err(|error| error.in_field(field))?;
     }
     check_numbers(agent)?;
-    check_color(&agent.color)?;
+    check_color(&agent.color).map_err(|error| error.in_field("color"))?;
     check_connection(agent)
 }
 
@@ -52,7 +52,8 @@ fn check_numbers(agent: &Agent) -> Result<()> {
             agent.temperature
         );
         let right = if agent.temperature > 2.0 { "2" } else { "0" };
-        return Err(invalid(message).instead(agent.temperature.to_string(), right));
+        let error = invalid(message).instead(agent.temperature.to_string(), right);
+        return Err(error.in_field("temperature"));
     }
     let rounded = (agent.temperature * 100.0).round() / 100.0;
     if (agent.temperature - rounded).abs() > 1e-9 {
@@ -60,21 +61,24 @@ fn check_numbers(agent: &Agent) -> Result<()> {
             "the temperature is {}; it has at most two decimals",
             agent.temperature
         );
-        return Err(invalid(message).instead(agent.temperature.to_string(), rounded.to_string()));
+        let error = invalid(message).instead(agent.temperature.to_string(), rounded.to_string());
+        return Err(error.in_field("temperature"));
     }
     if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
         let message = format!(
             "maxTokens is {}; it goes from 1 to 1000000",
             agent.max_tokens
         );
-        return Err(invalid(message).instead(agent.max_tokens.to_string(), "4000"));
+        let error = invalid(message).instead(agent.max_tokens.to_string(), "4000");
+        return Err(error.in_field("max_tokens"));
     }
     if !(1..=600_000).contains(&agent.timeout_ms) {
         let message = format!(
             "timeoutMs is {}; it goes from 1 to 600000",
             agent.timeout_ms
         );
-        return Err(invalid(message).instead(agent.timeout_ms.to_string(), "5000"));
+        let error = invalid(message).instead(agent.timeout_ms.to_string(), "5000");
+        return Err(error.in_field("timeout_ms"));
     }
     Ok(())
 }
@@ -94,18 +98,20 @@ fn check_connection(agent: &Agent) -> Result<()> {
         ("healthcheck", &agent.healthcheck),
     ] {
         if let Some(address) = address {
-            check_address(field, address)?;
+            check_address(field, address).map_err(|error| error.in_field(field))?;
         }
     }
     match agent.kind {
         Kind::Http if agent.endpoint.is_none() => Err(invalid(
             "an http worker needs an endpoint, such as http://127.0.0.1:9000/run",
-        )),
+        )
+        .in_field("endpoint")),
         Kind::Cli if agent.command.first().is_none_or(String::is_empty) => Err(invalid(
             "a cli worker needs a command, such as [\"python3\", \"worker.py\"]",
-        )),
+        )
+        .in_field("command")),
         _ if agent.command.iter().any(|part| part.contains('\0')) => {
-            Err(invalid("the command holds a NUL character"))
+            Err(invalid("the command holds a NUL character").in_field("command"))
         }
         _ => Ok(()),
     }

@@ -44,7 +44,10 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
     let shown = agents::register(&surroundings, draft, false, &terms)?.shown;
     let status = match dry_run {
         true => StatusCode::OK,
-        false => StatusCode::CREATED,
+        false => {
+            call.server.roster.forget();
+            StatusCode::CREATED
+        }
     };
     kept(status, shown)
 }
@@ -70,7 +73,13 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("agents.update");
     match agents::update(&surroundings, call.part("id"), draft(fields)?, &terms) {
         Err(error) if error.code == Code::StatusRefused => changed(call, &error),
-        done => kept(StatusCode::OK, done?),
+        done => {
+            let done = done?;
+            if !dry_run {
+                call.server.roster.forget();
+            }
+            kept(StatusCode::OK, done)
+        }
     }
 }
 
@@ -120,6 +129,7 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
     let fields: Map<String, Value> = call.body().map_err(invalid)?;
     let surroundings = call.surroundings("agents.register");
     let done = agents::register(&surroundings, draft(fields)?, true, &terms(call, true))?;
+    call.server.roster.forget();
     Answer::ok(&Registered {
         success: true,
         agent_id: done.shown.agent.id,
@@ -130,7 +140,7 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
 /// Which agents of the moment go.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Sweeping {
     /// Only those whose id says that they are older than 30 minutes.
     older_than: bool,
@@ -169,6 +179,7 @@ pub(super) fn cleanup(call: &Call) -> Result<Answer> {
         false => Sweep::All,
     };
     let cleaned = agents::cleanup(&surroundings, sweep)?;
+    call.server.roster.forget();
     Answer::ok(&Cleaned {
         success: true,
         message: format!("Cleaned up {} runtime agents", cleaned.removed),
@@ -198,6 +209,7 @@ pub(super) fn remove(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("agents.remove");
     let id = call.part("id");
     let removed = agents::remove(&surroundings, id, &terms(call, true))?;
+    call.server.roster.forget();
     Answer::ok(&Removed {
         success: true,
         executions: agents::executions(&surroundings, id, call.only())?,

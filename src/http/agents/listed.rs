@@ -218,7 +218,7 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
         let command = words.collect::<Vec<_>>().join(" ");
         Entry {
             command: Some(command).filter(|command| !command.is_empty()),
-            name: agent.id,
+            name: agent.name,
             description: agent.description,
             intents: agent.intents,
             kind: agent.kind,
@@ -237,7 +237,7 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
     match (is_program, call.is_signed_in()) {
         (true, true) => registry(call),
         (true, false) => Err(guard::unauthorized("a token is needed here")),
-        (false, is_in) => pages::page(&call.server, &call.uri, is_in),
+        (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
     }
 }
 

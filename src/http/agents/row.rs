@@ -153,6 +153,9 @@ pub(in crate::http) fn draft(mut fields: Map<String, Value>) -> Result<Draft> {
     });
     Draft::from_value(Value::Object(fields)).map_err(|error| {
         // What is no agent at all is told as what is wrong with one.
-        Error::new(Code::AgentInvalid, error.message)
+        Error {
+            code: Code::AgentInvalid,
+            ..error
+        }
     })
 }

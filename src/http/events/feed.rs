@@ -1,18 +1,15 @@
 //! Who listens, and the thread that tells them.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
-use tokio::sync::mpsc::{Sender, channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::Since;
 use super::frame::{Frame, Kind, Kinds, Place};
 use super::source::Source;
-use super::stream::Stream;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::Piece;
@@ -30,6 +27,17 @@ const REST: Duration = Duration::from_millis(10);
 const QUEUE: usize = 256;
 /// Most who listen.
 const LISTENERS: usize = 2_000;
+
+/// From where on events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// The last ones that there are, and from now on.
+    Recent,
+    /// From now on.
+    Now,
+    /// After a place.
+    Place(Place),
+}
 
 /// Tells what happens to all who listen.
 pub(in crate::http) struct Feed {
@@ -110,12 +118,12 @@ impl Feed {
         only: Option<String>,
         kinds: Kinds,
         since: Since,
-    ) -> Result<Stream> {
+    ) -> Result<(Vec<Bytes>, Receiver<Bytes>)> {
         let (sender, comes) = channel(QUEUE);
         let end = {
             let mut state = self.state();
             if state.is_closed || state.listeners.len() >= LISTENERS {
-                return Err(crate::http::respond::busy());
+                return Err(crate::http::fault::busy());
             }
             state.listeners.push(Listener {
                 sender,
@@ -125,7 +133,7 @@ impl Feed {
             state.place
         };
         let missed = self.missed(since, end, only.as_deref(), &kinds)?;
-        Ok(Stream::new(missed, comes))
+        Ok((missed, comes))
     }
 
     /// Reads what somebody missed up to a place.
@@ -135,7 +143,7 @@ impl Feed {
         end: Place,
         only: Option<&str>,
         kinds: &Kinds,
-    ) -> Result<VecDeque<Bytes>> {
+    ) -> Result<Vec<Bytes>> {
         let from = match since {
             Since::Now => end,
             Since::Recent => Place {
@@ -161,12 +169,12 @@ impl Feed {
         if is_foreign {
             place = end;
         }
-        let mut missed = VecDeque::new();
+        let mut missed = Vec::new();
         let hello = json!({"id": place.to_string(), "replayed": place != end});
-        missed.push_back(Frame::new(Kind::Stream, "hello", Some(&place), &hello).bytes);
+        missed.push(Frame::new(Kind::Stream, "hello", Some(&place), &hello).bytes);
         if gap || is_foreign {
             let reset = json!({"reason": "gap"});
-            missed.push_back(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
+            missed.push(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
         }
         if place == end {
             return Ok(missed);

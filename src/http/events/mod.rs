@@ -11,24 +11,17 @@ mod stream;
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
-use serde::Deserialize;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::Receiver;
 
 use super::answer::Answer;
 use super::call::Call;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use frame::{Kinds, Place};
-
-/// From where on events are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Since {
-    /// The last ones that there are, and from now on.
-    Recent,
-    /// From now on.
-    Now,
-    /// After a place.
-    Place(Place),
-}
+use feed::Since;
+use frame::{Frame, Kind, Kinds};
+use stream::Stream;
 
 /// What somebody wants to hear.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -43,13 +36,28 @@ struct Wanted {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/events", |_| Err(super::respond::busy()))
+        Route::get("/api/events", |_| Err(super::fault::busy()))
             .about("Tells what happens while it happens, as server-sent events")
             .tag("events")
             .query::<Wanted>()
             .sends(200, "text/event-stream")
             .waiting(listen),
     ]
+}
+
+/// Writes an event that nobody can go on from.
+pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
+    Frame::new(Kind::Stream, name, None, data).bytes
+}
+
+/// Answers with events that come by and by, the first ones at once.
+pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>) -> Answer {
+    Answer::stream(
+        "text/event-stream",
+        Body::new(Stream::new(first.into(), comes)),
+    )
+    .header(CACHE_CONTROL, "no-store")
+    .header(HeaderName::from_static("x-accel-buffering"), "no")
 }
 
 fn listen(call: Call) -> Promise {
@@ -59,12 +67,10 @@ fn listen(call: Call) -> Promise {
         // What was missed is read from the disk, so not here, where all wait.
         let subscribed =
             tokio::task::spawn_blocking(move || feed.subscribe(only, kinds, since)).await;
-        let stream = subscribed.map_err(|cause| {
+        let (missed, comes) = subscribed.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
-        Ok(Answer::stream("text/event-stream", Body::new(stream))
-            .header(CACHE_CONTROL, "no-store")
-            .header(HeaderName::from_static("x-accel-buffering"), "no"))
+        Ok(stream(missed, comes))
     })
 }
 

@@ -246,7 +246,7 @@ fn shapes() -> Vec<(String, Value)> {
     let text = json!({"type": "string"});
     let object = |fields: Value, required: Value| json!({"type": "object", "properties": fields, "required": required});
     let success = object(
-        json!({"success": {"const": false}, "error": text, "code": text, "fix": text}),
+        json!({"success": {"const": false}, "error": text, "code": text, "fix": text, "field": text}),
         json!(["success", "error"]),
     );
     let message = object(

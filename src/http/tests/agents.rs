@@ -3,6 +3,7 @@ use serde_json::json;
 use super::{World, minutes_ago};
 use crate::ops::tokens::Scope;
 
+/// A0-1.
 #[test]
 fn a_fresh_server_knows_the_four_that_are_always_there() {
     let told = World::new().get("/api/agents/sync").with(200);
@@ -28,6 +29,7 @@ fn a_fresh_server_knows_the_four_that_are_always_there() {
     assert!(told["agents"][1].get("prompt").is_none());
 }
 
+/// A0-6.
 #[test]
 fn an_agent_of_the_moment_wins_what_fits_it_better_and_goes_with_the_cleanup() {
     let world = World::new();
@@ -46,6 +48,7 @@ fn an_agent_of_the_moment_wins_what_fits_it_better_and_goes_with_the_cleanup() {
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
 }
 
+/// A0-12.
 #[test]
 fn ids_of_the_moment_are_minted_or_plain_and_never_those_of_others() {
     let world = World::new();
@@ -70,6 +73,7 @@ fn ids_of_the_moment_are_minted_or_plain_and_never_those_of_others() {
     assert_eq!(again.with(200)["recreated"], true);
 }
 
+/// A0-14.
 #[test]
 fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
     let world = World::new();
@@ -85,6 +89,7 @@ fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 6);
 }
 
+/// A0-13.
 #[test]
 fn an_agent_that_is_paused_is_passed_over_from_the_next_message_on() {
     let world = World::new();
@@ -110,6 +115,7 @@ fn an_agent_that_is_paused_is_passed_over_from_the_next_message_on() {
     );
 }
 
+/// A0-16.
 #[test]
 fn who_was_registered_first_wins_a_tie() {
     let world = World::new();
@@ -180,7 +186,11 @@ fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
         let mut agent = json!({"id": "bad", "name": "Bad", "prompt": "p"});
         agent[field] = value.clone();
         let told = world.post("/api/agents/create", agent).with(400);
-        assert_eq!(told["success"], false, "{field} {value}");
+        assert_eq!(
+            (&told["success"], &told["field"]),
+            (&json!(false), &json!(field)),
+            "{value} {told}"
+        );
         assert!(told["code"].is_string());
     }
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
@@ -195,12 +205,13 @@ fn a_program_that_comes_over_http_is_not_trusted() {
     let entry = &world.get("/api/agents/registry").with(200)[0];
     assert_eq!(
         (&entry["name"], &entry["type"]),
-        (&json!("tool"), &json!("cli"))
+        (&json!("Tool"), &json!("cli"))
     );
     let asked = json!({"input": "x", "agentId": "tool"});
     assert_eq!(world.execute(asked)["status"], "failed");
 }
 
+/// A0-17.
 #[test]
 fn twenty_executions_are_counted() {
     let world = World::new();
@@ -222,6 +233,25 @@ fn twenty_executions_are_counted() {
         assert_eq!(one["successRate"], 1.0);
         assert!(one["lastUsedAt"].is_string());
     }
+    let window = &dashboard["window"];
+    let hours = window["hours"].as_array().unwrap();
+    let counted: u64 = hours
+        .iter()
+        .map(|hour| hour["executions"].as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        (hours.len(), counted, &window["executions"]),
+        (24, 20, &json!(20))
+    );
+    // Nobody answered these: there is no model.
+    assert_eq!(
+        (&window["answered"], &window["medianMs"]),
+        (&json!(0), &json!(null))
+    );
+    let of_agents = agents
+        .iter()
+        .map(|one| one["window"]["executions"].as_u64().unwrap());
+    assert_eq!(of_agents.sum::<u64>(), 20);
     let graph = world.get("/api/agents/graph").with(200);
     let nodes = graph["graph"]["nodes"].as_array().unwrap();
     let kinds: Vec<_> = nodes

@@ -5,13 +5,13 @@ use crate::ops::chat::seed;
 use crate::ops::tokens::Scope;
 
 /// A server with the client of the notes.
-fn seeded() -> World {
+pub(super) fn seeded() -> World {
     let world = World::new();
     seed_client(&world);
     world
 }
 
-fn say(world: &World, conversation: &str, message: &str) -> Value {
+pub(super) fn say(world: &World, conversation: &str, message: &str) -> Value {
     let body = json!({"message": message, "conversation_id": conversation});
     let told = world.post("/api/chat", body).with(200);
     assert_eq!(told["response"]["status"], "success");
@@ -23,6 +23,7 @@ fn seed_client(world: &World) {
     seed(&world.surroundings(), std::path::Path::new(path)).unwrap();
 }
 
+/// B-1.
 #[test]
 fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
     let world = World::new();
@@ -33,6 +34,7 @@ fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
     }
 }
 
+/// B-3 and B-19.
 #[test]
 fn a_design_is_shown_and_changed_after_a_yes_only() {
     let world = seeded();
@@ -41,6 +43,9 @@ fn a_design_is_shown_and_changed_after_a_yes_only() {
     assert_eq!(shown["tool_calls"][0]["name"], "getClientDesign");
     let asked = say(&world, "a", "change button radius to full for client 6");
     assert_eq!(asked["pending"]["kind"], "confirm");
+    let change = json!({"label": "button radius", "before": "small", "after": "full"});
+    assert_eq!(asked["pending"]["changes"], json!([change]));
+    assert_eq!(asked["pending"]["destructive"], false);
     assert!(!asked["tool_calls"].to_string().contains("updateDesign"));
     // Another conversation has nothing to confirm.
     let other = say(&world, "b", "yes");
@@ -65,6 +70,11 @@ fn a_component_is_chosen_by_its_number() {
     );
     assert_eq!(listed["agent"], "clarifier");
     assert_eq!(listed["pending"]["candidates"], json!(["101", "102"]));
+    let options = json!([
+        {"id": "101", "type": "cards", "title": "Home"},
+        {"id": "102", "type": "cards", "title": "About"},
+    ]);
+    assert_eq!(listed["pending"]["options"], options);
     let wrong = say(&world, "c", "9");
     assert!(
         wrong["reply"]
@@ -75,6 +85,8 @@ fn a_component_is_chosen_by_its_number() {
     assert_eq!(wrong["pending"]["candidates"], json!(["101", "102"]));
     let chosen = say(&world, "c", "2");
     assert_eq!(chosen["pending"]["kind"], "confirm");
+    let change = json!({"label": "title", "before": "About", "after": "X"});
+    assert_eq!(chosen["pending"]["changes"], json!([change]));
     let done = say(&world, "c", "yes");
     assert_eq!(done["tool_calls"][0]["args"]["componentId"], "102");
 }
@@ -94,6 +106,7 @@ fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
     assert_eq!(messages.len(), 2);
     assert_eq!(messages[1]["metadata"]["agent"], "editor");
     assert_eq!(shown["pending"]["tool"], "deleteComponent");
+    assert_eq!(shown["pending"]["destructive"], true);
     assert_eq!(
         world.get("/api/conversations").with(200)["conversations"][0]["waiting"],
         true
@@ -134,6 +147,7 @@ fn nobody_confirms_what_another_was_asked() {
     );
 }
 
+/// B-18.
 #[test]
 fn what_is_asked_for_cannot_become_part_of_a_statement() {
     let world = seeded();

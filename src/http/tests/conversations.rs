@@ -3,6 +3,7 @@ use serde_json::json;
 use super::World;
 use crate::ops::tokens::Scope;
 
+/// A0-19.
 #[test]
 fn a_conversation_shows_what_was_said_last_oldest_first() {
     let world = World::new();
@@ -57,6 +58,7 @@ fn a_conversation_shows_what_was_said_last_oldest_first() {
     world.post("/api/conversations/create", json!({})).with(400);
 }
 
+/// A0-19.
 #[test]
 fn a_conversation_is_its_users() {
     let world = World::new();

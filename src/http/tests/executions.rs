@@ -5,6 +5,7 @@ use super::{ME, World};
 const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";
 
+/// A0-2 to A0-5.
 #[test]
 fn messages_go_where_the_specification_says_and_the_reason_has_the_score() {
     let world = World::new();
@@ -69,6 +70,7 @@ fn an_execution_is_answered_at_once_and_can_be_looked_at_until_it_is_over() {
     assert_eq!(messages[0]["metadata"]["execution_id"], id.as_str());
 }
 
+/// A0-7 to A0-9.
 #[test]
 fn an_agent_that_is_asked_for_answers_and_the_supervisor_has_it_routed() {
     let world = World::new();
@@ -105,6 +107,7 @@ fn an_agent_that_is_asked_for_answers_and_the_supervisor_has_it_routed() {
     }
 }
 
+/// A0-10 and A0-11.
 #[test]
 fn what_is_no_input_is_refused_in_the_form_of_the_specification() {
     let world = World::new();
@@ -136,6 +139,7 @@ fn what_is_no_input_is_refused_in_the_form_of_the_specification() {
     assert_eq!(listed["total"], 0);
 }
 
+/// A0-15.
 #[test]
 fn executions_side_by_side_do_not_mix() {
     let world = World::new();
@@ -250,4 +254,46 @@ fn a_draft_is_scored_as_if_it_were_kept() {
         .with(200);
     assert_eq!(told["reachedBefore"], 1);
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+}
+
+#[test]
+fn an_execution_is_told_while_it_is_carried_out_to_who_asks_for_that() {
+    let world = World::new();
+    let told = world.post("/api/agents/execute", json!({"input": WAR, "stream": true}));
+    assert_eq!(told.header("content-type"), "text/event-stream");
+    let text = told.text();
+    let events: Vec<(&str, serde_json::Value)> = text
+        .split("\n\n")
+        .filter_map(|part| {
+            let (name, data) = part.split_once("\ndata: ")?;
+            Some((
+                name.strip_prefix("event: ")?,
+                serde_json::from_str(data).unwrap(),
+            ))
+        })
+        .collect();
+    let (first, last) = (&events[0], &events[events.len() - 1]);
+    assert_eq!(
+        (first.0, &first.1["execution"]["status"]),
+        ("execution", &json!("running"))
+    );
+    assert_eq!(
+        (last.0, &last.1["execution"]["status"]),
+        ("done", &json!("completed"))
+    );
+    assert!(!last.1["execution"]["output"].as_str().unwrap().is_empty());
+    let all = last.1["execution"]["steps"].as_array().unwrap().len();
+    let before = first.1["execution"]["steps"].as_array().unwrap().len();
+    let steps = events
+        .iter()
+        .filter(|(name, data)| *name == "run" && data["type"] == "execution_step");
+    assert_eq!(
+        steps.count(),
+        all - before,
+        "each step is told once: {text}"
+    );
+    let refused = world.post("/api/agents/execute", json!({"input": " ", "stream": true}));
+    assert_eq!(refused.with(400), json!({"error": "Input is required"}));
+    let nowhere = json!({"input": WAR, "stream": true, "conversationId": "conv_nope"});
+    world.post("/api/agents/execute", nowhere).with(404);
 }

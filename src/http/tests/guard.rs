@@ -285,6 +285,7 @@ fn what_is_not_there_is_told_in_our_form() {
     }
 }
 
+/// A0-20 and D-14.
 #[test]
 fn every_page_says_what_it_is_before_any_script_runs() {
     let world = World::new();
@@ -336,4 +337,37 @@ fn files_of_the_application_are_kept_by_browsers_as_long_as_they_are_the_same() 
         .request("GET", &format!("/{path}"))
         .header("if-none-match", tag);
     assert_eq!(world.send(request.body(Body::empty()).unwrap()).status, 304);
+}
+
+#[test]
+fn who_sends_slowly_takes_no_place_from_others() {
+    let options = Options {
+        max_calls: 1,
+        ..Options::default()
+    };
+    let world = World::at("127.0.0.1:4680", options);
+    let peer = std::net::IpAddr::from(super::PEER);
+    let (_sender, comes) = tokio::sync::mpsc::channel(1);
+    let never = crate::http::events::stream(Vec::new(), comes).response();
+    let slow = world
+        .request("POST", "/api/agents/execute")
+        .header("content-type", "application/json")
+        .body(never.into_body())
+        .unwrap();
+    let quick = world.request("GET", "/health").body(Body::empty()).unwrap();
+    let status = world.runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = super::respond(&world.server, &world.router, peer, slow) => panic!("it has no end"),
+            told = super::respond(&world.server, &world.router, peer, quick) => told.status(),
+        }
+    });
+    assert_eq!(status, 200);
+}
+
+#[test]
+fn who_has_no_token_sends_no_more_than_one() {
+    let world = elsewhere();
+    let told = world.post("/api/session", json!({"token": "x".repeat(5_000)}));
+    assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
 }

@@ -1,12 +1,17 @@
-//! The server in its own process: a workspace of its own, and calls without a network. Each scenario of the
-//! notes that needs HTTP has its test here.
+//! The server in its own process: a workspace of its own, and calls without a network. A test of a
+//! scenario of the notes has its number; those that need workers or models (D-4 to D-15) are in
+//! `tests/it/serving_queries.rs`, those of the pages in `web/tests/browser`.
 
 mod agents;
+mod apart;
+mod around;
 mod chat;
+mod chat_scenarios;
 mod conversations;
 mod events;
 mod executions;
 mod guard;
+mod hostile;
 mod query;
 mod runs;
 mod tasks;

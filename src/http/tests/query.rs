@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::World;
 
+/// D-1.
 #[test]
 fn the_server_says_that_it_is_there() {
     let told = World::new().get("/health").with(200);
@@ -12,6 +13,7 @@ fn the_server_says_that_it_is_there() {
     );
 }
 
+/// D-3.
 #[test]
 fn a_query_that_asks_nothing_is_refused_in_the_form_of_the_specification() {
     let world = World::new();
@@ -41,6 +43,7 @@ fn a_query_without_workers_is_answered_that_there_are_none() {
     assert!(told.header("x-run-id").starts_with("query_") || !told.header("x-run-id").is_empty());
 }
 
+/// D-2.
 #[test]
 fn the_registry_and_the_page_of_agents_have_one_address() {
     let world = World::new();

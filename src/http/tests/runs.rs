@@ -7,7 +7,7 @@ use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::Agency;
 
 /// Puts a run into the store, as if a process had carried it out.
-fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
+pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
     let mut agency = world.server.agency().unwrap();
     let mut transaction = agency.write().unwrap();
     let mut run = Run::new(
@@ -225,4 +225,50 @@ fn users_are_kept_apart() {
     // Tasks are everybody's; what agents said in a run of somebody else is not.
     let page = world.by(&bob, "GET", "/api/work/tasks/T1", json!({}));
     assert!(!page.text().contains("word of ann"), "{}", page.text());
+}
+
+#[test]
+fn runs_are_sorted_by_what_is_asked_for() {
+    let world = with_task();
+    for (id, status, ms, cost) in [
+        ("exec_1_a", RunStatus::Failed, Some(30), None),
+        ("exec_2_b", RunStatus::Completed, Some(10), Some(0.5)),
+        ("exec_3_c", RunStatus::Running, None, Some(0.25)),
+    ] {
+        ran(&world, id, "ann", status);
+        let mut agency = world.server.agency().unwrap();
+        let mut transaction = agency.write().unwrap();
+        let mut run = transaction.run(id).unwrap().unwrap();
+        run.started_at = format!("2026-11-22T09:00:0{}.000Z", &id[5..6]);
+        (run.execution_time_ms, run.cost) = (ms, cost);
+        // What nobody carries out would be ended by the next who looks.
+        run.status = if status == RunStatus::Running {
+            RunStatus::Cancelled
+        } else {
+            status
+        };
+        transaction.put_run(&run).unwrap();
+        transaction.commit().unwrap();
+    }
+    for (query, expected) in [
+        ("", "3 2 1"),
+        ("?sort=started", "3 2 1"),
+        ("?sort=started&dir=asc", "1 2 3"),
+        ("?sort=duration", "1 2 3"),
+        ("?sort=duration&dir=asc", "2 1 3"),
+        ("?sort=cost", "2 3 1"),
+        ("?sort=cost&dir=asc", "3 2 1"),
+        ("?sort=status&dir=asc", "3 2 1"),
+        ("?sort=duration&limit=1&offset=1", "2"),
+    ] {
+        let rows = world.get(&format!("/api/runs{query}")).with(200);
+        let runs = rows["runs"].as_array().unwrap().iter();
+        let order: Vec<&str> = runs.map(|run| &run["id"].as_str().unwrap()[5..6]).collect();
+        assert_eq!(
+            (order.join(" ").as_str(), &rows["total"]),
+            (expected, &json!(3)),
+            "{query}"
+        );
+    }
+    world.get("/api/runs?sort=color").with(400);
 }

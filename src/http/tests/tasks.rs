@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::World;
 
+/// A0-18.
 #[test]
 fn a_task_goes_its_way_and_is_counted() {
     let world = World::new();
@@ -97,6 +98,7 @@ fn the_most_urgent_comes_first_and_then_what_is_due() {
     assert_eq!(titles("/api/tasks?limit=2&offset=1"), ["b", "d"]);
 }
 
+/// A0-18.
 #[test]
 fn what_a_task_cannot_be_is_refused_and_changes_nothing() {
     let world = World::new();

@@ -1,10 +1,14 @@
 //! The graph as it is drawn, and rows of lists and boards.
 
+use std::sync::PoisonError;
+use std::time::Instant;
+
 use axum::http::StatusCode;
 use axum::http::header::{ETAG, IF_NONE_MATCH};
+use bytes::Bytes;
 use serde::Deserialize;
 
-use super::super::answer::Answer;
+use super::super::answer::{Answer, JSON, json};
 use super::super::call::Call;
 use super::super::route::Route;
 use super::{bounded, words};
@@ -58,8 +62,19 @@ fn graph(call: &Call) -> Result<Answer> {
         .header(IF_NONE_MATCH.as_str())
         .is_some_and(|known| known.contains(&tag))
     {
-        let same = Answer::bytes("application/json", "").under(StatusCode::NOT_MODIFIED);
+        let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
         return Ok(same.header(ETAG, &tag));
+    }
+    let now = Instant::now();
+    let key = format!("{tag} {:?} {asked}", call.only());
+    // Held while it is drawn, so that those who ask meanwhile wait for the one picture.
+    let mut drawn = call
+        .server
+        .drawn
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = drawn.find(&key, now) {
+        return Ok(Answer::bytes(JSON, bytes).header(ETAG, &tag));
     }
     let open: Vec<String> = words(query.unfold.as_deref())?;
     let wanted = GraphWanted {
@@ -77,7 +92,9 @@ fn graph(call: &Call) -> Result<Answer> {
         call.only(),
         &wanted,
     )?;
-    Ok(Answer::ok(&shown)?.header(ETAG, &tag))
+    let bytes = Bytes::from(json(&shown)?);
+    drawn.keep(key, now, bytes.clone());
+    Ok(Answer::bytes(JSON, bytes).header(ETAG, &tag))
 }
 
 /// Names a version of a graph: what was read, and what was asked for by whom.

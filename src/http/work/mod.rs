@@ -1,5 +1,6 @@
 //! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it.
 
+pub(super) mod drawn;
 mod graph;
 mod moves;
 mod proofs;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::fault;
 use super::super::route::Route;
 use super::moves::Warned;
 use super::{Done, acting, noted, optional, task};
@@ -247,7 +248,7 @@ fn checked(call: &Call) -> Result<Answer> {
     let context = &mut *acting(call, "verify.output", body.agent.as_deref())?;
     let verdict = verify::output(context, id, body.epoch)?;
     match verdict.verdict.error(&id.to_string()) {
-        Some(error) => Answer::verdict(&verdict, &error),
+        Some(error) => fault::verdict(&verdict, &error),
         None => Answer::ok(&verdict),
     }
 }

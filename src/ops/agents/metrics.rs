@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::known_in;
+use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
+use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::runs::settled;
@@ -54,6 +56,8 @@ pub struct Dashboard {
     pub most_used_agents: Vec<Used>,
     /// Where executions went, `finalize` where no agent fits, most first.
     pub routing_patterns: Vec<Pattern>,
+    /// Those of the last 24 hours.
+    pub window: Window,
 }
 
 /// How often an agent was used.
@@ -101,6 +105,8 @@ pub struct Measured {
     pub success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
     pub last_used_at: Option<String>,
+    /// Its executions of the last 24 hours.
+    pub window: Spread,
 }
 
 /// Sums of tallies.
@@ -143,15 +149,26 @@ impl Sum {
 /// Measures the executions of a user, or of all.
 pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
-    let tallies = match settled(&workspace, &surroundings.clock)? {
-        Some(mut agency) => agency.read()?.tallies()?,
-        None => Vec::new(),
+    let since = window::begin(surroundings.clock.now());
+    let (tallies, seen) = match settled(&workspace, &surroundings.clock)? {
+        Some(mut agency) => {
+            let (transaction, from) = (agency.read()?, timestamp(since));
+            let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
+            (transaction.tallies()?, seen)
+        }
+        None => Default::default(),
     };
     let agents = known_in(&workspace)?.agents;
     let of_user = |tally: &Tally| user.is_none_or(|user| user == tally.user);
     let tallies = tallies.into_iter();
     let tallies = tallies.filter(|tally| tally.kind == RunKind::Execution && of_user(tally));
-    Ok(measured(&agents, tallies))
+    let (window, mut of_agents) = window::measured(since, &seen);
+    let mut metrics = measured(&agents, tallies);
+    metrics.dashboard.window = window;
+    for agent in &mut metrics.agents {
+        agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
+    }
+    Ok(metrics)
 }
 
 /// Counts the executions of an agent, those of a user or of all.
@@ -209,6 +226,7 @@ fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
             average_response_time_ms: answered.average(),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),
+            window: Window::default(),
         },
         agents,
     }
@@ -225,6 +243,7 @@ fn of(agent: &Agent, sum: Option<&Sum>) -> Measured {
         average_execution_time_ms: sum.and_then(Sum::average),
         success_rate: sum.and_then(Sum::success_rate),
         last_used_at: sum.and_then(|sum| sum.last.clone()),
+        window: Spread::default(),
     }
 }
 

@@ -9,6 +9,7 @@ mod register;
 mod roster;
 mod terms;
 mod trust;
+mod window;
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,6 +29,7 @@ pub use register::{Imported, Registered, import, register};
 pub use roster::{Roster, View};
 pub use terms::Terms;
 pub use trust::{Registrant, Standing, Trust, Trusting, does, trust, untrust};
+pub use window::{Hour, Spread, Window};
 
 /// An agent after a command, or as it is shown.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -111,7 +111,7 @@ fn named_id(draft: &Draft) -> String {
 
 /// Makes an agent that stays of a draft.
 fn fresh(draft: Draft, id: &str) -> Result<Agent> {
-    draft::check_id(id)?;
+    draft::check_id(id).map_err(|error| error.in_field("id"))?;
     if runtime_moment(id).is_some() {
         let message = format!("`{id}` is the id of an agent of the moment, which is not to stay");
         return Err(draft::invalid(message));
@@ -125,7 +125,8 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
     if !agent.is_worker() && agent.prompt.trim().is_empty() {
         return Err(draft::invalid(format!(
             "the agent `{id}` needs a prompt: what a model is told before the message"
-        )));
+        ))
+        .in_field("prompt"));
     }
     Ok(agent)
 }
@@ -137,8 +138,12 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str) -> Error {
     let number = number.unwrap_or_default();
     let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
     let error = match said {
-        Some(said) => error.instead(said, format!("{said}-{number}")),
-        None => error.instead(name, format!("{name} {number}")),
+        Some(said) => error
+            .instead(said, format!("{said}-{number}"))
+            .in_field("id"),
+        None => error
+            .instead(name, format!("{name} {number}"))
+            .in_field("name"),
     };
     error.or("look at it", format!("cleo agents show {id}"))
 }
@@ -158,7 +163,8 @@ fn of_the_moment(
         Some(id) if runtime_moment(id).is_some() => id.to_string(),
         Some(id) => {
             let message = format!("`{id}` is no id of a runtime agent: custom_ and digits");
-            return Err(draft::invalid(message).instead(id, format!("custom_{millis}")));
+            let error = draft::invalid(message).instead(id, format!("custom_{millis}"));
+            return Err(error.in_field("id"));
         }
         None => minted(known, millis),
     };

@@ -3,24 +3,27 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Known, known_to};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::route::{Index, Profile};
-use crate::store::agency::AgencyTransaction;
+use crate::store::agency::{Agency, AgencyTransaction};
 use crate::workspace::Workspace;
 
 /// How long files of agents count as unchanged without a look at them.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long agents count as unchanged that were just looked at. A command that changes one needs longer
+/// to end, so that whoever has seen it end meets the change.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Agents that somebody can reach, ready to be chosen from.
 #[derive(Debug)]
 pub struct View {
     /// The agents in list order, which decides ties.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<Arc<Agent>>,
     /// The router's index of them.
     pub index: Index,
     places: HashMap<String, usize>,
@@ -28,9 +31,10 @@ pub struct View {
 
 impl View {
     /// Makes the index.
-    pub fn of(agents: Vec<Agent>) -> View {
+    pub fn of(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> View {
+        let agents: Vec<Arc<Agent>> = agents.into_iter().map(Into::into).collect();
         View {
-            index: Index::of(agents.iter().map(Profile::from)),
+            index: Index::of(agents.iter().map(|agent| Profile::from(&**agent))),
             places: agents
                 .iter()
                 .map(|agent| agent.id.clone())
@@ -41,15 +45,15 @@ impl View {
     }
 
     /// Finds an agent.
-    pub fn agent(&self, id: &str) -> Option<&Agent> {
+    pub fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
         let place = self.places.get(id);
         place.and_then(|place| self.agents.get(*place))
     }
 
     /// Finds an agent that must be there.
-    pub fn require(&self, id: &str) -> Result<&Agent> {
+    pub fn require(&self, id: &str) -> Result<&Arc<Agent>> {
         let missing = || Known {
-            agents: self.agents.clone(),
+            agents: self.agents.iter().map(|agent| (**agent).clone()).collect(),
             ..Known::default()
         };
         self.agent(id).ok_or_else(|| missing().no_agent(id))
@@ -59,6 +63,8 @@ impl View {
 /// What the agents were when they were last read.
 struct Held {
     revision: u64,
+    /// When it was known to be so.
+    known: Instant,
     files: Files,
     looked: Instant,
     all: Arc<View>,
@@ -74,7 +80,14 @@ type Files = Vec<(std::ffi::OsString, u64, Option<SystemTime>)>;
 /// The agents of a workspace.
 pub struct Roster {
     workspace: Workspace,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Holding>,
+}
+
+/// What is held, and when this process changed an agent last: what was read before counts no more.
+#[derive(Default)]
+struct Holding {
+    held: Option<Held>,
+    changed: Option<Instant>,
 }
 
 impl Roster {
@@ -82,25 +95,64 @@ impl Roster {
     pub fn new(workspace: Workspace) -> Roster {
         Roster {
             workspace,
-            held: Mutex::new(None),
+            held: Mutex::default(),
         }
     }
 
-    /// Returns the agents as a transaction sees them: those of one user, or all.
+    /// Returns the agents as a transaction that writes sees them: those of one user, or all.
     pub fn view(
         &self,
         transaction: &dyn AgencyTransaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.seen(transaction, user, Instant::now())
+    }
+
+    /// Returns the agents of a user, or all, as they stand now or did a moment ago.
+    pub fn current(&self, agency: &mut dyn Agency, user: Option<&str>) -> Result<Arc<View>> {
+        let now = Instant::now();
+        if let Some(view) = self.holding().known(user, now) {
+            return Ok(view);
+        }
+        self.seen(&*agency.read()?, user, now)
+    }
+
+    /// Has the next who asks look at the store: this process has changed an agent.
+    pub fn forget(&self) {
+        let mut holding = self.holding();
+        (holding.held, holding.changed) = (None, Some(Instant::now()));
+    }
+
+    fn seen(
+        &self,
+        transaction: &dyn AgencyTransaction,
+        user: Option<&str>,
+        now: Instant,
+    ) -> Result<Arc<View>> {
+        let mut holding = self.holding();
         let revision = transaction.agents_revision()?;
-        let current = held.take().filter(|held| held.revision == revision);
+        let current = holding.held.take();
+        let current = current.filter(|held| held.revision == revision);
         let current = current.and_then(|held| held.looked_at(&self.workspace));
-        let current = match current {
+        let mut current = match current {
             Some(current) => current,
             None => Held::read(transaction, &self.workspace, revision)?,
         };
-        Ok(held.insert(current).of(user))
+        current.known = now;
+        Ok(holding.held.insert(current).of(user))
+    }
+
+    fn holding(&self) -> MutexGuard<'_, Holding> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holding {
+    fn known(&mut self, user: Option<&str>, now: Instant) -> Option<Arc<View>> {
+        let held = self.held.as_mut()?;
+        let is_new = self.changed.is_none_or(|changed| changed < held.known)
+            && now.saturating_duration_since(held.known) < MOMENT;
+        is_new.then(|| held.of(user))
     }
 }
 
@@ -115,6 +167,7 @@ impl Held {
         let agents = known_to(transaction, workspace)?.agents;
         Ok(Held {
             revision,
+            known: Instant::now(),
             files,
             looked: Instant::now(),
             is_divided: agents.iter().any(|agent| agent.user_id.is_some()),
@@ -141,7 +194,7 @@ impl Held {
         }
         let agents = self.all.agents.iter();
         let seen = agents.filter(|agent| agent.is_seen_by(Some(user))).cloned();
-        let view = Arc::new(View::of(seen.collect()));
+        let view = Arc::new(View::of(seen));
         self.of_users.insert(user.to_string(), Arc::clone(&view));
         view
     }

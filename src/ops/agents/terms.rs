@@ -54,16 +54,23 @@ impl Terms {
     /// Refuses a worker at an address that plainly is not public, unless that is allowed. Whoever calls
     /// it looks again, at what its name leads to.
     pub(super) fn check_address(&self, agent: &Agent) -> Result<()> {
-        let addresses = agent.endpoint.iter().chain(&agent.healthcheck);
-        let private = addresses.filter(|_| self.by == Registrant::Http && !self.allow_private);
-        match private.into_iter().find(|url| is_plainly_private(url)) {
+        let addresses = [
+            ("endpoint", &agent.endpoint),
+            ("healthcheck", &agent.healthcheck),
+        ];
+        let mut given = addresses
+            .iter()
+            .filter_map(|(field, url)| Some((*field, url.as_ref()?)));
+        let is_bound = self.by == Registrant::Http && !self.allow_private;
+        match given.find(|(_, url)| is_bound && is_plainly_private(url)) {
             None => Ok(()),
-            Some(url) => {
+            Some((field, url)) => {
                 let message = format!(
                     "{url} is not a public address, as those that are registered over HTTP have to be"
                 );
                 let fix = "cleo config set --user workers.allowPrivate true";
-                Err(Error::new(Code::AgentInvalid, message).fix(fix))
+                let error = Error::new(Code::AgentInvalid, message).fix(fix);
+                Err(error.in_field(field))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
 mod advice;
+mod offer;
 mod seed;
 mod tools;
 mod writes;
@@ -56,7 +57,10 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
     super::agents::write(&workspace, |transaction| {
         let mut chat = transaction.chat(said.conversation)?;
         let talk = Talk::begin(&chat, said.message, &now, said.advice);
-        let (saying, tool_calls) = worked(transaction, &talk)?;
+        let (mut saying, tool_calls) = worked(transaction, &talk)?;
+        if let Wait::Pending(pending) = &mut saying.wait {
+            offer::describe(transaction, pending)?;
+        }
         let (agent, reply) = (saying.agent, saying.text.clone());
         chat.client.clone_from(&talk.client);
         remember(&mut chat, saying, &now, &expires);

@@ -1,9 +1,13 @@
 //! Many executions in one transaction: for a server, where they come faster than a disk can be asked
 //! for each to be safe.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
 use super::{Begun, Executor, Request};
 use crate::error::Result;
-use crate::ops::agents::Roster;
+use crate::ops::agents::{Roster, View};
 use crate::store::agency::Agency;
 
 /// A message of a user, who sees some of the agents.
@@ -39,10 +43,17 @@ impl Executor {
         if !orders.is_empty() {
             ground.sweep(&mut *transaction)?;
         }
+        let mut views: HashMap<Option<&str>, Arc<View>> = HashMap::new();
         let mut begun = Vec::with_capacity(orders.len());
         for order in orders {
-            let view = roster.view(&*transaction, order.only.as_deref())?;
-            begun.push(ground.begin(&mut *transaction, &view, &order.user, &order.request));
+            let view = match views.entry(order.only.as_deref()) {
+                Entry::Occupied(view) => view.into_mut(),
+                Entry::Vacant(place) => {
+                    let view = roster.view(&*transaction, *place.key())?;
+                    place.insert(view)
+                }
+            };
+            begun.push(ground.begin(&mut *transaction, view, &order.user, &order.request));
         }
         transaction.commit()?;
         Ok((ended, begun))

@@ -1,5 +1,6 @@
 //! The beginning of an execution: the router chooses, and the record says why.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
@@ -73,10 +74,10 @@ impl Ground {
         let asked_for = request.query.agent.as_deref();
         let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
         let routing = routed(&self.options, &view.index, request, asked_for);
-        let supervisor = view.require(SUPERVISOR)?.clone();
+        let supervisor = Arc::clone(view.require(SUPERVISOR)?);
         let agent = match &routing.agent {
-            Some(id) => view.require(id)?.clone(),
-            None => supervisor.clone(),
+            Some(id) => Arc::clone(view.require(id)?),
+            None => Arc::clone(&supervisor),
         };
         let history = match &conversation {
             Some(one) => history(transaction.messages(&one.id, HISTORY_MESSAGES)?),

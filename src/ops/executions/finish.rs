@@ -8,7 +8,6 @@ use super::{Begun, Executor, Ground, NO_MODEL, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Question, absent, offline};
-use crate::ops::runs::Shown;
 use crate::run::{Action, AnsweredBy, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
@@ -25,8 +24,8 @@ pub(super) enum Ending {
 }
 
 impl Executor {
-    /// Has an execution that has begun answered, and keeps how it ended.
-    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Shown> {
+    /// Has an execution that has begun answered, keeps how it ended, and returns it so.
+    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Begun> {
         let told = begun.record.events.len();
         let ending = match self.ending(&mut begun, tell) {
             Err(error) if is_end(&error) => Ending::GivenUp(error),
@@ -40,7 +39,7 @@ impl Executor {
             return Err(error);
         }
         tell_from(&begun.record, told, tell);
-        Ok(begun.shown())
+        Ok(begun)
     }
 
     fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {

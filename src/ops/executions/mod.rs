@@ -94,8 +94,8 @@ struct Ground {
 pub struct Begun {
     record: Record,
     /// Who answers: the agent that was chosen, else the supervisor.
-    agent: Agent,
-    supervisor: Agent,
+    agent: Arc<Agent>,
+    supervisor: Arc<Agent>,
     history: Vec<Message>,
     /// What the router asks back instead of choosing an agent.
     question: Option<String>,
@@ -111,6 +111,18 @@ impl Begun {
     /// Returns what happened so far.
     pub fn events(&self) -> &[Event] {
         &self.record.events
+    }
+
+    /// Returns it without what happened so far: enough to carry it on where nobody waits to be shown it.
+    pub fn rest(&self) -> Begun {
+        Begun {
+            record: self.record.rest(),
+            agent: Arc::clone(&self.agent),
+            supervisor: Arc::clone(&self.supervisor),
+            history: self.history.clone(),
+            question: self.question.clone(),
+            since: self.since,
+        }
     }
 
     /// Returns it as it is shown; its events were told already.
@@ -163,7 +175,7 @@ impl Executor {
         let begun = self.begin(request)?;
         let events = begun.events().iter();
         events.for_each(|event| tell(Told::Event(event)));
-        self.finish(begun, tell)
+        self.finish(begun, tell).map(|ended| ended.shown())
     }
 }
 

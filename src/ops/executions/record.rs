@@ -14,6 +14,7 @@ pub(super) struct Record {
     pub(super) messages: Vec<Message>,
     pub(super) events: Vec<Event>,
     steps: usize,
+    said: usize,
     clock: Clock,
 }
 
@@ -39,7 +40,18 @@ impl Record {
             messages: Vec::new(),
             events: Vec::new(),
             steps: 0,
+            said: 0,
             clock,
+        }
+    }
+
+    /// Returns it without what happened so far, to go on writing.
+    pub(super) fn rest(&self) -> Record {
+        Record {
+            run: self.run.clone(),
+            messages: Vec::new(),
+            events: Vec::new(),
+            ..*self
         }
     }
 
@@ -92,9 +104,9 @@ impl Record {
         metadata: Value,
         is_shown: bool,
     ) -> Result<()> {
-        let number = self.messages.len() + 1;
+        self.said += 1;
         let message = Message {
-            id: format!("msg_{}_{number}", self.run.id),
+            id: format!("msg_{}_{}", self.run.id, self.said),
             conversation: self.run.conversation.clone().filter(|_| is_shown),
             run: Some(self.run.id.clone()),
             speaker,

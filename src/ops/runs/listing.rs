@@ -1,14 +1,15 @@
 //! Runs on one line each, which says how far they are.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{no_run, settled};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
-use crate::ops::work::Memory;
+use crate::ops::work::{Dir, Memory};
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Planned, waves};
 use crate::run::track::{Stage, Track};
@@ -35,19 +36,40 @@ pub struct Wanted {
     pub kind: Option<RunKind>,
     /// With these words in id or message.
     pub words: String,
+    /// By what they are sorted.
+    pub order: Order,
+    /// Which way; the largest first unless told.
+    pub dir: Option<Dir>,
     /// At most so many.
     pub limit: u32,
     /// Without the first so many.
     pub offset: u32,
 }
 
-/// Runs, newest first.
+/// By what runs are sorted; what is equal, newest first.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Order {
+    /// By when they began.
+    #[default]
+    Started,
+    /// By how long they took; those that are not over stand last.
+    Duration,
+    /// By what they cost; those that do not say stand last.
+    Cost,
+    /// By status, in the order of its words.
+    Status,
+}
+
+/// Runs.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub struct Rows {
     /// The runs.
     pub runs: Vec<RunRow>,
-    /// How many fit in all; of those that are looked for by words, among the last ones.
+    /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
+    /// among the last ones.
     pub total: u64,
     /// How all runs of the user stand.
     pub summary: Summary,
@@ -188,7 +210,9 @@ pub fn rows(surroundings: &Surroundings, memory: &mut Memory, wanted: &Wanted) -
 
 fn found(transaction: &dyn AgencyTransaction, wanted: &Wanted) -> Result<(Vec<Run>, u64)> {
     let words = wanted.words.trim().to_lowercase();
-    let is_search = !words.is_empty();
+    let is_newest_first =
+        (wanted.order, wanted.dir.unwrap_or(Dir::Desc)) == (Order::Started, Dir::Desc);
+    let is_search = !words.is_empty() || !is_newest_first;
     let filter = RunFilter {
         user: wanted.user.clone(),
         agent: wanted.agent.clone(),
@@ -207,12 +231,40 @@ fn found(transaction: &dyn AgencyTransaction, wanted: &Wanted) -> Result<(Vec<Ru
     }
     let mut runs = page.runs;
     runs.retain(|run| run.id == words || run.input.to_lowercase().contains(&words));
+    sort(&mut runs, wanted.order, wanted.dir.unwrap_or(Dir::Desc));
     let total = runs.len() as u64;
     let runs = runs
         .into_iter()
         .skip(wanted.offset as usize)
         .take(wanted.limit as usize);
     Ok((runs.collect(), total))
+}
+
+/// Sorts runs, which come newest first.
+fn sort(runs: &mut [Run], order: Order, dir: Dir) {
+    let turned = |order: Ordering| match dir {
+        Dir::Asc => order,
+        Dir::Desc => order.reverse(),
+    };
+    runs.sort_by(|a, b| match order {
+        Order::Started => turned(a.started_at.cmp(&b.started_at)),
+        Order::Status => turned(a.status.word().cmp(b.status.word())),
+        Order::Duration => known_first(a.execution_time_ms, b.execution_time_ms, |a, b| {
+            turned(a.cmp(b))
+        }),
+        Order::Cost => known_first(a.cost, b.cost, |a, b| turned(a.total_cmp(b))),
+    });
+}
+
+fn known_first<T>(
+    a: Option<T>,
+    b: Option<T>,
+    compare: impl FnOnce(&T, &T) -> Ordering,
+) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(&a, &b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
 }
 
 fn summary(

@@ -110,7 +110,7 @@ pub(super) fn row(
     let Some(task) = transaction.task(id)? else {
         return Ok(None);
     };
-    let gates = transaction.gates(id)?;
+    let gates = scene.gates.get(&id);
     let claim = transaction.claim(id)?;
     let last = scene.in_runs.get(&id);
     let skill = match last.and_then(|last| last.task.skill.clone()) {
@@ -122,8 +122,8 @@ pub(super) fn row(
         verified: scene.verified.contains(&id),
         wave: scene.layers.of.get(&id).map(|layer| layer + 1),
         skill,
-        note: note(scene, &task, &gates),
-        gates: meter(&gates),
+        note: note(scene, &task, gates),
+        gates: gates.and_then(meter),
         claim: claim.and_then(|claim| ClaimShown::of(claim, now)),
         runner: last.and_then(|last| last.task.runner.clone()),
         run: last.map(|last| last.run.to_string()),
@@ -161,13 +161,17 @@ pub(super) fn meter(gates: &Gates) -> Option<Vec<&'static str>> {
     gates.are_used().then(|| Gate::ALL.map(word).to_vec())
 }
 
-fn note(scene: &Scene<'_>, task: &Task, gates: &Gates) -> Option<String> {
+fn note(scene: &Scene<'_>, task: &Task, gates: Option<&Gates>) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         State::Failed => last
             .filter(|last| last.task.state == TaskState::Failed)
             .and_then(|last| last.task.reason.clone())
-            .or_else(|| failed_gate(gates).map(|gate| format!("{gate} failed"))),
+            .or_else(|| {
+                gates
+                    .and_then(failed_gate)
+                    .map(|gate| format!("{gate} failed"))
+            }),
         State::Running => last
             .filter(|last| last.task.state == TaskState::Running)
             .and_then(|last| last.task.doing.clone()),

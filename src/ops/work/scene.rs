@@ -11,7 +11,7 @@ use crate::id::TaskId;
 use crate::ops::no_task;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::track::Stage;
-use crate::store::{Outlines, SpawnRecord, Transaction};
+use crate::store::{Outlines, SpawnVerdict, Transaction};
 use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{InRun, State, Status, state};
@@ -52,6 +52,8 @@ pub(super) struct Scene<'a> {
     pub(super) in_runs: HashMap<TaskId, InLast<'a>>,
     pub(super) states: HashMap<TaskId, State>,
     pub(super) verified: HashSet<TaskId>,
+    /// The gates of those that have some set.
+    pub(super) gates: HashMap<TaskId, Gates>,
 }
 
 impl<'a> Scene<'a> {
@@ -66,43 +68,37 @@ impl<'a> Scene<'a> {
             transaction.status(epic)?.ok_or_else(|| no_task(epic))?;
         }
         let graph = graph(transaction, epic)?;
-        let outlines = transaction.outlines(&graph.ids())?;
+        let ids = graph.ids();
+        let outlines = transaction.outlines(&ids)?;
         let mut scene = Scene {
             layers: layers(graph.nodes(), |id| outlines.files(id)),
             critical: graph.critical_path(),
             in_runs: in_runs(runs, memory),
             states: HashMap::with_capacity(graph.nodes().len()),
             verified: HashSet::new(),
+            gates: transaction.gates_of(&ids)?,
             graph,
             outlines,
         };
-        scene.find_states(transaction)?;
+        scene.find_states(&transaction.spawn_verdicts(&ids)?);
         Ok(scene)
     }
 
-    fn find_states(&mut self, transaction: &dyn Transaction) -> Result<()> {
+    fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
         let ready: HashSet<TaskId> = self.graph.ready().collect();
         for node in self.graph.nodes() {
             let id = node.id;
             let in_run = self.in_runs.get(&id).and_then(InLast::meaning);
             // Only of these does it matter what their gates say.
-            let gates = match node.status {
-                Status::Done | Status::Pending => Some(transaction.gates(id)?),
-                _ => None,
-            };
-            let failed = gates
-                .as_ref()
-                .is_some_and(|gates| failed_gate(gates).is_some());
+            let gates = self.gates.get(&id);
+            let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
+            let failed = gates.is_some_and(|gates| failed_gate(gates).is_some());
             let found = state(node.status, ready.contains(&id), in_run, failed);
-            if let (State::Done, Some(gates)) = (found, &gates) {
-                let spawn = transaction.latest_spawn(id)?;
-                if is_verified(spawn.as_ref(), gates) {
-                    self.verified.insert(id);
-                }
+            if found == State::Done && is_verified(spawns.get(&id), gates) {
+                self.verified.insert(id);
             }
             self.states.insert(id, found);
         }
-        Ok(())
     }
 
     /// Returns the tasks that people see as such: not epics and parents, which are groups of them.
@@ -188,9 +184,10 @@ pub(super) fn failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
 
 /// Says whether cleo itself found that a task which is done is so: what its agent left verified, or
 /// all gates that it needs passed, and nobody forced it.
-pub(super) fn is_verified(spawn: Option<&SpawnRecord>, gates: &Gates) -> bool {
-    let forced = gates.forced.is_some() || spawn.is_some_and(|spawn| spawn.forced.is_some());
-    let by_spawn = spawn.is_some_and(|spawn| spawn.verified_at.is_some());
-    let by_gates = gates.are_used() && gates.open().is_empty();
+fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
+    let forced = gates.is_some_and(|gates| gates.forced.is_some())
+        || spawn.is_some_and(|spawn| spawn.is_forced);
+    let by_spawn = spawn.is_some_and(|spawn| spawn.is_verified);
+    let by_gates = gates.is_some_and(|gates| gates.are_used() && gates.open().is_empty());
     !forced && (by_spawn || by_gates)
 }

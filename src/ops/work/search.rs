@@ -40,7 +40,7 @@ pub struct Sought {
     pub kinds: Vec<Kind>,
     /// At most so many.
     pub limit: usize,
-    /// Whose runs and conversations; none: everybody's.
+    /// Whose runs, conversations and agents; none: everybody's.
     pub user: Option<String>,
 }
 
@@ -95,7 +95,7 @@ pub fn search(context: &mut Context, memory: &mut Memory, sought: &Sought) -> Re
         let mut found = match kind {
             Kind::Task => of_tasks(context, words, each)?,
             Kind::Run => of_runs(context, memory, words, each, sought.user.as_deref())?,
-            Kind::Agent => of_agents(context, words)?,
+            Kind::Agent => of_agents(context, words, sought.user.as_deref())?,
             Kind::Conversation => of_conversations(context, words, sought.user.as_deref())?,
         };
         found.truncate(each);
@@ -177,9 +177,10 @@ fn of_runs(
     Ok(rows.runs.into_iter().map(item).collect())
 }
 
-fn of_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
+fn of_agents(context: &Context, words: &str, user: Option<&str>) -> Result<Vec<Item>> {
     let words = normalize(words);
-    let known = agents::known_in(&context.workspace)?.agents.into_iter();
+    let known = agents::known_in(&context.workspace)?.seen_by(user);
+    let known = known.agents.into_iter();
     let fits = |agent: &crate::agent::Agent| {
         words.is_empty() || agent.id.contains(&words) || normalize(&agent.name).contains(&words)
     };

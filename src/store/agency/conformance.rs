@@ -28,6 +28,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     every_kind_and_status_can_be_kept,
     runs_come_newest_first_and_filters_count,
     tallies_follow_every_change_of_a_run,
+    the_last_executions_are_glimpsed,
     events_grow_and_are_read_from_any_cursor,
     delegations_come_newest_first,
     the_last_messages_come_in_the_order_in_which_they_were_said,
@@ -314,6 +315,50 @@ fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
     let tallies = agency.read().unwrap().tallies().unwrap();
     let statuses: Vec<_> = tallies.iter().map(|tally| tally.status).collect();
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
+}
+
+fn the_last_executions_are_glimpsed(agency: &mut dyn Agency) {
+    let execution = |id: &str, minute: u32| Run {
+        started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
+        answered_by: Some(crate::run::AnsweredBy::Model),
+        execution_time_ms: Some(minute.into()),
+        ..run(id, Some("a"), RunStatus::Completed)
+    };
+    let query = Run {
+        kind: RunKind::Query,
+        ..execution("q", 5)
+    };
+    put_runs(
+        agency,
+        &[
+            execution("1", 1),
+            execution("2", 2),
+            query,
+            execution("3", 3),
+        ],
+    );
+    let transaction = agency.read().unwrap();
+    let times = |user: Option<&str>, since: &str, limit: u32| -> Vec<u64> {
+        let seen = transaction.executions_since(user, since, limit).unwrap();
+        seen.iter().filter_map(|one| one.time_ms).collect()
+    };
+    assert_eq!(times(None, "2026", 9), [3, 2, 1]);
+    assert_eq!(times(Some("u"), "2026-01-26T09:02:00.000Z", 9), [3, 2]);
+    assert_eq!(times(None, "2026", 1), [3]);
+    assert!(times(Some("other"), "2026", 9).is_empty());
+    let seen = transaction.executions_since(None, "2026", 1).unwrap();
+    assert_eq!(
+        (
+            seen[0].agent.as_deref(),
+            seen[0].status,
+            seen[0].answered_by
+        ),
+        (
+            Some("a"),
+            RunStatus::Completed,
+            Some(crate::run::AnsweredBy::Model)
+        )
+    );
 }
 
 fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Agency) {

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Agency, AgencyTransaction, Agents, ConversationFilter, ConversationPage, Conversations,
-    RunFilter, RunPage, Runs, Tally,
+    Glimpse, RunFilter, RunPage, Runs, Tally,
 };
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::run::{Conversation, DELEGATION, Detail, Event, Message, Run};
+use crate::run::{Conversation, DELEGATION, Detail, Event, Message, Run, RunKind};
 
 /// A store of agents in memory.
 #[derive(Clone, Debug, Default)]
@@ -133,6 +133,30 @@ impl Runs for MemoryTransaction<'_> {
     fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
         let open = self.state.runs.iter().filter(|run| !run.is_over());
         Ok(open.filter(|run| run.owner == owner).cloned().collect())
+    }
+
+    fn executions_since(
+        &self,
+        user: Option<&str>,
+        since: &str,
+        limit: u32,
+    ) -> Result<Vec<Glimpse>> {
+        let filter = RunFilter {
+            user: user.map(String::from),
+            kind: Some(RunKind::Execution),
+            limit,
+            ..RunFilter::default()
+        };
+        let runs = self.runs(&filter)?.runs.into_iter();
+        let glimpse = |run: Run| Glimpse {
+            agent: run.agent,
+            status: run.status,
+            answered_by: run.answered_by,
+            time_ms: run.execution_time_ms,
+            started_at: run.started_at,
+        };
+        let recent = runs.filter(|run| run.started_at.as_str() >= since);
+        Ok(recent.map(glimpse).collect())
     }
 
     fn tallies(&self) -> Result<Vec<Tally>> {

@@ -1,5 +1,5 @@
 use crate::error::Result;
-use crate::run::{Detail, Event, Run, RunKind, RunStatus};
+use crate::run::{AnsweredBy, Detail, Event, Run, RunKind, RunStatus};
 
 /// What agents carried out, and what happened in it.
 pub trait Runs {
@@ -17,6 +17,10 @@ pub trait Runs {
 
     /// Reads the runs of an owner that are not over, oldest first.
     fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+
+    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
+    fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
+    -> Result<Vec<Glimpse>>;
 
     /// Counts runs by user, agent, kind and status, in this order.
     fn tallies(&self) -> Result<Vec<Tally>>;
@@ -80,6 +84,21 @@ pub struct RunPage {
     pub runs: Vec<Run>,
     /// How many fit in all.
     pub total: u64,
+}
+
+/// What is counted of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    /// The agent that it went to.
+    pub agent: Option<String>,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// What its answer comes from.
+    pub answered_by: Option<AnsweredBy>,
+    /// How long it took, in milliseconds.
+    pub time_ms: Option<u64>,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
 }
 
 /// Runs of one sort.

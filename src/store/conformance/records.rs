@@ -48,6 +48,12 @@ pub(super) fn a_spawn_is_kept_once(store: &mut dyn Store) {
         [spawn.clone(), second.clone()]
     );
     assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(second));
+    let verdicts = transaction.spawn_verdicts(&[TaskId(1), TaskId(9)]).unwrap();
+    let verified = SpawnVerdict {
+        is_verified: true,
+        is_forced: false,
+    };
+    assert_eq!(verdicts, HashMap::from([(TaskId(1), verified)]));
     assert_eq!(
         transaction.owner_of_output(&spawn.output_file).unwrap(),
         Some(TaskId(1))
@@ -91,6 +97,14 @@ pub(super) fn gates_are_kept_whole(store: &mut dyn Store) {
         transaction.gates(TaskId(1)).unwrap(),
         crate::gate::Gates::default()
     );
+    for number in [2, 3, 4] {
+        transaction.put(&task(number, "b")).unwrap();
+    }
+    for number in [2, 3] {
+        transaction.put_gates(TaskId(number), &gates).unwrap();
+    }
+    let some = transaction.gates_of(&[2, 4, 99].map(TaskId)).unwrap();
+    assert_eq!(some, HashMap::from([(TaskId(2), gates)]));
 }
 
 pub(super) fn check(task: u32, violations: &[&str]) -> Verification {

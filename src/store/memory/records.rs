@@ -1,13 +1,14 @@
 //! What is kept beside tasks, in memory: spawns, bases, gates, checks, links.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::MemoryTransaction;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::store::{
-    Link, Links, Log, SpawnRecord, Spawns, SyncBases, TaskGates, Verification, Verifications, log,
+    Link, Links, Log, SpawnRecord, SpawnVerdict, Spawns, SyncBases, TaskGates, Verification,
+    Verifications, log,
 };
 
 impl Spawns for MemoryTransaction<'_> {
@@ -23,6 +24,21 @@ impl Spawns for MemoryTransaction<'_> {
 
     fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
         Ok(self.spawns(task)?.pop())
+    }
+
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
+        let mut verdicts = HashMap::new();
+        for task in tasks {
+            let verdict = |spawn: SpawnRecord| SpawnVerdict {
+                is_verified: spawn.verified_at.is_some(),
+                is_forced: spawn.forced.is_some(),
+            };
+            verdicts.extend(
+                self.latest_spawn(*task)?
+                    .map(|spawn| (*task, verdict(spawn))),
+            );
+        }
+        Ok(verdicts)
     }
 
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
@@ -79,6 +95,13 @@ impl SyncBases for MemoryTransaction<'_> {
 impl TaskGates for MemoryTransaction<'_> {
     fn gates(&self, task: TaskId) -> Result<Gates> {
         Ok(self.state.gates.get(&task).cloned().unwrap_or_default())
+    }
+
+    fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
+        let gates = tasks
+            .iter()
+            .map(|task| Some((*task, self.state.gates.get(task)?.clone())));
+        Ok(gates.flatten().collect())
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {

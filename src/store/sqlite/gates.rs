@@ -1,10 +1,12 @@
 //! SQL of gates.
 
+use std::collections::HashMap;
+
 use super::SqliteTransaction;
-use super::tasks::from_json;
+use super::tasks::{from_json, read_id};
 use crate::error::Result;
 use crate::gate::Gates;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::store::{Log, TaskGates, log};
 
 impl TaskGates for SqliteTransaction<'_> {
@@ -12,6 +14,18 @@ impl TaskGates for SqliteTransaction<'_> {
         let sql = "SELECT state FROM gates WHERE task = ?1";
         let gates = self.first(sql, [task.0], |row| from_json(row, 0))?;
         Ok(gates.unwrap_or_default())
+    }
+
+    fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
+        let sql = "SELECT task, state FROM gates WHERE task BETWEEN ?1 AND ?2";
+        let gates = self.within(sql, tasks, |row| {
+            let task = read_id(row)?;
+            let is_asked_for = id::place(tasks, task, |task| *task).is_some();
+            is_asked_for
+                .then(|| Ok((task, from_json(row, 1)?)))
+                .transpose()
+        })?;
+        Ok(gates.into_iter().flatten().collect())
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {

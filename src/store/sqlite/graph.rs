@@ -210,7 +210,7 @@ impl Graph for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Runs a query about the ids from `?1` to `?2` so that it meets all `ids`, which are sorted:
     /// once if these lie close together, else for each. It may meet others too.
-    fn within<T>(
+    pub(super) fn within<T>(
         &self,
         sql: &str,
         ids: &[TaskId],

@@ -1,14 +1,14 @@
 //! SQL of spawns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::Row;
 
 use super::SqliteTransaction;
 use super::tasks::{from_json, read_id};
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::store::{Log, SpawnRecord, Spawns, log};
+use crate::id::{self, TaskId};
+use crate::store::{Log, SpawnRecord, SpawnVerdict, Spawns, log};
 
 const COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
@@ -23,6 +23,20 @@ impl Spawns for SqliteTransaction<'_> {
         let sql =
             format!("SELECT {COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence DESC LIMIT 1");
         self.first(&sql, [task.0], read)
+    }
+
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
+        let sql = "SELECT task, verified_at IS NOT NULL, forced IS NOT NULL FROM spawns
+                   WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
+        let verdicts = self.within(sql, tasks, |row| {
+            let verdict = SpawnVerdict {
+                is_verified: row.get(1)?,
+                is_forced: row.get(2)?,
+            };
+            Ok((read_id(row)?, verdict))
+        })?;
+        let asked_for = |(task, _): &(TaskId, _)| id::place(tasks, *task, |task| *task).is_some();
+        Ok(verdicts.into_iter().filter(asked_for).collect())
     }
 
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {

@@ -60,7 +60,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<Field> | null) => {
     const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
-    const field = fieldOf(failure.detail) ?? guessed(failure.message);
+    const field = fieldOf(failure.detail);
     if (field === null) return setFaults({ by: {}, other: on ? null : failure });
     if (on && !on.has(field)) return setFaults(NONE);
     setFaults({ by: { [field]: sentence(failure.message) }, other: null });
@@ -143,11 +143,6 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
 function updatedAt(row: object): string | null {
   const at = (row as Record<string, unknown>)["updated_at"];
   return typeof at === "string" ? at : null;
-}
-
-/** The field that a sentence of the server speaks of, where it does not name one. */
-function guessed(message: string): Field | null {
-  return FIELDS.find((field) => new RegExp(`\\b(?:the ${field}|a ${field}|${field} is)\\b`, "i").test(message)) ?? null;
 }
 
 function labelled(label: string, tab: string, faults: Faults): ReactNode {

@@ -66,16 +66,3 @@ export function glyphOf(execution: Pick<Execution, "status" | "answeredBy">): { 
   const state = stateOf(execution.status);
   return { state, label: STATE_WORDS[state] };
 }
-
-/** The value in the middle, and that below which 95 of 100 lie. */
-export function spread(values: readonly number[]): { median: number; p95: number } | null {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((one, other) => one - other);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { median: at(0.5), p95: at(0.95) };
-}
-
-/** How long the executions of a list took that somebody answered, in milliseconds. */
-export function times(executions: readonly Execution[]): number[] {
-  return executions.flatMap((one) => (one.status === "completed" && one.answeredBy !== "offline" && one.metrics.executionTime !== null ? [one.metrics.executionTime] : []));
-}

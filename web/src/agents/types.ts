@@ -125,6 +125,16 @@ export interface Execution {
   steps?: Step[];
 }
 
+/** Executions of the last 24 hours. */
+export interface Spread {
+  executions: number;
+  failed: number;
+  /** How many were answered by a model or a worker. */
+  answered: number;
+  medianMs: number | null;
+  p95Ms: number | null;
+}
+
 export interface Metrics {
   dashboard: {
     activeAgents: number;
@@ -137,6 +147,7 @@ export interface Metrics {
     averageResponseTimeMs: number | null;
     successRate: number | null;
     routingPatterns: { agentId: string; count: number; share: number }[];
+    window: Spread & { since: string; hours: { at: string; executions: number; failed: number }[]; isWhole: boolean };
   };
   agents: {
     agentId: string;
@@ -145,6 +156,7 @@ export interface Metrics {
     averageExecutionTimeMs: number | null;
     successRate: number | null;
     lastUsedAt: string | null;
+    window: Spread;
   }[];
 }
 
@@ -185,6 +197,20 @@ export interface Said {
   created_at: string;
 }
 
+/** A value that a yes would change. */
+export interface Change {
+  label: string;
+  before: string | null;
+  after: string;
+}
+
+/** A component that can be chosen. */
+export interface Choosable {
+  id: string;
+  type: string;
+  title: string;
+}
+
 /** What waits for a yes or a choice. */
 export interface Pending {
   kind: "confirm" | "select";
@@ -192,6 +218,9 @@ export interface Pending {
   tool: string;
   args: Record<string, unknown>;
   candidates: string[];
+  options: Choosable[];
+  changes: Change[];
+  destructive: boolean;
   created_at?: string;
   createdAt?: string;
   expires: string;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
 export const project = projectFolder();
 const cleo = resolve(process.env["CLEO"] ?? join(project, "target", "debug", "cleo"));
@@ -14,8 +14,9 @@ const freshPages = process.env["CLEO_PAGES"];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export type Theme = "light" | "dark";
-export type Size = "desk" | "phone";
-export const SIZES: Record<Size, { width: number; height: number }> = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+export type Size = "desk" | "phone" | "zoomed";
+/** A window of 1280 by 1024 is `zoomed` when its page is enlarged four times. */
+export const SIZES: Record<Size, { width: number; height: number }> = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 }, zoomed: { width: 320, height: 256 } };
 
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "cleo-pages-"));
@@ -66,10 +67,10 @@ export class World {
     });
   }
 
-  async open(path: string, theme: Theme = "light", size: Size = "desk"): Promise<Look> {
+  async open(path: string, theme: Theme = "light", size: Size = "desk", more: BrowserContextOptions = {}): Promise<Look> {
     this.browser ??= await launch();
     const phone = size === "phone";
-    const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"], ...more });
     if (freshPages) await serveFresh(context, freshPages, this.address);
     context.setDefaultTimeout(20_000);
     const look = new Look(context, await context.newPage(), this.address);

@@ -7,39 +7,28 @@ import type { Agent, Pending, Routed, Said } from "../../src/agents/types";
 import { entries } from "../../src/pages/agents-chat/thread";
 import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words";
 
-const CONFIRM: Pending = { kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], expires: "2026-11-22T12:00:00Z" };
+const CONFIRM: Pending = {
+  kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], options: [],
+  changes: [{ label: "button radius", before: "small", after: "full" }], destructive: false, expires: "2026-11-22T12:00:00Z",
+};
 
-test("a change of a design is shown with what it was", () => {
-  const asked = askedFor(CONFIRM, "You want to change the button radius to full. Should I proceed?\nFor client 6: button radius is small now.", []);
+test("a change is shown with what it was, also where that is nothing", () => {
+  const asked = askedFor(CONFIRM, "You want to change the button radius to full. Should I proceed?\nFor client 6: button radius is small now.");
   assert.equal(asked.question, "You want to change the button radius to full. Should I proceed?");
-  assert.deepEqual(asked.changes, [{ label: "button radius", before: "small", after: "full" }]);
-  assert.equal(asked.verb, "Confirm");
-  assert.equal(asked.destructive, false);
-});
-
-test("a change of a component takes what it was from what a tool read", () => {
-  const pending = { ...CONFIRM, tool: "updateComponent", args: { clientId: "6", componentId: "101", updates: { "props.title": "Welcome" } } };
-  const calls = [{ name: "getComponent", args: {}, result: { components: [{ componentId: "101", props: { title: "Home" } }] } }];
-  assert.deepEqual(askedFor(pending, "Should I proceed?", calls).changes, [{ label: "title", before: "Home", after: "Welcome" }]);
-  assert.deepEqual(askedFor(pending, "Should I proceed?", []).changes, [{ label: "title", before: null, after: "Welcome" }]);
+  assert.deepEqual(asked.changes, CONFIRM.changes);
+  assert.deepEqual([asked.verb, asked.destructive], ["Confirm", false]);
+  const changes = [{ label: "title", before: null, after: "Hello" }];
+  assert.equal(askedFor({ ...CONFIRM, tool: "updateComponent", changes }, "Should I proceed?").changes[0]?.before, "not set");
+  assert.equal(askedFor({ ...CONFIRM, tool: "addComponent", changes }, "Should I proceed?").changes[0]?.before, null);
 });
 
 test("what destroys says so on its button", () => {
   const reply = "Understood: delete component 103 of client 6.\nAction: none yet.\nNext: should I proceed? Answer yes or no.";
-  const asked = askedFor({ ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" } }, reply, []);
+  const asked = askedFor({ ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [], destructive: true }, reply);
   assert.equal(asked.question, "Delete component 103 of client 6?");
   assert.equal(asked.more, "");
   assert.equal(asked.verb, "Delete component 103");
   assert.equal(asked.destructive, true);
-});
-
-test("a choice shows what tells the components apart", () => {
-  const pending = { ...CONFIRM, kind: "select" as const, tool: "updateComponent", candidates: ["101", "102"] };
-  const calls = [{ name: "searchComponent", args: {}, result: { components: [{ componentId: "101", type: "cards", props: { title: "Home" } }, { componentId: "102", type: "cards", props: { caption: "About" } }] } }];
-  assert.deepEqual(askedFor(pending, "Which component do you mean?\n1. …", calls).options, [
-    { id: "101", type: "cards", title: "Home" },
-    { id: "102", type: "cards", title: "About" },
-  ]);
 });
 
 test("of an agent only what differs is sent, and faults find their field", () => {

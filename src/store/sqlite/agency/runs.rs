@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params, params_from_iter};
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::run::{DELEGATION, Detail, Event, Run};
-use crate::store::agency::{RunFilter, RunPage, Runs, Tally};
+use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::tasks::{from_json, word};
 
 const COLUMNS: &str =
@@ -84,6 +84,34 @@ impl Runs for SqliteAgencyTransaction<'_> {
         self.all(&sql, [owner], read)
     }
 
+    fn executions_since(
+        &self,
+        user: Option<&str>,
+        since: &str,
+        limit: u32,
+    ) -> Result<Vec<Glimpse>> {
+        let whose = match user {
+            Some(_) => "user_id = ?3",
+            None => "?3 IS NULL",
+        };
+        // The last ones first, so that those of all times are not read for the few of this one.
+        let sql = format!(
+            "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at FROM runs
+                WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
+             WHERE started_at >= ?1"
+        );
+        self.all(&sql, (since, limit, user), |row| {
+            let by = row.get::<_, Option<String>>(2)?;
+            Ok(Glimpse {
+                agent: row.get(0)?,
+                status: word(row, 1)?,
+                answered_by: by.map(|_| word(row, 2)).transpose()?,
+                time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                started_at: row.get(4)?,
+            })
+        })
+    }
+
     fn tallies(&self) -> Result<Vec<Tally>> {
         let sql = "SELECT user_id, nullif(agent, ''), kind, status, runs, timed, time_ms,
             last_started FROM run_tallies WHERE runs > 0 ORDER BY user_id, agent, kind, status";
@@ -103,7 +131,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
-        let detail = serde_json::json!(detail).to_string();
+        let detail = serde_json::to_string(detail).unwrap_or_default();
         self.execute(sql, (run, at, kind, detail))?;
         Ok(self.connection.last_insert_rowid().unsigned_abs())
     }

@@ -21,7 +21,7 @@ export function AgentsTable({ agents, metrics }: Props) {
   return (
     <section className="agents-table" aria-labelledby="agents-table">
       <h2 id="agents-table">
-        Agents <span className="muted">all executions</span>
+        Agents <span className="muted">24 hours</span>
       </h2>
       <Loaded of={metrics}>{(facts) => <Table agents={agents} facts={facts} />}</Loaded>
     </section>
@@ -41,7 +41,7 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
             Runs
           </th>
           <th scope="col" className="figure">
-            Average
+            Median
           </th>
           <th scope="col" className="figure">
             Success
@@ -60,9 +60,9 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                   <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>{agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}</span>
                 </Link>
               </td>
-              <td className="figure">{one?.executionCount ?? agent.executions}</td>
-              <td className="figure">{one?.averageExecutionTimeMs == null ? <None /> : duration(one.averageExecutionTimeMs)}</td>
-              <td className="figure">{one?.successRate == null ? <None /> : percent(one.successRate, 1)}</td>
+              <td className="figure">{one?.window.executions ?? 0}</td>
+              <td className="figure">{one?.window.medianMs == null ? <None /> : duration(one.window.medianMs)}</td>
+              <td className="figure">{one === undefined || one.window.executions === 0 ? <None /> : percent(1 - one.window.failed / one.window.executions, 1)}</td>
             </tr>
           );
         })}

@@ -1,4 +1,3 @@
-import { spread, times } from "../../agents/data";
 import type { Agent, Execution, Metrics } from "../../agents/types";
 import { count, duration } from "../../format/numbers";
 import { Fact, Rail } from "../../parts/Rail";
@@ -13,23 +12,22 @@ interface Props {
 
 export function ArchitectureRail({ metrics, executions, running, name, of }: Props) {
   const all = metrics?.dashboard;
-  const answered = executions && times(executions);
-  const middle = answered && spread(answered);
+  const day = all?.window;
   return (
     <Rail>
       <Fact label="Active agents" value={all?.activeAgents} unit={all && `of ${all.totalAgents}`} href="/agents/manage?status=active" title="Agents that are active, the supervisor too" />
       <Fact label="Running now" value={executions && running} glyph={running > 0 ? "running" : undefined} title="Executions that have not ended" />
       <Fact
-        label="Executions"
-        value={all && count(all.totalExecutions)}
-        unit={all && `${count(all.completedExecutions)} completed, ${count(all.failedExecutions)} failed`}
-        title="All executions that the store holds"
+        label="Executions 24 h"
+        value={day && `${count(day.executions)}${day.isWhole ? "" : "+"}`}
+        unit={day && (day.failed > 0 ? `${count(day.failed)} failed` : "none failed")}
+        title={all && `${count(all.totalExecutions)} since the beginning`}
       />
       <Fact
         label="Median answer"
-        value={middle === undefined ? undefined : middle === null ? "none yet" : duration(middle.median)}
-        unit={middle ? `p95 ${duration(middle.p95)}` : undefined}
-        title={`Of the last ${answered?.length ?? 0} that were answered`}
+        value={day && (day.medianMs === null ? "none yet" : duration(day.medianMs))}
+        unit={day && day.p95Ms !== null ? `p95 ${duration(day.p95Ms)}` : undefined}
+        title={day && `Of ${count(day.answered)} in 24 hours that a model or a worker answered`}
       />
       <Fact wide label="Where messages went" value={all && <ShareBar patterns={all.routingPatterns} name={name} of={of} />} />
     </Rail>

@@ -84,7 +84,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
           {list.map((entry) => (
             <ThreadEntry key={entry.message.id} entry={entry} registry={registry} execution={known.get(entry.message.execution_id ?? "")} isOpen={entry.message === open} />
           ))}
-          {open && talk.pending && <AskCard key={open.id} asked={askedFor(talk.pending, open.content, open.metadata.tool_calls ?? [])} takesFocus={isEmpty} busy={outgoing !== undefined} onAnswer={answer} />}
+          {open && talk.pending && <AskCard key={open.id} asked={askedFor(talk.pending, open.content)} takesFocus={isEmpty} busy={outgoing !== undefined} onAnswer={answer} />}
           {outgoing && <Going outgoing={outgoing} isShown={messages.some((one) => one.execution_id !== null && one.execution_id === outgoing.execution)} onRetry={() => void send(conversation, outgoing.text, outgoing.key)} onDrop={() => forget(conversation.id)} />}
           {waitsFor !== null && <Coming pieces={pieces} execution={known.get(waitsFor)} registry={registry} />}
         </div>

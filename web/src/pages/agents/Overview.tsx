@@ -1,7 +1,7 @@
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
-import { spread, times, useAgents, useExecutions, useMetrics } from "../../agents/data";
-import type { TaskStats } from "../../agents/types";
+import { useAgents, useExecutions, useMetrics } from "../../agents/data";
+import type { Metrics, TaskStats } from "../../agents/types";
 import { count, duration, plural } from "../../format/numbers";
 import { Icon } from "../../parts/Icon";
 import { Link } from "../../router/Link";
@@ -9,9 +9,9 @@ import { useKeys } from "../../shell/keys";
 import { navigate } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { FirstSteps } from "./FirstSteps";
+import { HoursChart } from "./HoursChart";
 import { Modules } from "./Modules";
 import { Recent } from "./Recent";
-import { TimesChart } from "./TimesChart";
 import { Went } from "./Went";
 import "./overview.css";
 
@@ -40,7 +40,7 @@ export default function Overview() {
       <div className="agents-overview">
         <header className="agents-overview-head">
           <p className="agents-overview-sum">
-            {resource.data && total !== undefined ? `${plural(agents.length, "agent")}, ${plural(total, "execution")}` : " "}
+            {resource.data && total !== undefined ? `${plural(agents.length, "agent")}, ${plural(metrics.data?.dashboard.window.executions ?? 0, "execution")} in 24 h` : " "}
           </p>
           <p className="muted">Messages go to the agent whose words and tags they name. Every route keeps its reasons.</p>
         </header>
@@ -52,7 +52,7 @@ export default function Overview() {
         </div>
         <aside className="agents-overview-side" aria-label="Recent activity">
           <Recent executions={executions} of={of} />
-          <Answers list={times(executions.data?.executions ?? [])} />
+          {metrics.data && metrics.data.dashboard.window.executions > 0 && <Day window={metrics.data.dashboard.window} />}
         </aside>
       </div>
     </Page>
@@ -75,18 +75,18 @@ function QuickActions() {
   );
 }
 
-/** How long the last answers took, newest at the right. */
-function Answers({ list }: { list: number[] }) {
-  const middle = spread(list);
-  if (!middle) return null;
+/** How much was executed in each of the last 24 hours, and how long answers took. */
+function Day({ window }: { window: Metrics["dashboard"]["window"] }) {
+  const { executions, failed, answered, medianMs, p95Ms, isWhole } = window;
   return (
     <section className="section">
       <h2>
-        Time to an answer <span className="aside">median {duration(middle.median)}</span>
+        Last 24 hours <span className="aside">{medianMs === null ? "no answers yet" : `median ${duration(medianMs)}`}</span>
       </h2>
-      <TimesChart values={[...list].reverse()} />
+      <HoursChart window={window} />
       <p className="small muted">
-        {list.length === 1 ? "One answer" : `The last ${count(list.length)} answers, newest at the right`}; the longest took {duration(Math.max(...list))}.
+        {isWhole ? plural(executions, "execution") : `The last ${count(executions)} executions`}, {count(failed)} failed.
+        {p95Ms !== null && ` Of ${plural(answered, "answer")} 95 in 100 took no longer than ${duration(p95Ms)}.`}
       </p>
     </section>
   );

@@ -1,4 +1,4 @@
-// All runs: newest first, live ones on top, never reordered while the page is open.
+// All runs: newest first unless asked otherwise, live ones on top then, never reordered while the page is open.
 import { useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { path } from "../../api/request";
@@ -19,6 +19,8 @@ import "./runs.css";
 
 const KINDS = ["epic", "tasks", "plan", "query", "execution"];
 const STATUSES = ["running", "completed", "failed", "cancelled", "interrupted"];
+/** By what runs can be sorted, and what that is called; newest first is no word in the address. */
+const SORTS: Record<string, string> = { started: "Newest first", duration: "Longest first", cost: "Dearest first", status: "By status" };
 const PAGE = 100;
 
 export default function Runs() {
@@ -26,7 +28,9 @@ export default function Runs() {
   const [status, setStatus] = useQuery("status");
   const [, setKind] = useQuery("kind");
   const [q, setQ] = useQuery("q");
-  const asked = { status, q, kind: query.get("kind") };
+  const [said, setSort] = useQuery("sort");
+  const sort = said !== null && said in SORTS && said !== "started" ? said : null;
+  const asked = { status, q, kind: query.get("kind"), sort, dir: sort === "status" ? "asc" : null };
   const { pages, failure, loading, more, reload } = usePages<RunsList>(
     (page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }),
     touchesRuns,
@@ -50,6 +54,8 @@ export default function Runs() {
               ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
               "Kind",
               ...KINDS.map((one) => ({ label: one, checked: asked.kind === one, onSelect: () => setKind(asked.kind === one ? null : one) })),
+              "Sort",
+              ...Object.entries(SORTS).map(([one, label]) => ({ label, checked: (sort ?? "started") === one, onSelect: () => setSort(one === "started" ? null : one) })),
             ]}
           />
         </>
@@ -59,7 +65,7 @@ export default function Runs() {
         {failure && fresh.length === 0 && <Trouble failure={failure} retry={reload} />}
         {loading && <Ghost rows={10} />}
         {!loading && !failure && fresh.length === 0 && <Nothing filtered={filtered} />}
-        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
+        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} sorted={sort !== null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
       </div>
     </Page>
   );
@@ -81,9 +87,9 @@ function Nothing({ filtered }: { filtered: boolean }) {
   return <Empty command="cleo run --all-ready">No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
 }
 
-function Rows({ fresh, end, total }: { fresh: RunRow[]; end: (() => void) | undefined; total: number }) {
+function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean; end: (() => void) | undefined; total: number }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const { rows, waiting, show } = useOrder(fresh, scroller);
+  const { rows, waiting, show } = useOrder(fresh, sorted, scroller);
   const [at, setAt] = useState(-1);
   const window = useVirtualizer({
     count: rows.length,
@@ -134,8 +140,8 @@ function heightOf(row: RunRow | undefined) {
  * The order of the first answer holds. What is new comes on top at once while the list is at its top,
  * and waits behind a button when somebody has scrolled.
  */
-function useOrder(fresh: RunRow[], scroller: React.RefObject<HTMLElement | null>) {
-  const [order, setOrder] = useState<string[]>(() => liveFirst(fresh));
+function useOrder(fresh: RunRow[], sorted: boolean, scroller: React.RefObject<HTMLElement | null>) {
+  const [order, setOrder] = useState<string[]>(() => (sorted ? fresh.map((row) => row.id) : liveFirst(fresh)));
   const byId = useMemo(() => new Map(fresh.map((row) => [row.id, row])), [fresh]);
   const known = new Set(order);
   const atTop = (scroller.current?.scrollTop ?? 0) < 8;

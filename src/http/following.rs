@@ -1,0 +1,64 @@
+//! An execution that is told while it is carried out, as server-sent events: `execution` with the record
+//! as it begins, `run` for what happens, `piece` for pieces of an answer, `done` with the record as it
+//! ended, or `error`.
+
+use bytes::Bytes;
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, channel};
+
+use super::answer::Answer;
+use super::events;
+use super::executions::Executed;
+use super::fault::busy;
+use super::scribe::Heard;
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::run::Line;
+
+/// How many events may wait for a slow reader before who tells them waits.
+const QUEUE: usize = 64;
+
+/// Tells an execution to the one who asked for it; returns its id too. One that is refused is an error.
+pub(super) async fn follow(mut told: UnboundedReceiver<Heard>) -> Result<(String, Answer)> {
+    let begun = match told.recv().await {
+        Some(Heard::Began(begun)) => begun,
+        Some(Heard::Over(ended)) => ended?,
+        _ => return Err(busy()),
+    };
+    let id = begun.run().id.clone();
+    let (run, (sender, comes)) = (id.clone(), channel(QUEUE));
+    tokio::spawn(async move {
+        while let Some(heard) = told.recv().await {
+            if sender.send(written(&run, heard)).await.is_err() {
+                break;
+            }
+        }
+    });
+    let first = events::event("execution", &Executed::of(begun.shown()));
+    Ok((id, events::stream(vec![first], comes)))
+}
+
+/// Tells an execution that began with an earlier call, as it stands.
+pub(super) fn again(executed: &Executed) -> Answer {
+    let (_, comes) = channel(1);
+    events::stream(vec![events::event("execution", executed)], comes)
+}
+
+fn written(run: &str, heard: Heard) -> Bytes {
+    match heard {
+        Heard::Event(event) => {
+            let mut data = json!(Line::from(&event));
+            data["at"] = json!(event.at);
+            events::event("run", &data)
+        }
+        Heard::Piece { agent, piece } => {
+            let at = Clock::System.timestamp();
+            let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
+            events::event("piece", &data)
+        }
+        Heard::Began(begun) | Heard::Over(Ok(begun)) => {
+            events::event("done", &Executed::of(begun.shown()))
+        }
+        Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
+    }
+}

@@ -1,0 +1,140 @@
+//! Who is let in. A server on this machine answers its user without a token, and so has to be sure that
+//! no page of somebody else speaks in the user's name: it answers only under its own names (a name that
+//! was turned to this machine is none), and only to its own pages.
+
+use std::net::IpAddr;
+use std::sync::PoisonError;
+
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::{HeaderMap, Uri};
+
+use super::caller::Caller;
+use super::server::Server;
+use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
+
+/// The cookie that holds the token of a page.
+pub(super) const COOKIE_NAME: &str = "cleo_token";
+/// Longest token that is looked up, in bytes.
+const TOKEN_MAX: usize = 200;
+
+/// Refuses what was sent under a name that is not the server's.
+pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<()> {
+    let is_bound = server.is_local() || !server.options.hosts.is_empty();
+    if !is_bound {
+        // Under any name nothing is answered without a token, and no page of others has one.
+        return Ok(());
+    }
+    let host = uri.authority().map(|authority| authority.as_str());
+    let host = host.or_else(|| headers.get(HOST)?.to_str().ok());
+    let host = host.unwrap_or_default().to_ascii_lowercase();
+    let port = server.address.port();
+    let own = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}"));
+    let address = server.address.to_string();
+    let is_named = server.options.hosts.iter().any(|name| {
+        let name = name.to_ascii_lowercase();
+        host == name || host == format!("{name}:{port}")
+    });
+    let is_plain = port == 80 && own.iter().any(|own| own.trim_end_matches(":80") == host);
+    if own.contains(&host) || host == address || is_named || is_plain {
+        return Ok(());
+    }
+    let message = format!("the server is not called `{host}`");
+    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-host NAME"))
+}
+
+/// Refuses what a page of somebody else sends. Returns the origin that may read the answer.
+pub(super) fn check_origin<'a>(server: &Server, headers: &'a HeaderMap) -> Result<Option<&'a str>> {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(None);
+    };
+    let origin = origin.to_str().unwrap_or("null");
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.unwrap_or_default();
+    let name = origin
+        .strip_prefix("http://")
+        .or(origin.strip_prefix("https://"));
+    if name.is_some_and(|name| !host.is_empty() && name.eq_ignore_ascii_case(host)) {
+        return Ok(None);
+    }
+    if server.options.origins.iter().any(|there| there == origin) {
+        return Ok(Some(origin));
+    }
+    let message = format!("pages of `{origin}` may not call this server");
+    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-origin ORIGIN"))
+}
+
+/// Finds out who calls.
+pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
+    match secret(headers) {
+        Some(secret) => of_token(server, secret),
+        None if !server.asks_tokens() => Ok(Caller {
+            user: server.surroundings.actor.clone(),
+            scope: Scope::Admin,
+            is_local: true,
+            expires_at: None,
+        }),
+        None => Err(unauthorized("a token is needed here")),
+    }
+}
+
+/// Finds the caller that a token stands for.
+pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
+    let now = server.surroundings.clock.timestamp();
+    let mut tokens = server.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+    let token = Some(secret).filter(|secret| secret.len() <= TOKEN_MAX);
+    let token = token.and_then(|secret| tokens.find(secret, &now));
+    let token = token.ok_or_else(|| unauthorized("the token is none that holds"))?;
+    Ok(Caller {
+        user: token.user.clone(),
+        scope: token.scope,
+        is_local: false,
+        expires_at: token.expires_at.clone(),
+    })
+}
+
+/// Refuses a caller whose token does not allow what is asked for.
+pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
+    if caller.scope >= needed {
+        return Ok(());
+    }
+    let message = format!(
+        "this needs a token with the scope `{needed}`; this one has `{}`",
+        caller.scope
+    );
+    let fix = format!("cleo serve token create --scope {needed}");
+    Err(Error::new(Code::Forbidden, message).fix(fix))
+}
+
+/// Finds the token in a request: of a program in a header, of a page in a cookie.
+fn secret(headers: &HeaderMap) -> Option<&str> {
+    if let Some(value) = headers.get(AUTHORIZATION) {
+        let value = value.to_str().unwrap_or_default();
+        let (kind, token) = value.split_once(' ').unwrap_or(("", value));
+        return Some(if kind.eq_ignore_ascii_case("bearer") {
+            token.trim()
+        } else {
+            ""
+        });
+    }
+    let cookies = headers.get_all(COOKIE).into_iter();
+    let cookies = cookies.filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|value| value.split(';'));
+    pairs.find_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        (name == COOKIE_NAME && !value.is_empty()).then_some(value)
+    })
+}
+
+/// Says for whom calls are counted: a caller with a token, else an address.
+pub(super) fn counted(caller: Option<&Caller>, peer: IpAddr) -> String {
+    match caller {
+        Some(caller) if !caller.is_local => format!("user {}", caller.user),
+        _ => format!("address {peer}"),
+    }
+}
+
+/// The error of a call that needs a token.
+pub(super) fn unauthorized(message: &str) -> Error {
+    Error::new(Code::Unauthorized, message).fix("cleo serve token create")
+}

@@ -1,0 +1,95 @@
+//! How often somebody may call: a bucket for each, into which a second puts as many calls as may be made
+//! for long, and which holds those of ten seconds.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::error::{Code, Error, Result};
+
+/// How many seconds' calls may be made at once.
+const BURST: f64 = 10.0;
+/// Most callers that are remembered.
+const CALLERS_MAX: usize = 10_000;
+
+/// The buckets.
+#[derive(Debug)]
+pub(super) struct Rates {
+    rate: Option<f64>,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    calls: f64,
+    at: Instant,
+}
+
+impl Rates {
+    /// Allows some calls a second to each; none: as many as there are.
+    pub(super) fn new(rate: Option<u32>) -> Rates {
+        Rates {
+            rate: rate.map(f64::from),
+            buckets: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Counts a call of somebody, unless calls are not counted.
+    pub(super) fn take(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
+        let Some(rate) = self.rate else {
+            return Ok(());
+        };
+        let who = who();
+        let most = rate * BURST;
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= CALLERS_MAX && !buckets.contains_key(&who) {
+            // Who is full again is as good as new.
+            buckets.retain(|_, bucket| bucket.filled(rate, most, now) < most);
+            if buckets.len() >= CALLERS_MAX {
+                buckets.clear();
+            }
+        }
+        let full = Bucket {
+            calls: most,
+            at: now,
+        };
+        let bucket = buckets.entry(who).or_insert(full);
+        let calls = bucket.filled(rate, most, now);
+        *bucket = Bucket {
+            calls: (calls - 1.0).max(0.0),
+            at: now,
+        };
+        if calls >= 1.0 {
+            return Ok(());
+        }
+        let message = format!("there are more than {rate} calls a second");
+        Err(Error::new(Code::RateLimited, message))
+    }
+}
+
+impl Bucket {
+    fn filled(&self, rate: f64, most: f64, now: Instant) -> f64 {
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        (self.calls + passed * rate).min(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn ten_seconds_calls_may_come_at_once_and_then_so_many_a_second() {
+        let (rates, now) = (Rates::new(Some(2)), Instant::now());
+        let take = |who: &str, after: u64| {
+            let now = now + Duration::from_millis(after);
+            rates.take(|| who.to_string(), now).is_ok()
+        };
+        assert!((0..20).all(|_| take("ann", 0)));
+        assert!(!take("ann", 0) && take("bob", 0));
+        assert!(take("ann", 600) && !take("ann", 600));
+        assert!(Rates::new(None).take(String::new, now).is_ok());
+    }
+}

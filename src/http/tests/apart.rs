@@ -1,0 +1,154 @@
+//! Two users on one server: whatever one asks for, nothing of the other's is told or changed.
+
+use serde_json::{Value, json};
+
+use super::World;
+use super::runs::ran;
+use crate::http::routes;
+use crate::ops::tokens::Scope;
+use crate::run::RunStatus;
+
+/// A word that stands in everything that is Ann's.
+const SECRET: &str = "xylograph";
+
+/// What Ann has: a token, and the ids of her things.
+struct Ann {
+    token: String,
+    ids: Vec<String>,
+    /// Where her things are shown to her.
+    places: Vec<String>,
+}
+
+impl Ann {
+    fn of(world: &World) -> Ann {
+        let token = world.token("ann", Scope::Write);
+        let post = |path: &str, body: Value| world.by(&token, "POST", path, body).json();
+        let agent = json!({"id": "anns", "name": format!("Ann's {SECRET}"), "prompt": SECRET, "tags": [SECRET]});
+        assert_eq!(post("/api/agents/create", agent)["success"], true);
+        let input = json!({"input": format!("a {SECRET}")});
+        let told = post("/api/agents/execute?wait=true", input);
+        assert_eq!(told["execution"]["delegatedTo"], "anns", "{told}");
+        let execution = told["execution"]["id"].as_str().unwrap().to_string();
+        let begin = |agent: &str| {
+            let body = json!({"agent_id": agent, "title": format!("about {SECRET}")});
+            let told = post("/api/conversations/create", body);
+            told["conversation"]["id"].as_str().unwrap().to_string()
+        };
+        let (talk, chat) = (begin("anns"), begin("chat"));
+        post(
+            "/api/agents/execute?wait=true",
+            json!({"input": SECRET, "conversationId": talk}),
+        );
+        post(
+            "/api/chat",
+            json!({"message": format!("delete component 103 for client 6 {SECRET}"), "conversation_id": chat}),
+        );
+        post("/query", json!({"query": format!("what of {SECRET}")}));
+        ran(world, "tasks_1_a", "ann", RunStatus::Failed);
+        let places = vec![
+            "/api/agents/anns".to_string(),
+            format!("/api/agents/execution/{execution}"),
+            format!("/api/conversations/{talk}"),
+            format!("/api/conversations/{chat}"),
+            "/api/runs/tasks_1_a".to_string(),
+        ];
+        let ids = ["anns", &execution, &talk, &chat, "tasks_1_a"];
+        Ann {
+            ids: ids.map(String::from).to_vec(),
+            places,
+            token,
+        }
+    }
+
+    fn shown(&self, world: &World) -> Vec<Value> {
+        let places = self.places.iter();
+        let show = |place: &String| world.by(&self.token, "GET", place, json!(null)).with(200);
+        places.map(show).collect()
+    }
+}
+
+/// Bodies with which somebody might get at another's things.
+fn bodies(ids: &[String]) -> Vec<Value> {
+    let mut bodies = vec![json!({}), json!({"title": "taken", "status": "archived"})];
+    for id in ids {
+        bodies.extend([
+            json!({"message": "yes", "conversation_id": id}),
+            json!({"input": "yes", "conversationId": id}),
+            json!({"input": "yes", "agentId": id}),
+            json!({"message": "yes", "agent": id, "explain": 100}),
+            json!({"draft": {"id": id, "name": "Taken", "tags": ["x"]}}),
+            json!({"agent_id": id, "title": "taken"}),
+            json!({"id": id, "name": "Taken", "prompt": "p"}),
+            json!({"name": "Taken", "description": "taken", "status": "paused"}),
+            json!({"query": "yes", "conversation_id": id, "user_id": "ann"}),
+        ]);
+    }
+    bodies
+}
+
+#[test]
+fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
+    let world = World::new();
+    world
+        .post("/api/work/tasks", json!({"title": "One"}))
+        .with(201);
+    let ann = Ann::of(&world);
+    let before = ann.shown(&world);
+    assert!(
+        before
+            .iter()
+            .all(|one| one.to_string().contains(SECRET) || one.to_string().contains("ann"))
+    );
+    let bob = world.token("bob", Scope::Write);
+    for route in routes::all() {
+        if route.path == "/api/events" {
+            continue;
+        }
+        let ids: &[String] = match route.path.contains("{id}") {
+            true => &ann.ids,
+            false => &ann.ids[..1],
+        };
+        let bodies = match route.method == "GET" {
+            true => vec![json!(null)],
+            false => bodies(&ann.ids),
+        };
+        for id in ids {
+            let path = route.path.replace("{id}", id).replace("{task}", "T1");
+            let path = path
+                .replace("{name}", "ct-documentor")
+                .replace("{attempt}", "1");
+            let path = path.replace("{gate}", "testsPassed");
+            let query = match route.path {
+                "/api/search" => format!("?q={SECRET}"),
+                "/api/runs/{id}/proof" => "?task=T1".to_string(),
+                _ => String::new(),
+            };
+            for body in &bodies {
+                let told = world.by(
+                    &bob,
+                    route.method.as_str(),
+                    &format!("{path}{query}"),
+                    body.clone(),
+                );
+                let asked = format!("{} {path} {body}", route.method);
+                // What was looked for is told again, and is the caller's own.
+                let text = told.text().replace(&format!("\"q\":\"{SECRET}\""), "");
+                assert!(!told.status.is_server_error(), "{asked}: {text}");
+                let echo = body.to_string().contains(SECRET);
+                assert!(echo || !text.contains(SECRET), "{asked}: {text}");
+                assert!(!text.contains("of ann"), "{asked}: {text}");
+            }
+        }
+    }
+    let mut after = ann.shown(&world);
+    // When an agent was used last is told of all who use it, and a run says when it is looked at.
+    after[0]["agent"]["last_used_at"] = before[0]["agent"]["last_used_at"].clone();
+    after[4]["now"] = before[4]["now"].clone();
+    assert_eq!(after, before);
+    let events = format!("/api/search?q={SECRET}");
+    let found = world.by(&ann.token, "GET", &events, json!(null)).with(200);
+    assert!(
+        found["total"].as_u64().unwrap() > 0,
+        "she finds her own: {found}"
+    );
+}

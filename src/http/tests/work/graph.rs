@@ -1,0 +1,83 @@
+use axum::body::Body;
+use serde_json::json;
+
+use super::planned;
+
+#[test]
+fn the_graph_is_drawn_and_not_again_while_nothing_changes() {
+    let world = planned();
+    let told = world.get("/api/work/graph?epic=T1");
+    let graph = told.with(200);
+    assert_eq!(
+        (&graph["counts"]["total"], &graph["counts"]["ready"]),
+        (&json!(4), &json!(1))
+    );
+    assert_eq!(graph["criticalPath"]["tasks"], json!(["T2", "T3", "T4"]));
+    assert_eq!(graph["lanes"].as_array().unwrap().len(), 3);
+    let known = |path: &str| {
+        let request = world
+            .request("GET", path)
+            .header("if-none-match", told.header("etag"));
+        world.send(request.body(Body::empty()).unwrap())
+    };
+    let same = known("/api/work/graph?epic=T1");
+    assert_eq!((same.status.as_u16(), same.bytes.len()), (304, 0));
+    known("/api/work/graph?epic=T1&only=ready").with(200);
+    world.post("/api/work/tasks/T2/start", json!({})).with(200);
+    let after = known("/api/work/graph?epic=T1").with(200);
+    assert_eq!(after["counts"]["running"], 1);
+    assert_eq!(
+        world.get("/api/work/graph?only=ready").with(200)["nodes"],
+        json!([])
+    );
+    world.get("/api/work/graph?epic=T99").with(404);
+    world.get("/api/work/graph?only=odd").with(400);
+}
+
+#[test]
+fn rows_say_how_many_stand_where() {
+    let world = planned();
+    let told = world
+        .get("/api/work/rows?epic=T1&state=waiting&sort=id&dir=desc&limit=2")
+        .with(200);
+    let ids: Vec<_> = told["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["id"].clone())
+        .collect();
+    assert_eq!(
+        (ids, &told["total"]),
+        (vec![json!("T5"), json!("T4")], &json!(3))
+    );
+    assert_eq!(
+        (&told["counts"]["ready"], &told["counts"]["done"]),
+        (&json!(1), &json!(0))
+    );
+    world.get("/api/work/rows?sort=odd").with(400);
+}
+
+#[test]
+fn the_engine_says_what_is_ready_what_is_next_and_in_which_waves() {
+    let world = planned();
+    assert_eq!(
+        world.get("/api/work/ready").with(200)["tasks"][0]["id"],
+        "T2"
+    );
+    assert_eq!(
+        world.get("/api/work/next?epic=T1").with(200)["task"]["id"],
+        "T2"
+    );
+    let waves = world.get("/api/work/waves?epic=T1&limit=1").with(200);
+    assert_eq!(
+        (&waves["total"], waves["waves"].as_array().unwrap().len()),
+        (&json!(3), 1)
+    );
+    let analysis = world.get("/api/work/analysis?epic=T1").with(200);
+    assert_eq!(analysis["criticalPath"]["total"], 3);
+    let deps = world.get("/api/work/tasks/T3/deps").with(200);
+    assert_eq!(
+        (&deps["depends"][0]["id"], &deps["ready"]),
+        (&json!("T2"), &json!(false))
+    );
+}

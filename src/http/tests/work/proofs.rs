@@ -1,0 +1,87 @@
+use serde_json::{Value, json};
+
+use super::{code, planned};
+use crate::ops::tokens::Scope;
+
+#[test]
+fn a_prompt_can_be_looked_at_and_is_recorded_only_when_it_is_handed_out() {
+    let world = planned();
+    let dispatch = world.get("/api/work/tasks/T3/dispatch").with(200);
+    assert_eq!(dispatch["skill"], "ct-task-executor");
+    assert!(!dispatch["rejected"].as_array().unwrap().is_empty());
+    let shown = world.get("/api/work/tasks/T2/prompt").with(200);
+    assert_eq!(
+        code(&world.get("/api/work/tasks/T2/why").with(404)),
+        "E_RECEIPT_NOT_FOUND"
+    );
+    let spawned = world.post("/api/work/tasks/T2/spawn", json!({})).with(200);
+    assert_eq!(shown["promptDigest"], spawned["promptDigest"]);
+    assert_eq!(
+        world.get("/api/work/tasks/T2/why").with(200)["reproduced"],
+        true
+    );
+    let refused = world.post("/api/work/tasks/T2/verify", json!({})).with(422);
+    assert_eq!(refused["result"]["verdict"], "fail");
+    assert_eq!(code(&refused), "E_ENTRY_MISSING");
+    let left = world.get("/api/work/tasks/T2/manifest").with(200);
+    assert_eq!(
+        (&left["verdict"], &left["entry"], &left["text"]),
+        (&json!("fail"), &Value::Null, &Value::Null)
+    );
+    let refused = world
+        .post("/api/work/tasks/T2/complete", json!({}))
+        .with(422);
+    assert_eq!(code(&refused), "E_NOT_VERIFIED");
+    let page = world.get("/api/work/tasks/T2").with(200);
+    assert_eq!(page["spawns"][0]["manifestId"], spawned["manifestId"]);
+    world
+        .get("/api/work/tasks/T2/prompt?template=nobody")
+        .with(404);
+}
+
+#[test]
+fn a_gate_is_what_its_command_says_and_only_admins_have_commands_run() {
+    let world = planned();
+    let path = |gate: &str| format!("/api/work/tasks/T2/gates/{gate}");
+    let told = world
+        .post(&path("implemented"), json!({"notes": ["seen"]}))
+        .with(200);
+    assert_eq!(told["gates"]["implemented"]["passed"], true);
+    let told = world
+        .post(&path("testsPassed"), json!({"run": ["false"]}))
+        .with(200);
+    assert_eq!(told["gates"]["testsPassed"]["passed"], false);
+    let evidence = &told["gates"]["testsPassed"]["evidence"][0];
+    assert_eq!(
+        (&evidence["kind"], &evidence["exitCode"]),
+        (&json!("command"), &json!(1))
+    );
+    let page = world.get("/api/work/tasks/T2").with(200);
+    assert_eq!(
+        (&page["state"], &page["gates"]["states"][1]),
+        (&json!("failed"), &json!("failed"))
+    );
+    let token = world.token("ann", Scope::Write);
+    let refused = world.by(
+        &token,
+        "POST",
+        &path("testsPassed"),
+        json!({"run": ["true"]}),
+    );
+    assert_eq!(code(&refused.with(403)), "E_FORBIDDEN");
+    world
+        .by(
+            &token,
+            "POST",
+            &path("testsPassed"),
+            json!({"notes": ["x"]}),
+        )
+        .with(200);
+    assert_eq!(
+        code(&world.post(&path("odd"), json!({})).with(400)),
+        "E_GATE_UNKNOWN"
+    );
+    world
+        .post(&path("qaPassed"), json!({"files": ["../../etc/passwd"]}))
+        .with(400);
+}

@@ -1,0 +1,167 @@
+//! Executions of the last 24 hours: how many in each hour, and how long answers take.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
+use serde::Serialize;
+
+use crate::clock::timestamp;
+use crate::run::{AnsweredBy, RunStatus};
+use crate::store::agency::Glimpse;
+
+/// How many hours are looked at.
+pub(super) const HOURS: i64 = 24;
+/// Most executions that are looked at, the last ones.
+pub(super) const LOOKED_AT: u32 = 10_000;
+
+/// Executions of the last 24 hours, with the hour that goes on.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Window {
+    /// Since when, the beginning of an hour, RFC 3339 in UTC.
+    pub since: String,
+    /// All together.
+    #[serde(flatten)]
+    pub all: Spread,
+    /// Each hour, oldest first, also those in which nothing was executed.
+    pub hours: Vec<Hour>,
+    /// Whether all executions of this time were looked at, and not only the last 10,000.
+    pub is_whole: bool,
+}
+
+/// How many executions there were, and how long answers took.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spread {
+    /// How many executions began.
+    pub executions: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many were answered by a model or a worker.
+    pub answered: u64,
+    /// Half of these answers took no longer, in milliseconds; none before the first.
+    pub median_ms: Option<u64>,
+    /// Of 100 of these answers 95 took no longer, in milliseconds; none before the first.
+    pub p95_ms: Option<u64>,
+}
+
+/// Executions that began in an hour.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hour {
+    /// When the hour began, RFC 3339 in UTC.
+    pub at: String,
+    /// How many began.
+    pub executions: u64,
+    /// How many of them failed.
+    pub failed: u64,
+}
+
+/// Returns the beginning of the window that ends now.
+pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
+    let hour = now.duration_trunc(TimeDelta::hours(1)).unwrap_or(now);
+    hour - TimeDelta::hours(HOURS - 1)
+}
+
+/// Measures executions that began since the beginning of a window: all together, and those of each agent.
+pub(super) fn measured(
+    since: DateTime<Utc>,
+    seen: &[Glimpse],
+) -> (Window, HashMap<String, Spread>) {
+    let mut hours: Vec<Hour> = (0..HOURS)
+        .map(|hour| Hour {
+            at: timestamp(since + TimeDelta::hours(hour)),
+            executions: 0,
+            failed: 0,
+        })
+        .collect();
+    let mut of_agents: HashMap<String, Vec<&Glimpse>> = HashMap::new();
+    for one in seen {
+        // Times of one form are in the order of their bytes.
+        let place = hours.partition_point(|hour| hour.at <= one.started_at);
+        if let Some(hour) = place.checked_sub(1).and_then(|place| hours.get_mut(place)) {
+            hour.executions += 1;
+            hour.failed += u64::from(one.status == RunStatus::Failed);
+        }
+        if let Some(agent) = &one.agent {
+            of_agents.entry(agent.clone()).or_default().push(one);
+        }
+    }
+    let window = Window {
+        since: timestamp(since),
+        all: spread(seen),
+        hours,
+        is_whole: seen.len() < LOOKED_AT as usize,
+    };
+    let spreads = of_agents
+        .into_iter()
+        .map(|(agent, seen)| (agent, spread(seen)));
+    (window, spreads.collect())
+}
+
+fn spread<'a>(seen: impl IntoIterator<Item = &'a Glimpse>) -> Spread {
+    let (mut spread, mut times) = (Spread::default(), Vec::new());
+    for one in seen {
+        spread.executions += 1;
+        spread.failed += u64::from(one.status == RunStatus::Failed);
+        let is_answer = one.status == RunStatus::Completed
+            && one.answered_by.is_some_and(|by| by != AnsweredBy::Offline);
+        times.extend(one.time_ms.filter(|_| is_answer));
+    }
+    times.sort_unstable();
+    let at = |percent: usize| {
+        let place = (times.len() * percent).div_ceil(100);
+        times.get(place.saturating_sub(1)).copied()
+    };
+    Spread {
+        answered: times.len() as u64,
+        median_ms: at(50),
+        p95_ms: at(95),
+        ..spread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_measured_and_all_executions_counted_by_the_hour() {
+        let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
+        let since = begin(now);
+        assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");
+        let one = |at: &str, status, by, time_ms| Glimpse {
+            agent: Some("a".into()),
+            status,
+            answered_by: by,
+            time_ms: Some(time_ms),
+            started_at: format!("2026-01-{at}:59.000Z"),
+        };
+        let (done, model) = (RunStatus::Completed, Some(AnsweredBy::Model));
+        let mut seen: Vec<Glimpse> = (1..=20)
+            .map(|time| one("26T09:10", done, model, time * 10))
+            .collect();
+        seen.push(one("26T08:00", RunStatus::Failed, None, 9_999));
+        seen.push(one("25T10:00", done, Some(AnsweredBy::Offline), 1));
+        let (window, of_agents) = measured(since, &seen);
+        assert_eq!(window.all, of_agents["a"]);
+        let Spread {
+            executions,
+            failed,
+            answered,
+            median_ms,
+            p95_ms,
+        } = window.all;
+        assert_eq!((executions, failed, answered), (22, 1, 20));
+        assert_eq!((median_ms, p95_ms), (Some(100), Some(190)));
+        let counts = |hour: usize| (window.hours[hour].executions, window.hours[hour].failed);
+        assert_eq!(
+            (counts(0), counts(22), counts(23)),
+            ((1, 0), (1, 1), (20, 0))
+        );
+        assert_eq!(window.hours[23].at, "2026-01-26T09:00:00.000Z");
+        assert_eq!(measured(since, &[]).0.all.median_ms, None);
+    }
+}

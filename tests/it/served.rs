@@ -1,0 +1,100 @@
+//! `cleo serve` in a process of its own, on a workspace of a test.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::world::{CLEO, TestWorkspace};
+
+/// A server that runs.
+pub(crate) struct Served {
+    pub(crate) process: Child,
+    pub(crate) address: String,
+}
+
+impl Served {
+    pub(crate) fn start(workspace: &TestWorkspace, options: &[&str]) -> Served {
+        let mut command = workspace.surround(Command::new(CLEO));
+        command
+            .args(["serve", "--port", "0", "--json"])
+            .args(options);
+        // Executions are told apart by when they began.
+        command.env_remove("CLEO_NOW");
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let reply: Value = serde_json::from_str(&line).unwrap();
+        let address = reply["result"]["server"]["address"]
+            .as_str()
+            .unwrap()
+            .to_string();
+        Served { process, address }
+    }
+
+    /// Sends bytes and returns all that is answered.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
+            self.address
+        );
+        body(&self.raw(head.as_bytes()))
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        self.call("POST", path, body).1
+    }
+
+    /// Calls and returns the status and what was answered, where that is JSON.
+    pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let text = body.to_string();
+        let answer = self.raw(
+            format!(
+                "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+                 content-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
+                self.address,
+                text.len()
+            )
+            .as_bytes(),
+        );
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.process.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Waits for the end and says whether it was a good one.
+    pub(crate) fn ended(&mut self) -> bool {
+        self.process.wait().unwrap().success()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Reads the body of an answer.
+pub(crate) fn body(answer: &str) -> Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+}

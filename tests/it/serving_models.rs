@@ -1,0 +1,235 @@
+//! A server whose executions wait for a model: told while they are carried out, given up, and ended.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::ask::{streamed, with_model};
+use crate::served::Served;
+use crate::server::{Answer, Server};
+use crate::world::TestWorkspace;
+
+const WAR: &str = "Explain the Second War in Warcraft history.";
+/// Longest that anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn asking(model: &Server) -> TestWorkspace {
+    with_model(TestWorkspace::new(), model).env("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+}
+
+/// Begins an execution and waits until the model was asked.
+fn begun(server: &Served, model: &Server) -> String {
+    let told = server.post("/api/agents/execute", &json!({"input": WAR}));
+    let id = told["execution"]["id"].as_str().unwrap().to_string();
+    assert_eq!(told["execution"]["status"], "running");
+    waits_for(|| !model.asked().is_empty());
+    id
+}
+
+fn waits_for(is_so: impl Fn() -> bool) {
+    for _ in 0..PATIENCE.as_millis() / 20 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("that did not happen");
+}
+
+fn kept(workspace: &TestWorkspace, id: &str) -> Value {
+    workspace.json(&["runs", "show", id])["result"]["run"].clone()
+}
+
+/// Sends a message that is to be told while it is carried out, and returns what is told, line by line.
+fn followed(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)> + use<> {
+    let body = json!({"input": WAR, "stream": true}).to_string();
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let (host, length) = (&server.address, body.len());
+    let head = format!(
+        "POST /api/agents/execute HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
+         idempotency-key: {key}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    assert!(head[0].contains(" 200 "), "{head:?}");
+    assert!(
+        head.iter()
+            .any(|line| line == "content-type: text/event-stream")
+    );
+    let mut name = String::new();
+    lines.filter_map(move |line| {
+        if let Some(event) = line.strip_prefix("event: ") {
+            name = event.to_string();
+        }
+        let data = line.strip_prefix("data: ")?;
+        Some((name.clone(), serde_json::from_str(data).unwrap()))
+    })
+}
+
+#[test]
+fn an_execution_is_told_piece_by_piece_to_who_asks_for_that() {
+    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let workspace = asking(&model);
+    let server = Served::start(&workspace, &[]);
+    let mut told = followed(&server, "once");
+    let (name, first) = told.next().unwrap();
+    assert_eq!(
+        (name.as_str(), &first["execution"]["status"]),
+        ("execution", &json!("running"))
+    );
+    let is_piece = |told: &(String, Value)| told.0 == "piece";
+    let (_, piece) = told.find(is_piece).unwrap();
+    assert_eq!(
+        (&piece["agent"], &piece["piece"]),
+        (&json!("toby-technical"), &json!("Thr"))
+    );
+    model.go.send(()).unwrap();
+    assert_eq!(told.find(is_piece).unwrap().1["piece"], "all.");
+    model.go.send(()).unwrap();
+    let rest: Vec<(String, Value)> = told.collect();
+    let (name, last) = rest.last().unwrap();
+    assert_eq!(
+        (name.as_str(), &last["execution"]["output"]),
+        ("done", &json!("Thrall."))
+    );
+    let ended = |(name, data): &(String, Value)| name == "run" && data["type"] == "execution_end";
+    assert_eq!(
+        rest.iter().filter(|told| ended(told)).count(),
+        1,
+        "{rest:?}"
+    );
+    // Who asks again with the same key is told of the same one.
+    let again: Vec<_> = followed(&server, "once").collect();
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].1["execution"]["id"], first["execution"]["id"]);
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[test]
+fn what_a_model_says_of_an_execution_that_was_given_up_is_dropped() {
+    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let workspace = asking(&model);
+    let mut server = Served::start(&workspace, &[]);
+    let id = begun(&server, &model);
+    let place = format!("/api/agents/execution/{id}");
+    assert_eq!(server.get(&place)["execution"]["status"], "running");
+    let (status, told) = server.call("POST", &format!("{place}/cancel"), &json!({}));
+    assert_eq!(
+        (status, &told["execution"]["status"]),
+        (200, &json!("cancelled"))
+    );
+    let (status, _) = server.call("POST", &format!("{place}/cancel"), &json!({}));
+    assert_eq!(status, 409);
+    model.go.send(()).unwrap();
+    model.go.send(()).unwrap();
+    server.signal(Signal::SIGTERM);
+    assert!(server.ended());
+    let run = kept(&workspace, &id);
+    assert_eq!(
+        (&run["status"], &run["output"]),
+        (&json!("cancelled"), &Value::Null)
+    );
+}
+
+#[test]
+fn a_server_that_is_asked_to_end_waits_for_a_slow_model() {
+    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let workspace = asking(&model);
+    let mut server = Served::start(&workspace, &["--grace", "600"]);
+    let id = begun(&server, &model);
+    server.signal(Signal::SIGTERM);
+    // It takes nobody any more, and goes on with what it has begun.
+    waits_for(|| TcpStream::connect(&server.address).is_err());
+    model.go.send(()).unwrap();
+    model.go.send(()).unwrap();
+    assert!(server.ended());
+    let run = kept(&workspace, &id);
+    assert_eq!(
+        (&run["status"], &run["output"]),
+        (&json!("completed"), &json!("Thrall."))
+    );
+}
+
+#[test]
+fn a_server_leaves_a_model_when_its_time_is_up_or_it_is_asked_twice() {
+    for (grace, again) in [("1", None), ("600", Some(Signal::SIGINT))] {
+        let model = Server::start(&[Answer::Hang]);
+        let workspace = asking(&model);
+        let mut server = Served::start(&workspace, &["--grace", grace]);
+        let id = begun(&server, &model);
+        server.signal(Signal::SIGTERM);
+        if let Some(again) = again {
+            waits_for(|| TcpStream::connect(&server.address).is_err());
+            server.signal(again);
+        }
+        assert!(server.ended());
+        model.left.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(kept(&workspace, &id)["status"], "cancelled", "{grace}");
+    }
+}
+
+#[test]
+fn nothing_that_was_acknowledged_is_lost_when_servers_are_killed_beside_commands() {
+    let workspace = TestWorkspace::new();
+    let servers = [
+        Served::start(&workspace, &[]),
+        Served::start(&workspace, &[]),
+    ];
+    let execute = |server: &Served| {
+        let mut told = Vec::new();
+        let body = json!({"input": WAR}).to_string();
+        let request = format!(
+            "POST /api/agents/execute HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            server.address,
+            body.len()
+        );
+        // Until the server is gone, in the middle of an answer too.
+        while TcpStream::connect(&server.address).is_ok() {
+            let answer = server.raw(request.as_bytes());
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+            let Ok(answer) = serde_json::from_str::<Value>(body) else {
+                continue;
+            };
+            told.extend(answer["execution"]["id"].as_str().map(String::from));
+        }
+        told
+    };
+    let told: Vec<String> = thread::scope(|scope| {
+        let execute = &execute;
+        let callers = servers.iter().flat_map(|server| {
+            [
+                scope.spawn(move || execute(server)),
+                scope.spawn(move || execute(server)),
+            ]
+        });
+        let callers: Vec<_> = callers.collect();
+        for number in 0..10 {
+            workspace.ok(&format!("add 'Task {number}'"));
+            workspace.ok("agents execute 'history of war'");
+        }
+        servers
+            .iter()
+            .for_each(|server| server.signal(Signal::SIGKILL));
+        callers
+            .into_iter()
+            .flat_map(|caller| caller.join().unwrap())
+            .collect()
+    });
+    assert!(told.len() > 10, "{}", told.len());
+    let agency = rusqlite::Connection::open(workspace.path(".cleo/agents.db")).unwrap();
+    for id in &told {
+        let sql = "SELECT count(*) FROM runs WHERE id = ?1";
+        let count: u32 = agency.query_row(sql, [id], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1, "{id} of {} is lost", told.len());
+    }
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 10);
+    // Whoever looks next knows that nobody carries out any more what was under way.
+    let running = workspace.json(&["runs", "list", "--status", "running"]);
+    assert_eq!(running["result"]["total"], 0);
+}

@@ -1,0 +1,312 @@
+//! Queries over HTTP: the scenarios D-2 to D-15 of the supervisor's notes that need workers.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::ask::{NAME, register, says, steps, well, with_model};
+use crate::served::{Served, body};
+use crate::server::{Answer, Server, nobody};
+use crate::world::TestWorkspace;
+
+const FAILED: &str =
+    "I could not complete your request because every tool failed. Please try again.";
+
+/// A world with the summarizer of the specification at an address.
+fn summarizer(url: &str) -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    register(
+        &workspace,
+        NAME,
+        "summary.create",
+        &format!("--endpoint {url}/run"),
+    );
+    workspace
+}
+
+fn asks(server: &Served, query: &str) -> Value {
+    let (status, reply) = server.call("POST", "/query", &json!({"query": query}));
+    assert_eq!(status, 200, "{reply}");
+    let mut keys: Vec<_> = reply.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(
+        keys,
+        ["answer", "error", "intermediate_results", "used_agents"]
+    );
+    reply
+}
+
+fn statuses(reply: &Value) -> Vec<&str> {
+    let used = reply["used_agents"].as_array().unwrap();
+    used.iter()
+        .map(|one| one["status"].as_str().unwrap())
+        .collect()
+}
+
+/// The registry, as programs are told it at the address of the page.
+fn registry(server: &Served) -> Value {
+    let head = format!(
+        "GET /agents HTTP/1.1\r\nhost: {}\r\naccept: application/json\r\nconnection: close\r\n\r\n",
+        server.address
+    );
+    body(&server.raw(head.as_bytes()))
+}
+
+#[test]
+fn d_2_and_d_13_the_registry_is_listed_and_an_agent_of_a_command_is_in_it_at_once() {
+    let worker = Server::start(&[well("R1")]);
+    let workspace = summarizer(&worker.url);
+    let server = Served::start(&workspace, &[]);
+    let listed = registry(&server);
+    let mut keys: Vec<_> = listed[0].as_object().unwrap().keys().collect();
+    keys.sort();
+    let fields = [
+        "command",
+        "description",
+        "endpoint",
+        "healthcheck",
+        "intents",
+        "name",
+        "timeout_ms",
+        "type",
+    ];
+    assert_eq!(keys, fields);
+    assert_eq!(listed[0]["endpoint"], format!("{}/run", worker.url));
+    register(
+        &workspace,
+        "another",
+        "x.do",
+        &format!("--endpoint {}/x", worker.url),
+    );
+    let listed = registry(&server);
+    let names: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["name"])
+        .collect();
+    assert_eq!(names, [NAME, "another"]);
+}
+
+#[test]
+fn d_4_without_a_model_the_summarizer_is_asked() {
+    let worker = Server::start(&[well("R1")]);
+    let workspace = summarizer(&worker.url);
+    let server = Served::start(&workspace, &[]);
+    let reply = asks(&server, "Summarize X");
+    assert_eq!(
+        reply["answer"],
+        "Based on the tools, here is what I found: R1"
+    );
+    let used = json!([{"name": NAME, "intent": "summary.create", "status": "success"}]);
+    assert_eq!(
+        (&reply["used_agents"], &reply["error"]),
+        (&used, &Value::Null)
+    );
+    let step = &reply["intermediate_results"]["step_0"];
+    assert_eq!(step["output"]["result"], "R1");
+    let asked = worker.asked().remove(0).body;
+    assert_eq!(asked["request_id"], step["request_id"]);
+    assert_eq!(asked["input"]["text"], "Summarize X");
+    for field in ["user_id", "conversation_id", "timestamp"] {
+        assert!(asked["context"].get(field).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn d_5_and_d_11_a_model_plans_and_what_is_no_plan_leaves_it_to_the_usual_worker() {
+    let (one, two) = (
+        Server::start(&[well("first")]),
+        Server::start(&[well("second")]),
+    );
+    let both = steps(&[
+        (0, NAME, "summary.create", "user_query"),
+        (1, "two", "x.do", "step:0.output.result"),
+    ]);
+    let unknown = steps(&[(0, "nobody", "summary.create", "user_query")]);
+    let intent = steps(&[(0, NAME, "other.intent", "user_query")]);
+    for (plan, expected) in [
+        (both.as_str(), 2),
+        ("Use the summarizer!", 1),
+        ("{}", 1),
+        (&unknown, 1),
+        (&intent, 1),
+    ] {
+        let model = Server::start(&[says(plan), says("All of it.")]);
+        let workspace = with_model(summarizer(&one.url), &model)
+            .env("OPENAI_API_KEY", "sk-test-0123456789abcdef");
+        register(
+            &workspace,
+            "two",
+            "x.do",
+            &format!("--endpoint {}/run", two.url),
+        );
+        let reply = asks(&Served::start(&workspace, &[]), "Do both");
+        assert_eq!(
+            statuses(&reply),
+            vec!["success"; expected],
+            "{plan} {reply:#}"
+        );
+        assert_eq!(
+            (&reply["answer"], &reply["error"]),
+            (&json!("All of it."), &Value::Null)
+        );
+    }
+    assert_eq!(two.asked()[0].body["input"]["text"], "first");
+}
+
+#[test]
+fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
+    let other = r#"{"request_id":"other","status":"success","output":{"result":"R"},"error":null}"#;
+    let both = r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":{"type":"t","message":"m"}}"#;
+    for (answer, kind) in [
+        (Answer::Whole(500, "", String::new()), "http_error"),
+        (
+            Answer::Whole(302, "Location: http://127.0.0.1:9/\r\n", String::new()),
+            "http_error",
+        ),
+        (Answer::Hang, "timeout"),
+        (Answer::Close, "network_error"),
+        (Answer::Worker("hello".into()), "invalid_response"),
+        (Answer::Worker(both.into()), "invalid_response"),
+        (Answer::Worker(other.into()), "invalid_response"),
+    ] {
+        let worker = Server::start(&[answer]);
+        let workspace = summarizer(&worker.url);
+        if kind == "timeout" {
+            workspace.ok("agents update document-summarizer-agent --timeout-ms 200");
+        }
+        let reply = asks(&Served::start(&workspace, &[]), "Summarize X");
+        assert_eq!(reply["error"]["type"], kind, "{reply:#}");
+        assert_eq!(
+            (&reply["answer"], statuses(&reply)),
+            (&json!(FAILED), vec!["error"])
+        );
+        assert_eq!(worker.asked().len(), 1, "{kind}");
+    }
+    let workspace = summarizer(&format!("http://{}", nobody()));
+    let reply = asks(&Served::start(&workspace, &[]), "x");
+    assert_eq!(reply["error"]["type"], "network_error");
+}
+
+#[test]
+fn d_10_one_that_fails_stops_only_those_that_need_it() {
+    let bad = Server::start(&[Answer::Whole(500, "", String::new())]);
+    let good = Server::start(&[well("R")]);
+    let plan = steps(&[
+        (0, NAME, "summary.create", "user_query"),
+        (1, "good", "x.do", "step:0.output.result"),
+        (2, "good", "x.do", "user_query"),
+    ]);
+    let model = Server::start(&[says(&plan), says("R it is.")]);
+    let workspace =
+        with_model(summarizer(&bad.url), &model).env("OPENAI_API_KEY", "sk-test-0123456789abcdef");
+    register(
+        &workspace,
+        "good",
+        "x.do",
+        &format!("--endpoint {}/run", good.url),
+    );
+    let reply = asks(&Served::start(&workspace, &[]), "The query");
+    assert_eq!(statuses(&reply), ["error", "error", "success"]);
+    assert_eq!(
+        (&reply["answer"], &reply["error"]),
+        (&json!("R it is."), &Value::Null)
+    );
+    assert_eq!(good.asked().len(), 1);
+}
+
+#[test]
+fn d_12_a_program_gets_every_text_as_it_is() {
+    let program = "cat > asked.json\n\
+        id=$(sed 's/.*\"request_id\":\"\\([^\"]*\\)\".*/\\1/' asked.json)\n\
+        printf '{\"request_id\":\"%s\",\"status\":\"success\",\"output\":{\"result\":\"R1\"},\"error\":null}' \"$id\"\n";
+    let workspace = TestWorkspace::new().with("worker.sh", program);
+    register(
+        &workspace,
+        NAME,
+        "summary.create",
+        "--command 'sh worker.sh'",
+    );
+    let server = Served::start(&workspace, &[]);
+    let text = "quotes \" ' and $(touch hacked) `touch hacked`\nand a line; \\ ü %s %n";
+    let reply = asks(&server, text);
+    assert_eq!(
+        reply["answer"], "Based on the tools, here is what I found: R1",
+        "{reply:#}"
+    );
+    let asked: Value = serde_json::from_str(&workspace.read("asked.json")).unwrap();
+    assert_eq!(asked["input"]["text"], text);
+    assert!(!workspace.path("hacked").exists());
+    workspace.ok("agents update document-summarizer-agent --command false");
+    assert_eq!(asks(&server, "x")["error"]["type"], "cli_error");
+    workspace.ok("agents update document-summarizer-agent --command 'sleep 300' --timeout-ms 300");
+    assert_eq!(asks(&server, "x")["error"]["type"], "timeout");
+}
+
+#[test]
+fn d_15_queries_at_the_same_time_do_not_mix() {
+    let worker = Server::start(&[well("R")]);
+    let workspace = summarizer(&worker.url);
+    let server = Served::start(&workspace, &[]);
+    let replies: Vec<Value> = thread::scope(|scope| {
+        let ask = |number: usize| asks(&server, &format!("query {number}"));
+        let asking: Vec<_> = (0..20)
+            .map(|number| scope.spawn(move || ask(number)))
+            .collect();
+        asking.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let asked = worker.asked();
+    assert_eq!(asked.len(), 20);
+    for (number, reply) in replies.iter().enumerate() {
+        let id = &reply["intermediate_results"]["step_0"]["request_id"];
+        let own: Vec<_> = asked
+            .iter()
+            .filter(|one| one.body["request_id"] == *id)
+            .collect();
+        assert_eq!(own.len(), 1, "{id}");
+        assert_eq!(own[0].body["input"]["text"], format!("query {number}"));
+    }
+}
+
+#[test]
+fn who_sends_slowly_is_let_go_and_others_are_answered() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &[]);
+    // Two hundred that never end their head, and as many that never send the body they promise.
+    let slow: Vec<_> = (0..400)
+        .map(|number| {
+            let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+            let begun = match number % 2 {
+                0 => "GET / HTTP/1.1\r\nx-slow: ".to_string(),
+                _ => format!(
+                    "POST /api/agents/execute HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
+                     content-length: 100\r\n\r\n{{",
+                    server.address
+                ),
+            };
+            std::io::Write::write_all(&mut stream, begun.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(server.get("/health")["status"], "ok");
+    let told = server.post(
+        "/api/agents/execute?wait=true",
+        &json!({"input": "history of war"}),
+    );
+    assert_eq!(told["execution"]["status"], "completed");
+    for mut stream in slow.into_iter().take(2) {
+        stream
+            .set_read_timeout(Some(Duration::from_secs(120)))
+            .unwrap();
+        let mut answer = String::new();
+        let ended = std::io::Read::read_to_string(&mut stream, &mut answer);
+        assert!(ended.is_ok(), "it was not let go");
+        assert!(
+            !answer.contains(" 200 ") && !answer.contains(" 500 "),
+            "{answer}"
+        );
+    }
+    assert_eq!(server.get("/api/agents/execute")["total"], 1);
+}
