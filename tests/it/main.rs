@@ -10,7 +10,7 @@ mod world;
 mod agent_tasks;
 mod agents;
 mod archive;
-pub(crate) mod ask;
+mod ask;
 mod attempts;
 mod batch;
 mod chat;
