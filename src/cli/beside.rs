@@ -20,7 +20,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("ask", FULL),
     ("chat", FULL),
     ("conversations", FULL),
-    ("demo", FULL),
     ("export", FULL),
     ("hook", FULL),
     ("import", FULL),

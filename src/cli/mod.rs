@@ -355,9 +355,6 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
             face.run("sync", arguments, sync::run)
         }
         Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
-        Command::Demo(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("demo", arguments, demo::run)
-        }
         Command::Man(Later(arguments)) if PROGRAM == WHOLE => face.run("man", arguments, man::run),
         Command::Schema(Later(arguments)) if PROGRAM == WHOLE => {
             face.run("schema", arguments, schema::run)
@@ -375,12 +372,13 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Export(_)
         | Command::Sync(_)
         | Command::Hook(_)
-        | Command::Demo(_)
         | Command::Man(_)
         | Command::Schema(_)
         | Command::Util(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
         Command::Serve(Later(arguments)) if PROGRAM == SERVER => serve::dispatch(face, *arguments),
         Command::Serve(_) => Err(beside::hand_over(beside::SERVER, face.arguments)),
+        // It is shown with `cargo run`, which builds this program alone.
+        Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),
         Command::Config(Later(command)) => config::dispatch(face, command),
