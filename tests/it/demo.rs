@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::TestWorkspace;
+use crate::world::{CLEO, TestWorkspace};
 
 fn steps(document: &Value) -> Vec<Value> {
     document["result"]["steps"].as_array().unwrap().clone()
@@ -98,6 +98,19 @@ fn nothing_is_left_behind_but_the_folder() {
     assert_eq!(names, ["cleo-demo", "cleo-demo-2", "else"]);
     let home = workspace.root().with_file_name("home");
     assert_eq!(fs::read_dir(home).unwrap().count(), 0);
+}
+
+/// `cargo run` builds the program of every day and none of those beside it.
+#[test]
+fn the_demo_needs_no_program_beside() {
+    let workspace = TestWorkspace::bare();
+    let alone = workspace.path("bin/cleo");
+    fs::create_dir(workspace.path("bin")).unwrap();
+    fs::copy(CLEO, &alone).unwrap();
+    let mut command = workspace.surround(std::process::Command::new(&alone));
+    command.args(["demo", "--json"]);
+    let document = crate::world::document(&workspace.finish(command, ""));
+    assert_eq!(document["success"], true, "{document}");
 }
 
 #[test]
