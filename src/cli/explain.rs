@@ -11,10 +11,10 @@ use crate::error::{Code, Error, Result, nearest};
 
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing"
+    after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing\n  cleo explain 60"
 )]
 pub(super) struct Arguments {
-    /// The code, in any letter case, with or without E_; all when left out
+    /// The code, in any letter case, with or without E_, or an exit code; all when left out
     code: Option<String>,
 }
 
@@ -53,8 +53,12 @@ fn explained(code: Code) -> Explained {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let Some(name) = arguments.code else {
-        return table(face);
+        return table(face, Code::ALL);
     };
+    let exiting = exiting_with(&name);
+    if !exiting.is_empty() {
+        return table(face, &exiting);
+    }
     let Some(code) = Code::find(&name) else {
         return Err(unknown(&name));
     };
@@ -67,6 +71,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             .line(Tone::Plain, result.meaning)
             .line(Tone::Plain, result.advice);
     })
+}
+
+/// The codes with which a command ends that exits with the number `text`.
+fn exiting_with(text: &str) -> Vec<Code> {
+    let codes = Code::ALL.iter().copied();
+    codes
+        .filter(|code| text.parse() == Ok(code.exit_code()))
+        .collect()
 }
 
 fn unknown(name: &str) -> Error {
@@ -86,7 +98,7 @@ fn unknown(name: &str) -> Error {
 
 pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<ExitCode> {
     if arguments.topic == ["exit-codes"] {
-        return table(face);
+        return table(face, Code::ALL);
     }
     let mut root = super::tree::whole();
     root.build();
@@ -116,8 +128,8 @@ fn no_command(above: &clap::Command, word: &str) -> Error {
     }
 }
 
-fn table(face: &mut Face<'_>) -> Result<ExitCode> {
-    let mut codes: Vec<Explained> = Code::ALL.iter().map(|code| explained(*code)).collect();
+fn table(face: &mut Face<'_>, codes: &[Code]) -> Result<ExitCode> {
+    let mut codes: Vec<Explained> = codes.iter().map(|code| explained(*code)).collect();
     codes.sort_by_key(|code| code.exit_code);
     let result = Table {
         total: codes.len(),
@@ -134,11 +146,13 @@ fn show(screen: &mut Screen, table: &Table) {
             (Tone::Plain, code.meaning.to_string()),
         ]
     };
-    let mut rows = vec![vec![
+    let success = vec![
         (Tone::Strong, "0".to_string()),
         (Tone::Accent, String::new()),
         (Tone::Plain, "Success.".to_string()),
-    ]];
-    rows.extend(table.codes.iter().map(row));
+    ];
+    let whole = table.total == Code::ALL.len();
+    let rows = whole.then_some(success).into_iter();
+    let rows = rows.chain(table.codes.iter().map(row)).collect();
     screen.table(&["EXIT", "CODE", "MEANING"], rows);
 }

@@ -379,6 +379,11 @@ fn every_code_is_in_the_table_and_can_be_explained() {
         assert_eq!(&explained["result"], code);
     }
     insta::assert_snapshot!(workspace.cleo("explain has_children"));
+    let six = workspace.json(&["explain", "6"]);
+    let with_six: Vec<_> = codes.iter().filter(|code| code["exitCode"] == 6).collect();
+    assert!(with_six.len() > 1);
+    assert_eq!(six["result"]["codes"], serde_json::json!(with_six));
+    insta::assert_snapshot!("explained_by_its_exit_code", workspace.cleo("explain 60"));
 }
 
 #[test]
