@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::front_matter::Fault;
+use super::fault::Fault;
 use super::strict_yaml::{self, Entry, Tree};
 
 /// How deep flow style may be nested.

@@ -2,6 +2,7 @@
 //! by [`validate`]. Standard: agentskills.io; dispatch data stands in `metadata` with the prefix
 //! `cleo-`.
 
+mod fault;
 mod fields;
 pub mod front_matter;
 mod strict_yaml;

@@ -4,6 +4,7 @@
 mod advice;
 mod offer;
 mod seed;
+mod tool;
 mod tools;
 mod writes;
 

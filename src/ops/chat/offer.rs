@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::tools::{run, text};
+use super::tool::text;
+use super::tools::run;
 use crate::chat::record::Component;
 use crate::chat::{Call, Choosable, Difference, ELEMENTS, Pending, PendingKind, Tool};
 use crate::error::Result;

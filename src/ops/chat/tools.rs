@@ -1,17 +1,15 @@
 //! The tools of the chat's agents. Each takes and gives what the chat notes say in section 2.4, sees
 //! one client only, and says what is wrong in its result.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::tool::{Args, fault, no_design, object, text};
 use super::writes;
 use crate::chat::record::Component;
 use crate::chat::value::{brief, component_changes};
 use crate::chat::{Call, Tool};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
-
-/// What a tool is called with.
-pub(super) type Args = Map<String, Value>;
 
 /// Runs a tool. One that writes does all but the writing when `keep` is false.
 pub(super) fn run(
@@ -62,32 +60,11 @@ fn on_component(
     }
 }
 
-/// Returns the text under a key, or nothing.
-pub(super) fn text<'a>(args: &'a Args, key: &str) -> &'a str {
-    args.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the object under a key, or an empty one.
-pub(super) fn object(args: &Args, key: &str) -> Args {
-    let object = args.get(key).and_then(Value::as_object);
-    object.cloned().unwrap_or_default()
-}
-
-/// A result that says what is wrong.
-pub(super) fn fault(error: impl Into<String>) -> Value {
-    json!({ "success": false, "error": error.into() })
-}
-
 fn not_found(client: &str, id: &str) -> Value {
     let (id, client) = (brief(id), brief(client));
     fault(format!(
         "Component with ID {id} not found for client {client}"
     ))
-}
-
-/// The result for a client without a design.
-pub(super) fn no_design(client: &str) -> Value {
-    fault(format!("No design found for client {}.", brief(client)))
 }
 
 fn design(transaction: &dyn AgencyTransaction, client: &str) -> Result<Value> {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::tools::{Args, fault, no_design, object, text};
+use super::tool::{Args, fault, no_design, object, text};
 use crate::chat::record::{Component, Guard, ID_MAX, canonical};
 use crate::chat::value::{
     Changes, brief, changed_component, changed_design, component_changes, design_changes, new_type,

@@ -2,6 +2,7 @@
 //! much it has read, and what it hands over. Every answer is short, however large the workspace.
 
 mod brief;
+mod budget;
 mod context;
 mod few;
 mod followups;
@@ -12,7 +13,8 @@ mod start;
 mod status;
 
 pub use brief::{Brief, Finished, OpenSession, brief};
-pub use context::{Budget, LIMIT, Measured, Source, State, measure};
+pub use budget::{Budget, LIMIT, State};
+pub use context::{Measured, Source, measure};
 pub use few::{Few, Line};
 pub use followups::Followup;
 pub use markdown::{markdown, write_brief};

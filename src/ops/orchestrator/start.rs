@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::context::Budget;
+use super::budget::Budget;
 use super::few::{Few, Line, Size, fit};
 use super::followups::{self, Followup};
 use super::recommend::{Recommended, recommend};

@@ -1,0 +1,57 @@
+//! How full the context of an orchestrating agent is.
+
+use serde::Serialize;
+
+/// Tokens that an orchestrator should stay under unless told otherwise (ORC-005).
+pub const LIMIT: usize = 10_000;
+/// From how many hundredths on it is warned, and from how many on it is to stop.
+const WARNING: usize = 70;
+pub(super) const CRITICAL: usize = 80;
+
+/// How full the context is.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// There is room.
+    Ok,
+    /// From 70 percent on.
+    Warning,
+    /// From 80 percent on: hand over.
+    Critical,
+}
+
+/// What is counted, against what an orchestrator may read.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub struct Budget {
+    /// Tokens.
+    pub tokens: usize,
+    /// Tokens that an orchestrator should stay under.
+    pub limit: usize,
+    /// Hundredths of the limit, rounded down.
+    pub percent: usize,
+    /// What that means.
+    pub state: State,
+    /// How the tokens were counted.
+    pub method: &'static str,
+}
+
+impl Budget {
+    /// Compares so many tokens with a limit, which is more than none.
+    pub fn of(tokens: usize, limit: usize, method: &'static str) -> Budget {
+        let percent = tokens.saturating_mul(100) / limit.max(1);
+        let state = match percent {
+            CRITICAL.. => State::Critical,
+            WARNING.. => State::Warning,
+            _ => State::Ok,
+        };
+        Budget {
+            tokens,
+            limit,
+            percent,
+            state,
+            method,
+        }
+    }
+}
