@@ -13,11 +13,11 @@ use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::{Dependencies, deps};
+use crate::ops::tasks::problems_around;
 use crate::ops::{Context, require};
 use crate::run::track::{Attempt, Stage};
 use crate::store::sqlite::SqliteAgency;
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{State, Status, Task};
 use crate::workspace::Workspace;
@@ -198,7 +198,6 @@ pub fn page(
 ) -> Result<TaskPage> {
     let (runs, _) = memory.runs(agency, user)?;
     let standing = gates::gates(context, id)?;
-    let deps = deps(context, id)?;
     let catalogue = memory.catalogue(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {
@@ -207,12 +206,6 @@ pub fn page(
         let epic = top(transaction, &task)?;
         let scene = memory.scene(transaction, epic, &runs)?;
         let attempts = tried(&workspace, &runs, memory, id);
-        let Dependencies {
-            missing,
-            unblocks,
-            problems,
-            ..
-        } = deps;
         let around = Around {
             transaction,
             scene: &scene,
@@ -234,9 +227,9 @@ pub fn page(
             depends: around.linked(&task.depends)?,
             dependents: around.linked(&transaction.dependents(id)?)?,
             children: around.linked(&transaction.children(id)?)?,
-            missing,
-            unblocks,
-            problems,
+            missing: missing(&task),
+            unblocks: transaction.unblocked_by(id)?,
+            problems: scene.problems(id, || problems_around(transaction, id))?,
             gates: GatesShown {
                 states: meter(&transaction.gates(id)?),
                 rounds_max: ROUNDS_MAX,

@@ -14,7 +14,7 @@ use crate::ops::no_task;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::track::Stage;
 use crate::store::{Outlines, SpawnVerdict, Transaction};
-use crate::task::graph::{Node, TaskGraph};
+use crate::task::graph::{Node, Problem, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{InRun, State, Status, state};
 
@@ -61,6 +61,7 @@ pub(super) struct Scene {
     pub(super) gates: HashMap<TaskId, Gates>,
     pub(super) counts: Counted,
     lists: Mutex<Lists>,
+    problems: Mutex<HashMap<TaskId, Vec<Problem>>>,
 }
 
 /// What was listed of a scene, each in its order, oldest first.
@@ -89,6 +90,7 @@ impl Scene {
             gates: transaction.gates_of(&ids)?,
             counts: Counted::default(),
             lists: Mutex::default(),
+            problems: Mutex::default(),
             graph,
             outlines,
         };
@@ -118,6 +120,21 @@ impl Scene {
         }
         lists.push((choice.clone(), Arc::clone(&ids)));
         ids
+    }
+
+    /// Returns why a task can never start, which `find` finds out when nobody has asked yet.
+    pub(super) fn problems(
+        &self,
+        id: TaskId,
+        find: impl FnOnce() -> Result<Vec<Problem>>,
+    ) -> Result<Vec<Problem>> {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = problems.get(&id) {
+            return Ok(known.clone());
+        }
+        let found = find()?;
+        problems.insert(id, found.clone());
+        Ok(found)
     }
 
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
