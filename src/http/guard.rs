@@ -18,16 +18,34 @@ pub(super) const COOKIE_NAME: &str = "cleo_token";
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
 
-/// Refuses what was sent under a name that is not the server's.
-pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<()> {
+/// Refuses what was sent under a name that is not the server's. Returns the name.
+pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<String> {
+    let host = host(headers, uri)?;
     let is_bound = server.is_local() || !server.options.hosts.is_empty();
-    if !is_bound {
-        // Under any name nothing is answered without a token, and no page of others has one.
-        return Ok(());
+    // Else nothing is answered without a token, under any name, and no page of others has one.
+    if !is_bound || is_own(server, &host) {
+        return Ok(host);
     }
-    let host = uri.authority().map(|authority| authority.as_str());
-    let host = host.or_else(|| headers.get(HOST)?.to_str().ok());
-    let host = host.unwrap_or_default().to_ascii_lowercase();
+    let message = format!("the server is not called `{host}`");
+    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-host NAME"))
+}
+
+/// Finds the name under which a request was sent, in its target or in its header: it has one only.
+fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
+    let named = headers.get_all(HOST).into_iter();
+    let named = named.map(|host| host.to_str().unwrap_or_default());
+    let target = uri.authority().map(|authority| authority.as_str());
+    let mut hosts = named.chain(target).map(str::to_ascii_lowercase);
+    let host = hosts.next().unwrap_or_default();
+    let is_told_once = headers.get_all(HOST).into_iter().nth(1).is_none();
+    if is_told_once && hosts.all(|other| other == host) {
+        return Ok(host);
+    }
+    let message = "the request names more than one host";
+    Err(Error::new(Code::Forbidden, message))
+}
+
+fn is_own(server: &Server, host: &str) -> bool {
     let port = server.address.port();
     let own = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}"));
     let address = server.address.to_string();
@@ -36,21 +54,19 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
         host == name || host == format!("{name}:{port}")
     });
     let is_plain = port == 80 && own.iter().any(|own| own.trim_end_matches(":80") == host);
-    if own.contains(&host) || host == address || is_named || is_plain {
-        return Ok(());
-    }
-    let message = format!("the server is not called `{host}`");
-    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-host NAME"))
+    own.iter().any(|own| own == host) || host == address || is_named || is_plain
 }
 
-/// Refuses what a page of somebody else sends. Returns the origin that may read the answer.
-pub(super) fn check_origin<'a>(server: &Server, headers: &'a HeaderMap) -> Result<Option<&'a str>> {
+/// Refuses what a page of somebody else sends to a host. Returns the origin that may read the answer.
+pub(super) fn check_origin<'a>(
+    server: &Server,
+    host: &str,
+    headers: &'a HeaderMap,
+) -> Result<Option<&'a str>> {
     let Some(origin) = headers.get(ORIGIN) else {
         return Ok(None);
     };
     let origin = origin.to_str().unwrap_or("null");
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.unwrap_or_default();
     let name = origin
         .strip_prefix("http://")
         .or(origin.strip_prefix("https://"));

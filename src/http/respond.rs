@@ -104,8 +104,8 @@ fn admit(
     request: &Request,
 ) -> Result<(Arc<Admitted>, Option<HeaderValue>)> {
     let headers = request.headers();
-    guard::check_host(server, headers, request.uri())?;
-    let origin = guard::check_origin(server, headers)?;
+    let host = guard::check_host(server, headers, request.uri())?;
+    let origin = guard::check_origin(server, &host, headers)?;
     let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
     let caller = guard::caller(server, headers);
     let who = || guard::counted(caller.as_ref().ok(), peer);

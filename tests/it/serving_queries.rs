@@ -53,6 +53,63 @@ fn registry(server: &Served) -> Value {
     body(&server.raw(head.as_bytes()))
 }
 
+/// Reads a page as a browser without scripts does: the status, the headers and the text.
+fn page(server: &Served, path: &str) -> (String, String) {
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\nconnection: close\r\n\r\n",
+        server.address
+    );
+    let answer = server.raw(head.as_bytes());
+    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_lowercase(), text.to_string())
+}
+
+#[test]
+fn d_1_the_server_says_that_it_is_there() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &[]);
+    let told = server.call("GET", "/health", &Value::Null);
+    let running = json!({"status": "ok", "message": "Supervisor is running"});
+    assert_eq!(told, (200, running));
+}
+
+#[test]
+fn d_3_a_query_that_asks_nothing_is_refused() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &[]);
+    for query in ["", "  ", "\n\t"] {
+        let told = server.call("POST", "/query", &json!({"query": query}));
+        assert_eq!(told, (400, json!({"detail": "Query cannot be empty"})));
+    }
+    for body in [json!({}), json!([]), json!({"query": 7}), json!(null)] {
+        let (status, reply) = server.call("POST", "/query", &body);
+        assert!((400..500).contains(&status), "{body}: {status}");
+        assert!(reply["detail"].is_string(), "{body}: {reply}");
+    }
+    let head = format!(
+        "POST /query HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
+         content-length: 9\r\nconnection: close\r\n\r\n",
+        server.address
+    );
+    let answer = server.raw((head + "{\"query\":").as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(body(&answer)["detail"].is_string(), "{answer}");
+}
+
+#[test]
+fn d_14_the_page_is_a_form_before_any_script_runs() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &[]);
+    let (head, text) = page(&server, "/");
+    assert!(head.starts_with("http/1.1 200 "), "{head}");
+    assert!(head.contains("content-type: text/html"), "{head}");
+    for part in ["<form", "<textarea", "type=\"checkbox\"", "type=\"submit\""] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let listed = text.matches("<h1>").count();
+    assert_eq!(listed, 1, "{text}");
+}
+
 #[test]
 fn d_2_and_d_13_the_registry_is_listed_and_an_agent_of_a_command_is_in_it_at_once() {
     let worker = Server::start(&[well("R1")]);

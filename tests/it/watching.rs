@@ -3,7 +3,7 @@
 use cleo::id::TaskId;
 use cleo::ops::Context;
 use cleo::ops::runs::{listing, pages, proof, timeline};
-use cleo::ops::work::{self, GraphWanted, Memory, Order, RowsWanted, Sought};
+use cleo::ops::work::{self, Choice, GraphWanted, Memory, Order, RowsWanted, Sought};
 use cleo::store::sqlite::SqliteAgency;
 use cleo::task::State;
 use serde_json::{Value, json};
@@ -166,19 +166,28 @@ fn rows_are_counted_filtered_sorted_and_cut_here() {
     };
     assert_eq!(rows(all.clone()), ("T2 T3 T5 T4".into(), 4));
     let waiting = RowsWanted {
-        states: vec![State::Waiting],
+        choice: Choice {
+            states: vec![State::Waiting],
+            ..Choice::default()
+        },
         ..all.clone()
     };
     assert_eq!(rows(waiting), ("T3 T5 T4".into(), 3));
     let second = RowsWanted {
-        order: Order::Id,
+        choice: Choice {
+            order: Order::Id,
+            ..Choice::default()
+        },
         limit: 1,
         offset: 1,
         ..all.clone()
     };
     assert_eq!(rows(second), ("T3".into(), 4));
     let named = RowsWanted {
-        words: "t4".into(),
+        choice: Choice {
+            words: "t4".into(),
+            ..Choice::default()
+        },
         ..all
     };
     assert_eq!(rows(named), ("T4".into(), 1));

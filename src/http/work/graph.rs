@@ -14,7 +14,7 @@ use super::super::route::Route;
 use super::{bounded, words};
 use crate::error::Result;
 use crate::id::{TaskId, digest};
-use crate::ops::work::{self, Dir, GraphShown, GraphWanted, Order, RowsShown, RowsWanted};
+use crate::ops::work::{self, Choice, Dir, GraphShown, GraphWanted, Order, RowsShown, RowsWanted};
 use crate::store::agency::Agency;
 use crate::task::layout::Folding;
 
@@ -132,12 +132,14 @@ fn rows(call: &Call) -> Result<Answer> {
     let query: RowsQuery = call.query()?;
     let wanted = RowsWanted {
         epic: query.epic,
-        states: words(query.state.as_deref())?,
-        statuses: words(query.status.as_deref())?,
-        priorities: words(query.priority.as_deref())?,
-        words: query.q.unwrap_or_default(),
-        order: query.sort.unwrap_or_default(),
-        dir: query.dir.unwrap_or_default(),
+        choice: Choice {
+            states: words(query.state.as_deref())?,
+            statuses: words(query.status.as_deref())?,
+            priorities: words(query.priority.as_deref())?,
+            words: query.q.unwrap_or_default(),
+            order: query.sort.unwrap_or_default(),
+            dir: query.dir.unwrap_or_default(),
+        },
         limit: bounded(query.limit, 100, 500)? as usize,
         offset: query.offset.unwrap_or(0) as usize,
     };

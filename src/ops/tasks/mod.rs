@@ -15,12 +15,12 @@ pub use batch::read_batch;
 pub use change::{ListField, Patch, update};
 pub(super) use change::{height, rehearse};
 pub use delete::{Deleted, delete};
-pub(super) use graph::choose;
 pub use graph::{
     Analysis, Apart, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path,
     Ready, Totals, WaveWidths, Waves, analyze, apart, drawing, neighbor_tree, next, ready, told,
     waves,
 };
+pub(super) use graph::{choose, problems_around};
 pub use moves::{Moved, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready};
 pub use read::{

@@ -149,7 +149,7 @@ pub fn graph(
     let mut places = std::mem::take(memory.places(wanted.epic));
     let now = context.now();
     let shown = context.read(|transaction| {
-        let scene = Scene::read(transaction, wanted.epic, &runs, memory)?;
+        let scene = memory.scene(transaction, wanted.epic, &runs)?;
         let drawn = picture(
             &cards(&scene, wanted),
             &lines(&scene),
@@ -161,7 +161,7 @@ pub fn graph(
         Ok(GraphShown {
             version: format!("{}-{cursor}", transaction.last_cursor()?),
             epic: epic(transaction, &scene, wanted.epic)?,
-            counts: scene.counted(scene.tasks()),
+            counts: scene.counts.clone(),
             critical_path: critical_path(&scene, &runs, memory),
             size: Size {
                 width: drawn.width,
@@ -184,7 +184,7 @@ pub fn graph(
     shown
 }
 
-fn cards(scene: &Scene<'_>, wanted: &GraphWanted) -> Vec<Card> {
+fn cards(scene: &Scene, wanted: &GraphWanted) -> Vec<Card> {
     let cards = scene.tasks().map(|node| Card {
         id: node.id,
         state: scene.state(node.id),
@@ -196,14 +196,14 @@ fn cards(scene: &Scene<'_>, wanted: &GraphWanted) -> Vec<Card> {
     cards.filter(is_wanted).collect()
 }
 
-fn lines(scene: &Scene<'_>) -> Vec<Tie> {
+fn lines(scene: &Scene) -> Vec<Tie> {
     let status = |id| scene.graph.node(id).map(|node| node.status);
     ties(scene.graph.nodes(), &scene.layers, &scene.critical, status)
 }
 
 fn nodes(
     transaction: &dyn Transaction,
-    scene: &Scene<'_>,
+    scene: &Scene,
     drawn: &Picture,
     now: &str,
 ) -> Result<Vec<NodeShown>> {
@@ -222,7 +222,7 @@ fn nodes(
 }
 
 /// Names what stacks are parts of.
-fn titled(scene: &Scene<'_>, mut stacks: Vec<Stack>) -> Vec<Stack> {
+fn titled(scene: &Scene, mut stacks: Vec<Stack>) -> Vec<Stack> {
     for stack in &mut stacks {
         let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
         stack.title = outline.map(|outline| outline.title.clone());
@@ -231,7 +231,7 @@ fn titled(scene: &Scene<'_>, mut stacks: Vec<Stack>) -> Vec<Stack> {
 }
 
 /// Finds a task where work goes on: of those in the lane the one that people look for first.
-fn focus(scene: &Scene<'_>, drawn: &Picture) -> Option<TaskId> {
+fn focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
     let lane = drawn
         .lanes
         .iter()
@@ -251,25 +251,24 @@ fn focus(scene: &Scene<'_>, drawn: &Picture) -> Option<TaskId> {
 
 fn epic(
     transaction: &dyn Transaction,
-    scene: &Scene<'_>,
+    scene: &Scene,
     epic: Option<TaskId>,
 ) -> Result<Option<Group>> {
     let Some(task) = epic.map(|id| transaction.task(id)).transpose()?.flatten() else {
         return Ok(None);
     };
-    let counted = scene.counted(scene.tasks());
     Ok(Some(Group {
         id: task.id,
         title: task.title,
         status: task.status,
         parent: task.parent,
-        total: counted.total,
-        done: counted.states[State::Done.word()],
+        total: scene.counts.total,
+        done: scene.counts.states[State::Done.word()],
     }))
 }
 
 /// Returns epics and parents, each with how many tasks are in it.
-fn groups(scene: &Scene<'_>) -> Vec<Group> {
+fn groups(scene: &Scene) -> Vec<Group> {
     let mut totals: HashMap<TaskId, (usize, usize)> = HashMap::new();
     for node in scene.tasks() {
         let is_done = usize::from(node.status == Status::Done);
@@ -300,7 +299,7 @@ fn groups(scene: &Scene<'_>) -> Vec<Group> {
     wholes.map(group).collect()
 }
 
-fn critical_path(scene: &Scene<'_>, runs: &[Watched], memory: &Memory) -> CriticalPath {
+fn critical_path(scene: &Scene, runs: &[Watched], memory: &Memory) -> CriticalPath {
     let tasks = scene.critical.clone();
     let estimate = |id: &TaskId| scene.outlines.get(*id).and_then(|outline| outline.estimate);
     let hours: Option<f64> = tasks.iter().map(estimate).sum();

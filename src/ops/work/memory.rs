@@ -1,13 +1,18 @@
 //! What is remembered between two looks, so that a look costs what has changed and not what there is:
-//! runs as far as their events were read, and where things stood in pictures. All of it can be
-//! forgotten at any time.
+//! runs as far as their events were read, where all tasks stand, and where things stood in pictures.
+//! All of it can be forgotten at any time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use super::scene::Scene;
+use crate::catalogue::{Catalogue, Places as Folders};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::run::track::Track;
 use crate::run::{Run, RunKind};
+use crate::store::Transaction;
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 use crate::task::layout::Places;
@@ -20,12 +25,32 @@ const TRACKS_MAX: usize = 64;
 const PICTURES_MAX: usize = 64;
 /// How many events are read at a time.
 const PAGE: u32 = 1_000;
+/// Most scenes that are remembered.
+const SCENES_MAX: usize = 8;
+/// Most tasks that they have together, unless one alone has more.
+const SCENE_TASKS_MAX: usize = 50_000;
+/// How long skills count before their files are read anew.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// What is remembered.
 #[derive(Default)]
 pub struct Memory {
     tracks: HashMap<String, Track>,
     pictures: HashMap<Option<TaskId>, Places>,
+    /// Those that were looked at last, oldest first.
+    scenes: Vec<(Version, Arc<Scene>)>,
+    /// The skills in reach, and when they were read.
+    skills: Option<(Instant, Option<Arc<Catalogue>>)>,
+}
+
+/// Tells when a scene is the same: it is made of nothing else.
+#[derive(Clone, Debug, PartialEq)]
+struct Version {
+    epic: Option<TaskId>,
+    /// Cursor of the last change of all tasks.
+    changes: u64,
+    /// The runs that tell of tasks, how far each was read, and whether it is over.
+    runs: Vec<(String, u64, bool)>,
 }
 
 /// A run over tasks, with its track in the memory.
@@ -36,9 +61,7 @@ pub(super) struct Watched {
 impl Memory {
     /// Brings the track of a run up to what the store holds, and returns it.
     pub fn track(&mut self, transaction: &dyn AgencyTransaction, run: &str) -> Result<&Track> {
-        if self.tracks.len() >= TRACKS_MAX && !self.tracks.contains_key(run) {
-            self.tracks.clear();
-        }
+        self.make_room(&[run]);
         let track = self.tracks.entry(run.to_string()).or_default();
         loop {
             let events = transaction.events(Some(run), track.cursor, PAGE)?;
@@ -46,6 +69,14 @@ impl Memory {
             if events.len() < PAGE as usize {
                 return Ok(track);
             }
+        }
+    }
+
+    /// Forgets tracks when those that are wanted would be too many with them.
+    fn make_room(&mut self, wanted: &[&str]) {
+        let is_new = |run: &&&str| !self.tracks.contains_key(**run);
+        if self.tracks.len() + wanted.iter().filter(is_new).count() > TRACKS_MAX {
+            self.tracks.retain(|run, _| wanted.contains(&run.as_str()));
         }
     }
 
@@ -76,11 +107,70 @@ impl Memory {
             runs.extend(transaction.runs(&filter)?.runs);
         }
         runs.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        self.make_room(&ids);
         for run in &runs {
             self.track(&*transaction, &run.id)?;
         }
         let watched = runs.into_iter().map(|run| Watched { run }).collect();
         Ok((watched, transaction.last_event()?))
+    }
+
+    /// Returns where all tasks below an epic stand, or all there are: as it was read last, as long as
+    /// nothing has happened since.
+    pub(super) fn scene(
+        &mut self,
+        transaction: &dyn Transaction,
+        epic: Option<TaskId>,
+        runs: &[Watched],
+    ) -> Result<Arc<Scene>> {
+        let version = self.version(transaction.last_cursor()?, epic, runs);
+        if let Some(at) = self.scenes.iter().position(|(known, _)| *known == version) {
+            let found = self.scenes.remove(at);
+            self.scenes.push(found);
+        } else {
+            let scene = Arc::new(Scene::read(transaction, epic, runs, self)?);
+            self.keep(version, scene);
+        }
+        let (_, scene) = self.scenes.last().expect("it was just put there");
+        Ok(Arc::clone(scene))
+    }
+
+    fn version(&self, changes: u64, epic: Option<TaskId>, runs: &[Watched]) -> Version {
+        let read = |run: &str| self.known(run).map_or(0, |track| track.cursor);
+        let told = |Watched { run }: &Watched| (run.id.clone(), read(&run.id), run.is_over());
+        Version {
+            epic,
+            changes,
+            runs: runs.iter().map(told).collect(),
+        }
+    }
+
+    /// Keeps a scene, and forgets what is old and what would be too much.
+    fn keep(&mut self, version: Version, scene: Arc<Scene>) {
+        let changes = version.changes;
+        self.scenes.retain(|(known, _)| known.changes == changes);
+        self.scenes.push((version, scene));
+        let tasks = |kept: &Self| {
+            kept.scenes
+                .iter()
+                .map(|(_, scene)| scene.size())
+                .sum::<usize>()
+        };
+        let is_much = |kept: &Self| kept.scenes.len() > SCENES_MAX || tasks(kept) > SCENE_TASKS_MAX;
+        while self.scenes.len() > 1 && is_much(self) {
+            self.scenes.remove(0);
+        }
+    }
+
+    /// Returns the skills in reach, as they were a moment ago; none when they cannot be read.
+    pub(super) fn catalogue(&mut self, folders: &Folders) -> Option<Arc<Catalogue>> {
+        let known = self.skills.as_ref();
+        if known.is_none_or(|(read, _)| read.elapsed() >= FRESH) {
+            let read = Catalogue::load(folders).ok().map(Arc::new);
+            self.skills = Some((Instant::now(), read));
+        }
+        self.skills.as_ref().and_then(|(_, skills)| skills.clone())
     }
 
     /// Returns where things stood in the picture of an epic, or of all.
@@ -89,5 +179,29 @@ impl Memory {
             self.pictures.clear();
         }
         self.pictures.entry(epic).or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_are_wanted_are_not_forgotten_for_each_other() {
+        let mut memory = Memory::default();
+        let names: Vec<String> = (0..TRACKS_MAX + 20)
+            .map(|run| format!("run_{run}"))
+            .collect();
+        for name in &names[..TRACKS_MAX] {
+            memory.tracks.insert(name.clone(), Track::default());
+        }
+        let wanted: Vec<&str> = names[40..].iter().map(String::as_str).collect();
+        memory.make_room(&wanted);
+        for name in &wanted {
+            memory.make_room(&[name]);
+            memory.tracks.insert(name.to_string(), Track::default());
+        }
+        assert!(wanted.iter().all(|run| memory.known(run).is_some()));
+        assert!(memory.tracks.len() <= TRACKS_MAX);
     }
 }

@@ -15,6 +15,6 @@ pub use memory::Memory;
 pub use page::{Dispatched, GatesShown, Linked, Refused, SpawnTold, TaskPage, Tried, page};
 pub use proof::{Left, left};
 pub use row::{ClaimShown, Row};
-pub use rows::{Dir, Order, RowsShown, RowsWanted, rows};
+pub use rows::{Choice, Dir, Order, RowsShown, RowsWanted, rows};
 pub use scene::{Counted, states};
 pub use search::{Found, Item, Kind, Sought, search};

@@ -5,17 +5,19 @@ use serde::Serialize;
 use super::memory::{Memory, Watched};
 use super::row::{ClaimShown, meter};
 use super::scene::Scene;
+use crate::catalogue::Catalogue;
+use crate::dispatch::Subject;
 use crate::error::Result;
 use crate::gate::ROUNDS_MAX;
 use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
-use crate::ops::skills::dispatch_task;
-use crate::ops::tasks::{Dependencies, deps};
+use crate::ops::skills::dispatch_subject;
+use crate::ops::tasks::problems_around;
 use crate::ops::{Context, require};
 use crate::run::track::{Attempt, Stage};
 use crate::store::sqlite::SqliteAgency;
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{State, Status, Task};
 use crate::workspace::Workspace;
@@ -173,6 +175,18 @@ pub struct Refused {
     pub missing: Vec<String>,
 }
 
+impl Dispatched {
+    fn of(catalogue: &Catalogue, task: &Task) -> Option<Dispatched> {
+        let decision = dispatch_subject(catalogue, &Subject::from(task), None, false).ok()?;
+        Some(Dispatched {
+            skill: decision.skill,
+            strategy: decision.strategy,
+            matched: decision.matched,
+            reason: decision.reason,
+        })
+    }
+}
+
 /// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
 /// everybody.
 pub fn page(
@@ -184,21 +198,14 @@ pub fn page(
 ) -> Result<TaskPage> {
     let (runs, _) = memory.runs(agency, user)?;
     let standing = gates::gates(context, id)?;
-    let deps = deps(context, id)?;
-    let dispatch = dispatch_task(context, id, None, false).ok();
+    let catalogue = memory.catalogue(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {
         let task = require(transaction, id)?;
         // What is around it is judged within what it is a part of, as in its picture.
         let epic = top(transaction, &task)?;
-        let scene = Scene::read(transaction, epic, &runs, memory)?;
+        let scene = memory.scene(transaction, epic, &runs)?;
         let attempts = tried(&workspace, &runs, memory, id);
-        let Dependencies {
-            missing,
-            unblocks,
-            problems,
-            ..
-        } = deps;
         let around = Around {
             transaction,
             scene: &scene,
@@ -220,20 +227,15 @@ pub fn page(
             depends: around.linked(&task.depends)?,
             dependents: around.linked(&transaction.dependents(id)?)?,
             children: around.linked(&transaction.children(id)?)?,
-            missing,
-            unblocks,
-            problems,
+            missing: missing(&task),
+            unblocks: transaction.unblocked_by(id)?,
+            problems: scene.problems(id, || problems_around(transaction, id))?,
             gates: GatesShown {
                 states: meter(&transaction.gates(id)?),
                 rounds_max: ROUNDS_MAX,
                 gates: standing,
             },
-            dispatch: dispatch.map(|(decision, _)| Dispatched {
-                skill: decision.skill,
-                strategy: decision.strategy,
-                matched: decision.matched,
-                reason: decision.reason,
-            }),
+            dispatch: catalogue.and_then(|catalogue| Dispatched::of(&catalogue, &task)),
             spawns: spawns(transaction.spawns(id)?),
             refused: refused(&attempts, task.status),
             attempts,
@@ -256,7 +258,7 @@ fn top(transaction: &dyn Transaction, task: &Task) -> Result<Option<TaskId>> {
 /// What is around a task.
 struct Around<'a> {
     transaction: &'a dyn Transaction,
-    scene: &'a Scene<'a>,
+    scene: &'a Scene,
 }
 
 impl Around<'_> {
@@ -282,7 +284,7 @@ impl Around<'_> {
     }
 }
 
-fn position(scene: &Scene<'_>, id: TaskId) -> Position {
+fn position(scene: &Scene, id: TaskId) -> Position {
     let ids = || scene.graph.nodes().iter().map(|node| node.id);
     Position {
         previous: ids().take_while(|other| *other < id).last(),

@@ -103,7 +103,7 @@ impl ClaimShown {
 /// Reads the row of a task of the scene.
 pub(super) fn row(
     transaction: &dyn Transaction,
-    scene: &Scene<'_>,
+    scene: &Scene,
     id: TaskId,
     now: &str,
 ) -> Result<Option<Row>> {
@@ -161,7 +161,7 @@ pub(super) fn meter(gates: &Gates) -> Option<Vec<&'static str>> {
     gates.are_used().then(|| Gate::ALL.map(word).to_vec())
 }
 
-fn note(scene: &Scene<'_>, task: &Task, gates: Option<&Gates>) -> Option<String> {
+fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         State::Failed => last
@@ -181,7 +181,7 @@ fn note(scene: &Scene<'_>, task: &Task, gates: Option<&Gates>) -> Option<String>
     text.map(|text| text.chars().take(NOTE_MAX).collect())
 }
 
-fn waits_for(scene: &Scene<'_>, id: TaskId) -> Vec<TaskId> {
+fn waits_for(scene: &Scene, id: TaskId) -> Vec<TaskId> {
     let is_open = |need: &TaskId| {
         let node = scene.graph.node(*need);
         node.is_none_or(|node| node.status != Status::Done)

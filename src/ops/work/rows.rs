@@ -1,7 +1,5 @@
 //! Tasks line by line: counted, filtered and sorted here, so that a page shows a few of many.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
 use super::memory::Memory;
@@ -15,11 +13,22 @@ use crate::store::sqlite::SqliteAgency;
 use crate::task::graph::Node;
 use crate::task::{Priority, State, Status};
 
-/// Which rows, in which order.
+/// Which rows.
 #[derive(Clone, Debug, Default)]
 pub struct RowsWanted {
     /// Below this task; none: all.
     pub epic: Option<TaskId>,
+    /// Of these.
+    pub choice: Choice,
+    /// At most so many.
+    pub limit: usize,
+    /// Without the first so many.
+    pub offset: usize,
+}
+
+/// Which tasks, in which order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
     /// Standing at one of these.
     pub states: Vec<State>,
     /// With one of these statuses.
@@ -32,10 +41,6 @@ pub struct RowsWanted {
     pub order: Order,
     /// Which way.
     pub dir: Dir,
-    /// At most so many.
-    pub limit: usize,
-    /// Without the first so many.
-    pub offset: usize,
 }
 
 /// By what rows are sorted; what is equal, by id.
@@ -95,73 +100,72 @@ pub fn rows(
     let (runs, cursor) = memory.runs(agency, user)?;
     let now = context.now();
     context.read(|transaction| {
-        let scene = Scene::read(transaction, wanted.epic, &runs, memory)?;
-        let words = normalize(&wanted.words);
-        let mut found: Vec<&Node> = scene
-            .tasks()
-            .filter(|node| fits(&scene, node, wanted, &words))
-            .collect();
-        found.sort_by(|a, b| compared(&scene, a, b, wanted));
+        let scene = memory.scene(transaction, wanted.epic, &runs)?;
+        let found = scene.listed(&wanted.choice, |scene| list(scene, &wanted.choice));
         let mut rows = Vec::new();
-        for node in found.iter().skip(wanted.offset).take(wanted.limit) {
-            rows.extend(row(transaction, &scene, node.id, &now)?);
+        for id in found.iter().skip(wanted.offset).take(wanted.limit) {
+            rows.extend(row(transaction, &scene, *id, &now)?);
         }
         Ok(RowsShown {
             total: found.len(),
             rows,
-            counts: scene.counted(scene.tasks()),
+            counts: scene.counts.clone(),
             version: format!("{}-{cursor}", transaction.last_cursor()?),
         })
     })
 }
 
-fn fits(scene: &Scene<'_>, node: &Node, wanted: &RowsWanted, words: &str) -> bool {
-    let one_of = |is_free: bool, fits: bool| is_free || fits;
-    let state = scene.state(node.id);
-    one_of(wanted.states.is_empty(), wanted.states.contains(&state))
-        && one_of(
-            wanted.statuses.is_empty(),
-            wanted.statuses.contains(&node.status),
-        )
-        && one_of(
-            wanted.priorities.is_empty(),
-            wanted.priorities.contains(&node.priority),
-        )
-        && one_of(words.is_empty(), is_named(scene, node.id, words))
+/// Finds the tasks of a choice, in its order.
+fn list(scene: &Scene, choice: &Choice) -> Vec<TaskId> {
+    let words = normalize(&choice.words);
+    let tasks = scene
+        .tasks()
+        .filter(|node| fits(scene, node, choice, &words));
+    let mut found: Vec<&Node> = tasks.collect();
+    found.sort_by_cached_key(|node| (key(scene, node, choice.order), node.id));
+    if choice.dir == Dir::Desc {
+        found.reverse();
+    }
+    found.iter().map(|node| node.id).collect()
 }
 
-fn is_named(scene: &Scene<'_>, id: TaskId, words: &str) -> bool {
-    let title = scene
-        .outlines
-        .get(id)
-        .map(|outline| normalize(&outline.title));
-    let title = title.unwrap_or_default();
+fn fits(scene: &Scene, node: &Node, choice: &Choice, words: &str) -> bool {
+    let state = scene.state(node.id);
+    (choice.states.is_empty() || choice.states.contains(&state))
+        && (choice.statuses.is_empty() || choice.statuses.contains(&node.status))
+        && (choice.priorities.is_empty() || choice.priorities.contains(&node.priority))
+        && (words.is_empty() || is_named(scene, node.id, words))
+}
+
+fn is_named(scene: &Scene, id: TaskId, words: &str) -> bool {
+    let title = title(scene, id);
     let id = id.to_string().to_lowercase();
     id == words.trim() || words.split_whitespace().all(|word| title.contains(word))
 }
 
-fn compared(scene: &Scene<'_>, a: &Node, b: &Node, wanted: &RowsWanted) -> Ordering {
-    let wave = |node: &Node| {
-        let layer = scene.layers.of.get(&node.id);
-        layer.map_or(0, |layer| layer + 1)
-    };
-    let title = |node: &Node| {
-        let outline = scene.outlines.get(node.id);
-        outline
-            .map(|outline| normalize(&outline.title))
-            .unwrap_or_default()
-    };
-    let order = match wanted.order {
-        Order::Wave => wave(a).cmp(&wave(b)),
+fn title(scene: &Scene, id: TaskId) -> String {
+    let outline = scene.outlines.get(id);
+    outline.map_or_else(String::new, |outline| normalize(&outline.title))
+}
+
+/// What a task is sorted by; of one order only.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Wave(Option<usize>),
+    Id,
+    Title(String),
+    Priority(Priority),
+    State(State),
+}
+
+fn key(scene: &Scene, node: &Node, order: Order) -> Key {
+    match order {
+        // Those that wait for themselves first.
+        Order::Wave => Key::Wave(scene.layers.of.get(&node.id).copied()),
         // Ids grow, so what was made later has the larger one.
-        Order::Id | Order::Age => Ordering::Equal,
-        Order::Title => title(a).cmp(&title(b)),
-        Order::Priority => a.priority.cmp(&b.priority),
-        Order::State => scene.state(a.id).cmp(&scene.state(b.id)),
-    };
-    let order = order.then(a.id.cmp(&b.id));
-    match wanted.dir {
-        Dir::Asc => order,
-        Dir::Desc => order.reverse(),
+        Order::Id | Order::Age => Key::Id,
+        Order::Title => Key::Title(title(scene, node.id)),
+        Order::Priority => Key::Priority(node.priority),
+        Order::State => Key::State(scene.state(node.id)),
     }
 }

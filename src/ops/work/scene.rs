@@ -1,10 +1,12 @@
 //! All tasks of an epic, or all there are: where each stands, in which wave, and what holds it up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
 use super::memory::{Memory, Watched};
+use super::rows::Choice;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -12,9 +14,12 @@ use crate::ops::no_task;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::track::Stage;
 use crate::store::{Outlines, SpawnVerdict, Transaction};
-use crate::task::graph::{Node, TaskGraph};
+use crate::task::graph::{Node, Problem, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{InRun, State, Status, state};
+
+/// Of how many choices of a scene the lists are kept.
+const LISTS_MAX: usize = 8;
 
 /// Numbers of tasks by where they stand.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -36,34 +41,40 @@ pub fn states() -> BTreeMap<&'static str, usize> {
 }
 
 /// A task in the last run that had it.
-#[derive(Clone, Copy)]
-pub(super) struct InLast<'a> {
-    pub(super) run: &'a str,
-    pub(super) task: &'a TaskRun,
+#[derive(Clone)]
+pub(super) struct InLast {
+    pub(super) run: String,
+    pub(super) task: TaskRun,
     pub(super) stage: Option<Stage>,
 }
 
 /// Everything that is known of all tasks of a part of the graph.
-pub(super) struct Scene<'a> {
+pub(super) struct Scene {
     pub(super) graph: TaskGraph,
     pub(super) outlines: Outlines,
     pub(super) layers: Layers,
     pub(super) critical: Vec<TaskId>,
-    pub(super) in_runs: HashMap<TaskId, InLast<'a>>,
+    pub(super) in_runs: HashMap<TaskId, InLast>,
     pub(super) states: HashMap<TaskId, State>,
     pub(super) verified: HashSet<TaskId>,
     /// The gates of those that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
+    pub(super) counts: Counted,
+    lists: Mutex<Lists>,
+    problems: Mutex<HashMap<TaskId, Vec<Problem>>>,
 }
 
-impl<'a> Scene<'a> {
+/// What was listed of a scene, each in its order, oldest first.
+type Lists = Vec<(Choice, Arc<[TaskId]>)>;
+
+impl Scene {
     /// Reads what is below an epic, or everything.
     pub(super) fn read(
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
-        runs: &'a [Watched],
-        memory: &'a Memory,
-    ) -> Result<Scene<'a>> {
+        runs: &[Watched],
+        memory: &Memory,
+    ) -> Result<Scene> {
         if let Some(epic) = epic {
             transaction.status(epic)?.ok_or_else(|| no_task(epic))?;
         }
@@ -77,11 +88,53 @@ impl<'a> Scene<'a> {
             states: HashMap::with_capacity(graph.nodes().len()),
             verified: HashSet::new(),
             gates: transaction.gates_of(&ids)?,
+            counts: Counted::default(),
+            lists: Mutex::default(),
+            problems: Mutex::default(),
             graph,
             outlines,
         };
         scene.find_states(&transaction.spawn_verdicts(&ids)?);
+        scene.counts = scene.counted();
         Ok(scene)
+    }
+
+    /// Says how many tasks it has, also those that are groups.
+    pub(super) fn size(&self) -> usize {
+        self.graph.nodes().len()
+    }
+
+    /// Returns the tasks of a choice in its order, which `list` finds when nobody has asked yet.
+    pub(super) fn listed(
+        &self,
+        choice: &Choice,
+        list: impl FnOnce(&Scene) -> Vec<TaskId>,
+    ) -> Arc<[TaskId]> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, ids)) = lists.iter().find(|(known, _)| known == choice) {
+            return Arc::clone(ids);
+        }
+        let ids: Arc<[TaskId]> = list(self).into();
+        if lists.len() >= LISTS_MAX {
+            lists.remove(0);
+        }
+        lists.push((choice.clone(), Arc::clone(&ids)));
+        ids
+    }
+
+    /// Returns why a task can never start, which `find` finds out when nobody has asked yet.
+    pub(super) fn problems(
+        &self,
+        id: TaskId,
+        find: impl FnOnce() -> Result<Vec<Problem>>,
+    ) -> Result<Vec<Problem>> {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = problems.get(&id) {
+            return Ok(known.clone());
+        }
+        let found = find()?;
+        problems.insert(id, found.clone());
+        Ok(found)
     }
 
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
@@ -112,12 +165,12 @@ impl<'a> Scene<'a> {
     }
 
     /// Counts the tasks by where they stand.
-    pub(super) fn counted<'n>(&self, tasks: impl Iterator<Item = &'n Node>) -> Counted {
+    fn counted(&self) -> Counted {
         let mut counted = Counted {
             states: states(),
             ..Counted::default()
         };
-        for node in tasks {
+        for node in self.tasks() {
             counted.total += 1;
             counted.verified += usize::from(self.verified.contains(&node.id));
             *counted
@@ -129,7 +182,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl InLast<'_> {
+impl InLast {
     /// Says what the run has made of the task, as far as that says more than the store.
     fn meaning(&self) -> Option<InRun> {
         match (self.task.state, self.stage) {
@@ -155,7 +208,7 @@ fn graph(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGrap
 }
 
 /// Finds for each task the last run that had it. A run that is over says nothing of what goes on.
-fn in_runs<'a>(runs: &'a [Watched], memory: &'a Memory) -> HashMap<TaskId, InLast<'a>> {
+fn in_runs(runs: &[Watched], memory: &Memory) -> HashMap<TaskId, InLast> {
     let mut last = HashMap::new();
     for watched in runs {
         let Some(track) = memory.known(&watched.run.id) else {
@@ -165,9 +218,9 @@ fn in_runs<'a>(runs: &'a [Watched], memory: &'a Memory) -> HashMap<TaskId, InLas
             let was_there = task.attempts > 0 || task.state == TaskState::Failed;
             let is_stale = watched.run.is_over() && task.state == TaskState::Running;
             if was_there && !is_stale {
-                last.entry(task.task_id).or_insert(InLast {
-                    run: &watched.run.id,
-                    task,
+                last.entry(task.task_id).or_insert_with(|| InLast {
+                    run: watched.run.id.clone(),
+                    task: task.clone(),
                     stage: track.stage(task),
                 });
             }

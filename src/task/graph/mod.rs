@@ -10,8 +10,8 @@ mod tests;
 mod waiting;
 mod waves;
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ pub struct TaskGraph {
     nodes: Vec<Node>,
     outside: HashMap<TaskId, Node>,
     /// Who waits for whom, worked out when it is first asked.
-    waiting: OnceCell<Waiting>,
+    waiting: OnceLock<Waiting>,
 }
 
 impl TaskGraph {
@@ -101,7 +101,7 @@ impl TaskGraph {
         TaskGraph {
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
             nodes,
-            waiting: OnceCell::new(),
+            waiting: OnceLock::new(),
         }
     }
 

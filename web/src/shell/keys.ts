@@ -86,7 +86,9 @@ function mayPress(event: KeyboardEvent, key: string) {
   const target = event.target instanceof Element ? event.target : document.body;
   if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]")) return key === "Escape";
   if (target.closest("[role=menu], dialog[open], [role=listbox]")) return false;
-  if ((key === "Enter" || key === "Space") && target.closest("a, button, summary, input")) return false;
+  if (key === "Enter" && target.closest("a, button, summary, input")) return false;
+  // A link does nothing with it.
+  if (key === "Space" && target.closest("button, summary, input")) return false;
   if (key.startsWith("Arrow") && target.closest("[role=tablist], [role=radiogroup], [type=radio], [data-own-keys]")) return false;
   return useKeySettings.getState().single || key.length > 1;
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
 import { World } from "./world";
 
 const TASKS = 10_000;
@@ -42,6 +43,88 @@ test("one of 10,000 tasks is found by its words", async () => {
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Find or run" }).getByRole("combobox").fill("thing 9999");
   await page.getByRole("option", { name: /Do thing 9999/ }).first().waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+/** Goes through a list from top to end a window at a time, and gives back the ids in the order in which they were shown. */
+async function walked(page: Page, most: number): Promise<string[]> {
+  return page.evaluate(async (most) => {
+    const scroller = document.querySelector<HTMLElement>("main .rows");
+    if (!scroller) throw new Error("there is no list");
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const tops = new Map<string, number>();
+    const seen = () => {
+      for (const link of scroller.querySelectorAll<HTMLElement>("[data-task]")) {
+        const top = new DOMMatrix(getComputedStyle(link.closest("li") ?? link).transform).m42;
+        tops.set(link.dataset["task"] ?? "", top);
+      }
+    };
+    scroller.scrollTop = 0;
+    // At the end of what was read, the next page comes; a machine may take its time.
+    for (let still = 0; still < (tops.size < most ? 1200 : 60); ) {
+      await frame();
+      await frame();
+      seen();
+      const before = scroller.scrollTop;
+      // Rows beside the window are there too.
+      scroller.scrollTop += scroller.clientHeight + 400;
+      still = scroller.scrollTop === before ? still + 1 : 0;
+    }
+    return [...tops].sort(([, one], [, other]) => one - other).map(([id]) => id);
+  }, most);
+}
+
+test("a list of 10,000 tasks is scrolled to its end and shows each of them once, also while they change", async () => {
+  const look = await world.open("/work?view=list&epic=T1");
+  const { page } = look;
+  page.setDefaultTimeout(120_000);
+  const rows = page.getByRole("group", { name: "Tasks by wave" });
+  await rows.getByRole("link").first().waitFor();
+  const read = async (offset: number) => ((await (await fetch(`${world.address}/api/work/rows?epic=T1&limit=500&offset=${offset}`)).json()) as { rows: { id: string }[] }).rows.map((row) => row.id);
+  const all: string[] = [];
+  for (let offset = 0; offset < TASKS; offset += 500) all.push(...(await read(offset)));
+  const ids = await walked(page, TASKS);
+  assert.deepEqual(ids, all);
+
+  const place = () => rows.evaluate((scroller) => scroller.scrollTop);
+  const before = await place();
+  const last = ids.at(-1) ?? "";
+  const added = world.starts("add", "One more", "--parent", "T2", "--depends", last);
+  await page.getByText(`${(TASKS + 1).toLocaleString("en")} tasks`).waitFor({ state: "attached" });
+  assert.equal(added.exitCode, 0);
+  assert.equal(await place(), before, "the list stays where it is");
+  await rows.evaluate((scroller) => (scroller.scrollTop = scroller.scrollHeight));
+  await rows.getByRole("link", { name: /One more/ }).waitFor();
+  await rows.locator(`[data-task=${last}]`).waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("a graph of 10,000 tasks shows each of them, by itself or in a stack", async () => {
+  const look = await world.open("/work?view=graph&epic=T1");
+  const { page } = look;
+  page.setDefaultTimeout(120_000);
+  await page.locator(".stack-node").first().waitFor();
+  const graph = (await (await fetch(`${world.address}/api/work/graph?epic=T1`)).json()) as { nodes: unknown[]; stacks: { total: number }[]; counts: { total: number }; size: { width: number } };
+  assert.equal(graph.nodes.length + graph.stacks.reduce((sum, stack) => sum + stack.total, 0), graph.counts.total);
+  await page.getByRole("button", { name: "Fit to view" }).click();
+  const zoom = page.getByRole("button", { name: /^Zoom \d+ %/ });
+  await page.waitForFunction((name) => document.querySelector(name)?.textContent !== "100%", ".graph-tools .mono");
+  const scale = parseInt((await zoom.innerText()) || "100") / 100;
+  const canvas = await page.locator(".canvas").boundingBox();
+  assert.ok(canvas);
+  await page.mouse.move(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
+  const shown = new Map<string, number>();
+  // From left to right, in steps of less than a window.
+  for (let x = 0; x < graph.size.width * scale + canvas.width; x += canvas.width / 2) {
+    const cards = page.locator(".task-node, .stack-node");
+    for (const [id, total] of await cards.evaluateAll((all) => all.map((card) => [card.closest(".react-flow__node")?.getAttribute("data-id") ?? "", card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0")] as const))) shown.set(id, total);
+    await page.mouse.wheel(canvas.width / 2, 0);
+    await page.waitForTimeout(100);
+  }
+  assert.equal(shown.size, graph.nodes.length + graph.stacks.length);
+  assert.equal([...shown.values()].reduce((sum, total) => sum + total, 0), graph.counts.total);
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -83,7 +83,7 @@ fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
 }
 
 /// Says why a task, or one that it waits for, can never start.
-pub(super) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec<Problem>> {
+pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec<Problem>> {
     let (mut known, mut left) = (HashSet::from([id]), vec![id]);
     let mut nodes = Vec::new();
     while let Some(id) = left.pop() {

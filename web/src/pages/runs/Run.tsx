@@ -1,8 +1,10 @@
 // One run: what happened when, what was said, and what cleo found.
+import { lazy, Suspense } from "react";
 import { isLive, touchesRun, type RunPage } from "../../api/runs";
 import { useResource } from "../../api/resource";
 import { Loaded } from "../../parts/States";
 import { Page } from "../../shell/Page";
+import { usePlace } from "../../router/location";
 import type { Params } from "../../router/match";
 import { Unknown } from "../NotFound";
 import { Execution } from "./Execution";
@@ -11,6 +13,8 @@ import { RunRail } from "./RunRail";
 import { RunNotice } from "./RunNotice";
 import { TaskRun } from "./TaskRun";
 import "./runs.css";
+
+const RunCompare = lazy(() => import("./RunCompare"));
 
 const CRUMB = { label: "Runs", href: "/runs" };
 
@@ -22,6 +26,7 @@ export default function Run({ params }: { params: Params }) {
 function One({ id }: { id: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(id)}`, { on: touchesRun(id) });
   const data = run.data;
+  const other = usePlace().query.get("compare");
   if (run.failure?.status === 404) return <Unknown id={id} crumb={CRUMB} />;
   return (
     <Page
@@ -32,7 +37,10 @@ function One({ id }: { id: string }) {
       <div className="pane run-pane">
         {data && <RunNotice run={data.run} />}
         <Loaded of={run} rows={10}>
-          {(page) => (page.tasks.length > 0 ? <TaskRun page={page} live={isLive(page.run.status)} /> : <Execution page={page} />)}
+          {(page) => {
+            if (other !== null && page.tasks.length > 0) return <Suspense fallback={null}><RunCompare key={other} page={page} other={other} /></Suspense>;
+            return page.tasks.length > 0 ? <TaskRun page={page} live={isLive(page.run.status)} /> : <Execution page={page} />;
+          }}
         </Loaded>
       </div>
     </Page>

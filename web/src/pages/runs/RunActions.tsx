@@ -9,11 +9,13 @@ import { Confirm, Dialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
 import { Trouble } from "../../parts/States";
 import { navigate } from "../../router/location";
+import { CompareDialog } from "./CompareDialog";
 import { STATUS_WORDS } from "./RunLine";
 
 /** Cancel asks first and says what stays; resume goes on. */
 export function RunActions({ run }: { run: RunRow }) {
   const [asking, setAsking] = useState(false);
+  const [comparing, setComparing] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const live = isLive(run.status);
   const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
@@ -39,11 +41,13 @@ export function RunActions({ run }: { run: RunRow }) {
         label="More for this run"
         trigger={<Button look="ghost" icon="more" aria-label="More for this run" />}
         entries={[
+          ...(overTasks ? [{ label: "Compare with another run", onSelect: () => setComparing(true) }] : []),
           ...(overTasks ? [{ label: "Save the report", onSelect: () => window.location.assign(report) }] : []),
           { label: "Copy its command", icon: "copy" as const, onSelect: () => copy(`cleo runs show ${run.id}`, "command") },
           { label: "All runs", onSelect: () => navigate("/runs") },
         ]}
       />
+      {comparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
       {asking && (
         <Confirm title={`Cancel ${run.title}?`} action="Cancel the run" danger onConfirm={() => void ask("cancel")} onClose={() => setAsking(false)}>
           <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>

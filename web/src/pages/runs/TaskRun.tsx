@@ -6,6 +6,7 @@ import { Tabs } from "../../parts/Tabs";
 import { navigate, usePlace, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Link } from "../../router/Link";
+import { RunAgain } from "./RunAgain";
 import { Log } from "./Log";
 import { Proof } from "./Proof";
 import { SentPrompt } from "./SentPrompt";
@@ -22,7 +23,7 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
     <div className="task-run">
       <Timeline page={page} live={live} selected={task?.taskId ?? null} />
       <div className="below">
-        {task && <Head task={task} attempt={attempt} run={page.run.id} />}
+        {task && <Head task={task} attempt={attempt} run={page.run.id} live={live} />}
         {task && attempt ? (
           <div className="log-and-proof">
             <Log key={`${task.taskId} ${attempt.attempt}`} run={page.run.id} task={task.taskId} attempt={attempt.attempt} />
@@ -46,7 +47,7 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   );
 }
 
-function Head({ task, attempt, run }: { task: RunTask; attempt: Attempt | undefined; run: string }) {
+function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | undefined; run: string; live: boolean }) {
   return (
     <header className="attempt-head">
       <StatusGlyph state={task.state} />
@@ -61,6 +62,7 @@ function Head({ task, attempt, run }: { task: RunTask; attempt: Attempt | undefi
           ))}
         </nav>
       )}
+      {!live && !task.isEpic && task.state !== "done" && <RunAgain task={task.taskId} />}
       {task.doing && <span className="small muted ell">{task.doing}</span>}
     </header>
   );

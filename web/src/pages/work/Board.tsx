@@ -15,6 +15,7 @@ import { withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./acts";
 import type { Filters } from "./filters";
+import { Mark, markByClick } from "./Mark";
 import { NoTasks } from "./NoTasks";
 import { noteOf, useRows } from "./rows";
 
@@ -133,7 +134,8 @@ function Card({ row, selected, onMove }: { row: Row; selected: boolean; onMove: 
   const moves = (["ready", "running", "done"] as State[]).filter((to) => actFor(row.state, to));
   return (
     <div className={`card ${row.state}`} draggable onDragStart={(event) => event.dataTransfer.setData("text/plain", row.id)}>
-      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false}>
+      <Mark id={row.id} />
+      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
         <span className="ell strong">{row.title}</span>
         <span className="row small muted">
           <span className="mono">{row.id}</span>

@@ -11,10 +11,12 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Link } from "../../router/Link";
 import { useQuery, withQuery } from "../../router/location";
 import type { Filters } from "./filters";
+import { Mark, markByClick } from "./Mark";
 import { NoTasks } from "./NoTasks";
 import { noteOf, useRows } from "./rows";
 
-type Item = { heading: string; total: number; done: number } | Row;
+/** How many tasks a wave has is known once all of it was read. */
+type Item = { heading: string; total: number | null; done: number } | Row;
 
 const COLUMNS: { sort: string | null; label: string; look?: string }[] = [
   { sort: "title", label: "Task" },
@@ -30,7 +32,7 @@ export function List({ filters }: { filters: Filters }) {
   const [dir, setDir] = useQuery("dir");
   const by = sort ?? "wave";
   const { rows, total, whole, failure, loading, more, reload } = useRows(filters, by, dir ?? "asc");
-  const items = useMemo(() => (by === "wave" ? grouped(rows) : rows), [rows, by]);
+  const items = useMemo(() => (by === "wave" ? grouped(rows, whole) : rows), [rows, by, whole]);
 
   function sortBy(column: string) {
     if (by !== column) {
@@ -94,7 +96,7 @@ function Scroll({ items, selected, end }: { items: Item[]; selected: string | nu
           const item = items[row.index];
           return item && (
             <li key={row.key} style={{ transform: `translateY(${row.start}px)`, height: row.size }} aria-setsize={items.length} aria-posinset={row.index + 1}>
-              {"heading" in item ? <Heading {...item} /> : <One row={item} selected={item.id === selected} />}
+              {"heading" in item ? <Heading {...item} /> : <><Mark id={item.id} /><One row={item} selected={item.id === selected} /></>}
             </li>
           );
         })}
@@ -103,10 +105,10 @@ function Scroll({ items, selected, end }: { items: Item[]; selected: string | nu
   );
 }
 
-function Heading({ heading, total, done }: { heading: string; total: number; done: number }) {
+function Heading({ heading, total, done }: { heading: string; total: number | null; done: number }) {
   return (
     <h2 className="wave">
-      {heading} <span>{done > 0 ? `${count(done)} of ${count(total)} done` : plural(total, "task")}</span>
+      {heading} {total !== null && <span>{done > 0 ? `${count(done)} of ${count(total)} done` : plural(total, "task")}</span>}
     </h2>
   );
 }
@@ -114,7 +116,7 @@ function Heading({ heading, total, done }: { heading: string; total: number; don
 function One({ row, selected }: { row: Row; selected: boolean }) {
   const note = noteOf(row);
   return (
-    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined}>
+    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
       <span className="what">
         <StatusGlyph state={row.state} verified={row.verified} />
         <span className="mono muted id">{row.id}</span>
@@ -150,18 +152,18 @@ function keyOf(item: Item | undefined, index: number) {
   return "heading" in item ? `wave ${item.heading}` : item.id;
 }
 
-/** A heading before the first row of each wave. */
-function grouped(rows: Row[]): Item[] {
+/** A heading before the first row of each wave; the last one may go on in what was not read yet. */
+function grouped(rows: Row[], whole: boolean): Item[] {
   const waves = new Map<number | null, Row[]>();
   for (const row of rows) {
     const wave = waves.get(row.wave);
     if (wave) wave.push(row);
     else waves.set(row.wave, [row]);
   }
-  return [...waves].flatMap(([wave, inWave]): Item[] => [
+  return [...waves].flatMap(([wave, inWave], at): Item[] => [
     {
       heading: wave === null ? "In a circle" : `Wave ${wave}`,
-      total: inWave.length,
+      total: whole || at < waves.size - 1 ? inWave.length : null,
       done: inWave.filter((row) => row.state === "done").length,
     },
     ...inWave,

@@ -14,9 +14,17 @@ interface Preview {
   total: number;
 }
 
+interface Props {
+  what: { epic: string } | { tasks: string[] } | { allReady: true };
+  /** What that is called. */
+  name: string;
+  /** The command that does the same. */
+  line: string;
+  onClose: () => void;
+}
+
 /** Shows what would be run, by whom, before anything is started. */
-export default function RunDialog({ epic, onClose }: { epic: string | null; onClose: () => void }) {
-  const what = epic ? { epic } : { allReady: true };
+export default function RunDialog({ what, name, line, onClose }: Props) {
   const preview = usePreview(what);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
@@ -33,12 +41,12 @@ export default function RunDialog({ epic, onClose }: { epic: string | null; onCl
   }
 
   return (
-    <Dialog title={epic ? `Run ${epic}` : "Run what is ready"} onClose={onClose} wide>
+    <Dialog title={`Run ${name}`} onClose={onClose} wide>
       {preview.failure && <Trouble failure={preview.failure} />}
       {!preview.data && !preview.failure && <Ghost rows={3} />}
       {preview.data && <Previewed preview={preview.data} />}
       {failure && <Trouble failure={failure} />}
-      <Command line={epic ? `cleo run --epic ${epic}` : "cleo run --all-ready"} />
+      <Command line={line} />
       <footer>
         <Button onClick={onClose}>Close</Button>
         <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={() => void start()}>

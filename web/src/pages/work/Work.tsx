@@ -13,12 +13,14 @@ import { offer } from "../../shell/palette";
 import { FilterMenu, openFilter } from "./FilterMenu";
 import { useFilters, type ViewName } from "./filters";
 import { List } from "./List";
+import { clearMarks, startMarking, toggleMark, useMarks } from "./marks";
 import { RunReady } from "./RunReady";
-import { closeTask, useWalk } from "./walk";
+import { closeTask, select, useWalk } from "./walk";
 import { WorkRail } from "./WorkRail";
 import { useGraph } from "./graph/useGraph";
 import "./work.css";
 
+const BulkBar = lazy(() => import("./BulkBar"));
 const Board = lazy(() => import("./Board"));
 const GraphView = lazy(() => import("./graph/GraphView"));
 const TaskPanel = lazy(() => import("./TaskPanel"));
@@ -26,8 +28,10 @@ const TaskPanel = lazy(() => import("./TaskPanel"));
 export default function Work() {
   const filters = useFilters();
   const graph = useGraph(filters);
+  const marking = useMarks((marks) => marks.on) && filters.view !== "graph";
+  useEffect(() => clearMarks, []);
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
-  useWorkKeys(filters.task);
+  useWorkKeys(filters.task, marking, filters.view !== "graph");
   useWorkCommands(filters.task);
   return (
     <Page
@@ -50,6 +54,7 @@ export default function Work() {
           {filters.view === "board" && <Board filters={filters} />}
         </Suspense>
       </Split>
+      {marking && <Suspense fallback={null}><BulkBar /></Suspense>}
     </Page>
   );
 }
@@ -64,24 +69,47 @@ function Views({ view }: { view: ViewName }) {
           <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>{label}</Link>
         ))}
       </nav>
+      {view !== "graph" && <Button look="ghost" className="desk-only" icon="check" shortcut="X" onClick={startMarking}>Select</Button>}
       <Menu
         label="View"
         trigger={<Button className="phone-only">{VIEWS.find(([name]) => name === view)?.[1]}<Icon name="down" /></Button>}
-        entries={VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) }))}
+        entries={[
+          ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) })),
+          ...(view === "graph" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
+        ]}
       />
     </>
   );
 }
 
-function useWorkKeys(task: string | null) {
+/** The task that has the focus, else the one that is open. */
+function here(open: string | null): string | null {
+  return document.activeElement?.closest("[data-task]")?.getAttribute("data-task") ?? open;
+}
+
+function peek(open: string | null) {
+  const task = here(open);
+  if (task && task !== open) select(task);
+  else if (open) closeTask();
+}
+
+function mark(open: string | null) {
+  const task = here(open);
+  if (task) toggleMark(task);
+  else startMarking();
+}
+
+function useWorkKeys(task: string | null, marking: boolean, canMark: boolean) {
   const walk = useWalk();
   useKeys("Work", [
     { keys: "J|ArrowDown", does: "Next task", run: () => walk.step(1) },
     { keys: "K|ArrowUp", does: "Task before", run: () => walk.step(-1) },
     { keys: "N", does: "Next ready task", run: () => walk.next("ready") },
     { keys: "Shift+N", does: "Next failed task", run: () => walk.next("failed") },
+    { keys: "Space", does: "Look at the task that has the focus, and close it again", run: () => peek(task) },
+    ...(canMark ? [{ keys: "X", does: "Select the task, with Shift and a click all up to one", run: () => mark(task) }] : []),
     { keys: "Mod+Enter", does: "Open the task as a page", run: () => task && navigate(`/work/${task}`) },
-    { keys: "Escape", does: "Close the task", run: () => task && closeTask() },
+    { keys: "Escape", does: "Close the task", run: () => (marking ? clearMarks() : task && closeTask()) },
     { keys: "F", does: "Filter", run: openFilter },
   ]);
 }

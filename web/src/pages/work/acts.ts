@@ -35,13 +35,14 @@ export async function act(id: string, what: Act): Promise<Failure | null> {
   }
 }
 
-async function undo(operation: number) {
+/** Takes back what was done, the last first. */
+export async function undo(...operations: number[]) {
   try {
-    await api.post("/api/work/undo", { operation });
-    touch("/api/work/");
+    for (const operation of operations) await api.post("/api/work/undo", { operation });
   } catch (fault) {
     toast(fault instanceof Failure ? `Not undone: ${fault.message}` : "Not undone.");
   }
+  touch("/api/work/");
 }
 
 export function useAct(id: string) {

@@ -14,10 +14,16 @@ export function useRows(filters: Filters, sort: string, dir: string) {
   const pathFor = (page: number) =>
     path("/api/work/rows", { epic: filters.epic, state: states, q: filters.q, sort, dir, limit: PAGE, offset: page === 0 ? null : page * PAGE });
   const { pages, ...rest } = usePages<Rows>(pathFor, touchesWork);
-  const rows = useMemo(() => pages.flatMap((page) => page.rows), [pages]);
+  const rows = useMemo(() => once(pages.flatMap((page) => page.rows)), [pages]);
   const first = pages[0];
   useEffect(() => seeTasks(rows), [rows]);
-  return { rows, total: first?.total, counts: first?.counts, whole: first !== undefined && rows.length >= first.total, ...rest };
+  return { rows, total: first?.total, counts: first?.counts, whole: first !== undefined && pages.length * PAGE >= first.total, ...rest };
+}
+
+/** Pages are fetched one after the other: a task that moved in between may be on two of them. */
+function once(rows: Row[]): Row[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
 /** Words of a row that say why it stands where it stands. */

@@ -12,7 +12,7 @@ export function taskTabs(page: TaskPage): Tab[] {
   const { task } = page;
   const tabs: Tab[] = [
     { id: "overview", label: "Overview", content: <Overview page={page} /> },
-    { id: "prompt", label: "Prompt", content: <PromptTab id={task.id} /> },
+    { id: "prompt", label: "Prompt", content: <PromptTab page={page} /> },
     { id: "receipt", label: "Receipt", content: <ReceiptTab id={task.id} spawned={page.spawns.length > 0} /> },
     { id: "manifest", label: "Manifest", content: <ManifestTab id={task.id} spawned={page.spawns.length > 0} /> },
     { id: "evidence", label: "Evidence", content: <EvidenceTab gates={page.gates} /> },

@@ -9,7 +9,11 @@ interface Seen {
   state: State;
 }
 
-const useSeen = create<{ tasks: readonly Seen[] }>()(() => ({ tasks: [] }));
+export const useSeen = create<{ tasks: readonly Seen[] }>()(() => ({ tasks: [] }));
+
+export function seenTasks(): readonly Seen[] {
+  return useSeen.getState().tasks;
+}
 
 export function seeTasks(tasks: readonly Seen[]) {
   useSeen.setState({ tasks });

@@ -24,7 +24,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
     <Link
       href={withQuery({ task: task.id })}
       className={`task-node ${task.state}${selected ? " selected" : ""}${task.wave === null ? " stuck" : ""}`}
-      id={`node-${task.id}`} tabIndex={tabbed ? 0 : -1} draggable={false} data-own-keys
+      id={`node-${task.id}`} data-task={task.id} tabIndex={tabbed ? 0 : -1} draggable={false} data-own-keys
       aria-roledescription="task" aria-current={selected ? "true" : undefined}
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >

@@ -1,6 +1,6 @@
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useResource } from "../../../api/resource";
-import type { Prompt } from "../../../api/work";
+import type { Prompt, TaskPage } from "../../../api/work";
 import { Digest } from "../../../format";
 import { count } from "../../../format/numbers";
 import { Button } from "../../../parts/Button";
@@ -8,8 +8,12 @@ import { Command } from "../../../parts/Command";
 import { copy } from "../../../parts/copy";
 import { Loaded } from "../../../parts/States";
 
+const PromptChanges = lazy(() => import("./PromptChanges"));
+
 /** The prompt as it would be made now; nothing is recorded by looking. */
-export function PromptTab({ id }: { id: string }) {
+export function PromptTab({ page }: { page: TaskPage }) {
+  const { id } = page.task;
+  const sent = page.attempts.filter((attempt) => attempt.attempt === 1 && attempt.hasPrompt).at(-1);
   const prompt = useResource<Prompt>(`/api/work/tasks/${encodeURIComponent(id)}/prompt`);
   return (
     <Loaded of={prompt} rows={10}>
@@ -17,6 +21,7 @@ export function PromptTab({ id }: { id: string }) {
         <>
           <Tokens prompt={data} />
           {(data.warnings ?? []).map((warning) => <p key={warning} className="notice">{warning}</p>)}
+          {sent && <Suspense fallback={null}><PromptChanges task={id} sent={sent} now={data.prompt} /></Suspense>}
           <div className="section">
             <h3>
               Prompt <Digest value={data.promptDigest} />

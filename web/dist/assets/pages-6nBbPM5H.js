@@ -1,4 +1,0 @@
-import{a as e,n as t}from"./jsx-runtime-Wy9s6hX0.js";import{a as n,f as r,o as i,u as a}from"./copy-CsvDmPqm.js";var o=e(t(),1);function s(e,t){let s=e(0),[l,u]=(0,o.useState)({first:s,pages:1}),d=l.first===s?l.pages:1,[,f]=(0,o.useState)(0),p=Array.from({length:d},(t,n)=>e(n)),m=p.join(`
-`);(0,o.useEffect)(()=>{let e=()=>f(e=>e+1),t=m.split(`
-`).map(t=>{let n=a(t,e);return i(t),n});return()=>t.forEach(e=>e())},[m]);let h=(0,o.useCallback)(()=>m.split(`
-`).forEach(i),[m]);r(e=>{e.some(e=>e.kind===`refresh`||t(e))&&h()});let g=p.map(n),_=g.filter(e=>e.data!==void 0).map(e=>e.data),v=c(_),y=g.find(e=>e.failure)?.failure??null,b=(0,o.useCallback)(()=>u({first:s,pages:d+1}),[s,d]);return{pages:v,failure:y,loading:_.length===0&&!y,more:b,reload:h}}function c(e){let[t,n]=(0,o.useState)(e),r=t.length===e.length&&t.every((t,n)=>t===e[n]);return r||n(e),r?t:e}export{s as t};

@@ -1,0 +1,85 @@
+// This run beside another one: steps whose outcome, time or cost differ.
+import { useResource } from "../../api/resource";
+import { isLive, touchesRun, type RunPage } from "../../api/runs";
+import { Cost, Duration } from "../../format";
+import { timeOfDay } from "../../format/time";
+import { plural } from "../../format/numbers";
+import { Empty, Loaded } from "../../parts/States";
+import { StatusGlyph } from "../../parts/StatusGlyph";
+import { Link } from "../../router/Link";
+import { useQuery, withQuery } from "../../router/location";
+import { compared, type Compared, type Side } from "./compared";
+import { RunGlyph, STATUS_WORDS } from "./RunLine";
+
+export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
+  const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
+  if (run.failure?.status === 404) return <Empty action={<Link className="link" href={withQuery({ compare: null })}>Back to the run</Link>}>{other} does not exist here.</Empty>;
+  return <Loaded of={run} rows={8}>{(data) => <Both one={page} other={data} />}</Loaded>;
+}
+
+function Both({ one, other }: { one: RunPage; other: RunPage }) {
+  const [all, setAll] = useQuery("steps");
+  const steps = compared(one.tasks, other.tasks);
+  const changed = steps.filter((step) => step.differs.length > 0);
+  const shown = all === "all" ? steps : changed;
+  return (
+    <div className="compare" tabIndex={0} role="group" aria-label="Two runs compared">
+      <div className="sides">
+        <Whole page={one} name="This run" />
+        <Whole page={other} name="The other run" />
+      </div>
+      <p className="row wrap small muted">
+        <span role="status">{changed.length === 0 ? "No step differs." : `${plural(changed.length, "step differs", "steps differ")}, ${steps.length - changed.length} came out the same.`}</span>
+        <label className="check"><input type="checkbox" checked={all === "all"} onChange={(event) => setAll(event.target.checked ? "all" : null)} />Show all steps</label>
+        <Link className="link" href={withQuery({ compare: null, steps: null })}>Close the comparison</Link>
+      </p>
+      {shown.length > 0 && <Steps steps={shown} />}
+    </div>
+  );
+}
+
+function Whole({ page: { run, reported }, name }: { page: RunPage; name: string }) {
+  return (
+    <section className="section">
+      <h2>{name} <Link className="link aside" href={`/runs/${encodeURIComponent(run.id)}`}>{timeOfDay(run.startedAt)}</Link></h2>
+      <dl className="facts">
+        <dt>Outcome</dt><dd><RunGlyph run={run} /> {STATUS_WORDS[run.status]}</dd>
+        <dt>Verified</dt><dd>{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</dd>
+        <dt>Attempts</dt><dd>{reported.attempts}{reported.failed > 0 ? `, ${reported.failed} failed` : ""}</dd>
+        <dt>Time</dt><dd><Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} /></dd>
+        <dt>Cost</dt><dd><Cost usd={run.cost} /></dd>
+      </dl>
+    </section>
+  );
+}
+
+function Steps({ steps }: { steps: Compared[] }) {
+  return (
+    <table className="table">
+      <thead>
+        <tr><th scope="col">Step</th><th scope="col">This run</th><th scope="col" className="figure">Time</th><th scope="col" className="figure desk-only">Cost</th><th scope="col">The other run</th><th scope="col" className="figure">Time</th><th scope="col" className="figure desk-only">Cost</th></tr>
+      </thead>
+      <tbody>
+        {steps.map((step) => (
+          <tr key={step.id}>
+            <th scope="row"><Link className="mono link" href={`/work/${step.id}`}>{step.id}</Link> <span className="desk-only">{step.title}</span></th>
+            <Cells side={step.one} differs={step.differs} />
+            <Cells side={step.other} differs={step.differs} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Cells({ side, differs }: { side: Side | null; differs: Compared["differs"] }) {
+  if (!side) return <><td className="muted">not in it</td><td /><td className="desk-only" /></>;
+  const look = (what: Compared["differs"][number]) => (differs.includes(what) ? "strong" : "muted");
+  return (
+    <>
+      <td className={look("outcome")}><StatusGlyph state={side.task.state} label="" /> {side.outcome}</td>
+      <td className={`figure ${look("time")}`}>{side.time}</td>
+      <td className={`figure desk-only ${look("cost")}`}>{side.cost}</td>
+    </>
+  );
+}
