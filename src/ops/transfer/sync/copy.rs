@@ -51,7 +51,7 @@ impl Copy {
             match item {
                 Item::Record(record) => rows.push(row(&record, &starts, bytes.len())),
                 Item::Fault(fault) => faults.push(fault),
-                Item::LeftOut { .. } | Item::Changed { .. } | Item::Phase(_) => {}
+                Item::LeftOut { .. } | Item::Changed { .. } | Item::Phase(_) | Item::Turn => {}
             }
             Ok(())
         })?;
