@@ -22,7 +22,9 @@ Examples:
 Fields that one side changed are taken over. Where both changed the same field, the later change
 counts and both values are listed. Notes are never lost. A task that was deleted on one side and
 changed on the other stays. Of two new tasks with the same id, the one from the file gets a new id,
-and references to it follow.")]
+and references to it follow. A changed line names the versions that it comes from (`history`), so
+that both lines may stay where git finds a conflict, and a line that git has set back to an older
+version changes nothing.")]
 pub(super) struct Arguments {
     /// File of JSON lines, as `cleo export` writes it; made when it is not there
     #[arg(value_name = "FILE")]

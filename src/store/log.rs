@@ -137,10 +137,22 @@ pub struct Removed {
     pub claim: Option<Claim>,
 }
 
+/// What is told of a task that was added.
+#[derive(Serialize)]
+pub(super) struct Added<'a> {
+    title: &'a str,
+}
+
+impl Added<'_> {
+    pub(super) fn of(task: &Task) -> Added<'_> {
+        Added { title: &task.title }
+    }
+}
+
 /// Tells what a write of a task changes; nothing if nothing differs.
 pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
-        None => (ADDED, json!({"title": after.title})),
+        None => (ADDED, json!(Added::of(after))),
         Some(before) => (CHANGED, Value::Object(difference(before, after))),
     };
     let is_change = before.is_none() || detail.as_object().is_some_and(|fields| !fields.is_empty());

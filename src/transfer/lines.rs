@@ -13,6 +13,8 @@ use crate::file::{Line, Lines};
 pub const LINE_MAX: usize = 16 << 20;
 /// Largest file that is read as one document, in bytes.
 pub const FILE_MAX: u64 = 256 << 20;
+/// How many lines a reader reads before it is the turn of the next. Each may be as large as is allowed.
+const TURN: usize = 32;
 /// The byte order mark that some editors put in front.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -31,6 +33,29 @@ pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
+/// The lines that one of several readers of a file reads: some in each turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// Which reader it is, from 0.
+    pub own: usize,
+    /// How many readers there are.
+    pub of: usize,
+}
+
+impl Share {
+    /// All lines.
+    pub const ALL: Share = Share { own: 0, of: 1 };
+
+    fn has(self, line: usize) -> bool {
+        (line - 1) / TURN % self.of == self.own
+    }
+
+    /// Says whether the lines after this one are those of another reader.
+    fn ends_with(self, line: usize) -> bool {
+        self.of > 1 && line.is_multiple_of(TURN)
+    }
+}
+
 /// Reads an input of JSON objects, one a line, and hands each to `take` with the number of its
 /// line. Lines that are none become faults.
 pub(super) fn objects(
@@ -41,6 +66,10 @@ pub(super) fn objects(
 ) -> Result<()> {
     let mut lines = Lines::new(&mut input, LINE_MAX);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
+        let (number, share) = (line.number, setting.share);
+        if !share.has(number) {
+            continue;
+        }
         match object(&line) {
             Ok(None) => {}
             Ok(Some(fields)) => take(line.number, fields, sink)?,
@@ -49,6 +78,9 @@ pub(super) fn objects(
                 id: line.bytes.and_then(id_in),
                 message,
             }))?,
+        }
+        if share.ends_with(number) {
+            sink(Item::Turn)?;
         }
     }
     Ok(())

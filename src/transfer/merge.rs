@@ -41,6 +41,26 @@ pub struct Conflict {
     pub taken: Side,
 }
 
+/// What two versions of a task both come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Base<'a> {
+    /// This version.
+    Known(&'a Task),
+    /// Nothing: they were never merged. What one side alone has is new there.
+    Nothing,
+    /// A version that is not known any more. Every difference may be a change on both sides.
+    Forgotten,
+}
+
+impl<'a> Base<'a> {
+    fn known(self) -> Option<&'a Task> {
+        match self {
+            Base::Known(task) => Some(task),
+            Base::Nothing | Base::Forgotten => None,
+        }
+    }
+}
+
 /// A field of the three versions.
 struct Three<'a> {
     base: Option<&'a Value>,
@@ -48,13 +68,15 @@ struct Three<'a> {
     file: Option<&'a Value>,
 }
 
-/// Joins two versions of a task. What is lost is among the conflicts. Without a base every
-/// difference is a change on both sides.
-pub fn merge(base: Option<&Task>, here: &Task, file: &Task) -> (Task, Vec<Conflict>) {
+/// Joins two versions of a task. What is lost is among the conflicts.
+pub fn merge(base: Base<'_>, here: &Task, file: &Task) -> (Task, Vec<Conflict>) {
     let later = later(here, file);
+    let is_forgotten = matches!(base, Base::Forgotten);
+    let base = base.known();
     let mut merger = Merger {
         id: here.id,
         later,
+        is_forgotten,
         conflicts: Vec::new(),
     };
     let base_fields = base.map(fields);
@@ -74,6 +96,7 @@ pub fn merge(base: Option<&Task>, here: &Task, file: &Task) -> (Task, Vec<Confli
             continue;
         }
         let value = if SETS.contains(&name) {
+            merger.forgotten(name, &three(name));
             Some(set(three(name)))
         } else {
             merger.field(name, three(name))
@@ -132,6 +155,8 @@ fn put(fields: &mut Map<String, Value>, name: &str, value: Option<Value>) {
 struct Merger {
     id: TaskId,
     later: Side,
+    /// Whether there was a base that is not known any more.
+    is_forgotten: bool,
     conflicts: Vec<Conflict>,
 }
 
@@ -146,7 +171,29 @@ impl Merger {
         value.cloned()
     }
 
+    /// Lists what differs, if nobody knows who has changed it; says whether it was listed.
+    fn forgotten(&mut self, name: &str, three: &Three<'_>) -> bool {
+        let is_listed = self.is_forgotten && three.here != three.file;
+        if is_listed {
+            self.list(name, three);
+        }
+        is_listed
+    }
+
+    fn list(&mut self, name: &str, three: &Three<'_>) {
+        self.conflicts.push(Conflict {
+            id: self.id,
+            field: name.to_string(),
+            here: three.here.cloned().unwrap_or_default(),
+            file: three.file.cloned().unwrap_or_default(),
+            taken: self.later,
+        });
+    }
+
     fn side(&mut self, name: &str, three: &Three<'_>) -> Side {
+        if self.forgotten(name, three) {
+            return self.later;
+        }
         if three.here == three.file || three.file == three.base {
             return Side::Here;
         }
@@ -162,13 +209,7 @@ impl Merger {
         if three.base.is_none() && is_empty(three.file) {
             return Side::Here;
         }
-        self.conflicts.push(Conflict {
-            id: self.id,
-            field: name.to_string(),
-            here: three.here.cloned().unwrap_or_default(),
-            file: three.file.cloned().unwrap_or_default(),
-            taken: self.later,
-        });
+        self.list(name, three);
         self.later
     }
 

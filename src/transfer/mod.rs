@@ -24,7 +24,7 @@ use crate::task::Task;
 /// What a part of a reader gives: a value, or what is wrong with the text.
 type Read<T, E = String> = std::result::Result<T, E>;
 
-pub use lines::{FILE_MAX, LINE_MAX};
+pub use lines::{FILE_MAX, LINE_MAX, Share};
 
 /// A kind of file that tasks come from.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -169,6 +169,8 @@ pub enum Item {
     Phase(Box<Phase>),
     /// Something that cannot be read.
     Fault(Fault),
+    /// The next lines are those of another reader.
+    Turn,
 }
 
 /// Takes what a reader finds, in the order of the file. An error ends the reading.
@@ -183,6 +185,8 @@ pub struct Setting<'a> {
     pub file: Option<&'a str>,
     /// Whether the tasks of this file are put away already.
     pub archived: bool,
+    /// Which of its lines are read.
+    pub share: Share,
 }
 
 impl<'a> Setting<'a> {
@@ -192,6 +196,7 @@ impl<'a> Setting<'a> {
             now,
             file: None,
             archived: false,
+            share: Share::ALL,
         }
     }
 

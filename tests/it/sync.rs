@@ -1,7 +1,7 @@
 //! Merging with a copy of the tasks in a file. Two workspaces stand for two people; the file that
 //! they carry to and fro is what git would carry.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::TestWorkspace;
 
@@ -18,6 +18,23 @@ fn pair() -> (TestWorkspace, TestWorkspace) {
         other.ok("list");
     }
     (one, other)
+}
+
+/// Returns a file without what its lines say of the versions that they come from.
+pub(crate) fn plain(text: &str) -> String {
+    let plain = |line: &str| match line.split_once(",\"history\":[") {
+        Some((line, _)) => format!("{line}}}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(plain).collect()
+}
+
+/// Writes for the first what git leaves of the files of both where it keeps each line of a conflict.
+fn join(one: &TestWorkspace, other: &TestWorkspace) {
+    let (mine, theirs) = (one.read("tasks.jsonl"), other.read("tasks.jsonl"));
+    let mut lines: Vec<&str> = mine.lines().collect();
+    lines.extend(theirs.lines().filter(|line| !mine.contains(line)));
+    one.write("tasks.jsonl", lines.join("\n") + "\n");
 }
 
 fn carry(from: &TestWorkspace, to: &TestWorkspace) {
@@ -40,7 +57,7 @@ fn settle(one: &TestWorkspace, other: &TestWorkspace) -> [Value; 2] {
     carry(other, one);
     let second = sync(one);
     assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
-    assert_eq!(one.read("tasks.jsonl"), one.ok("export").stdout);
+    assert_eq!(plain(&one.read("tasks.jsonl")), one.ok("export").stdout);
     for workspace in [one, other] {
         carry(one, workspace);
         let before = workspace.state();
@@ -191,6 +208,84 @@ fn conflict_markers_are_refused_with_a_way_out_that_works() {
 }
 
 #[test]
+fn where_a_task_stands_is_not_lost_when_git_has_kept_both_lines() {
+    for (first, then, status) in [
+        ("start T1", "cancel T1", "cancelled"),
+        ("cancel T1", "reopen T1", "pending"),
+    ] {
+        let (one, other) = pair();
+        one.ok(first);
+        sync(&one);
+        carry(&one, &other);
+        sync(&other);
+        one.ok(then);
+        sync(&one);
+        other.ok("update T1 --title 'Build it all'");
+        sync(&other);
+        join(&one, &other);
+        let merged = sync(&one);
+        assert_eq!(merged["conflicts"], json!([]), "{then}");
+        for workspace in [&one, &other] {
+            carry(&one, workspace);
+            assert_eq!(sync(workspace)["conflicts"], json!([]), "{then}");
+            let task = task(workspace, "T1");
+            assert_eq!(
+                (&task["status"], &task["title"]),
+                (&status.into(), &"Build it all".into())
+            );
+        }
+        assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
+    }
+}
+
+#[test]
+fn a_line_that_was_put_together_from_two_counts_as_both() {
+    let (one, other) = pair();
+    one.ok("update T1 --title 'Build it all'");
+    sync(&one);
+    other.ok("update T1 --priority low");
+    sync(&other);
+    let theirs = other.read("tasks.jsonl");
+    let both = theirs.replace("\"Build it\"", "\"Build it all\"");
+    assert_ne!(theirs, both);
+    for workspace in [&one, &other] {
+        workspace.write("tasks.jsonl", &both);
+        assert_eq!(sync(workspace)["conflicts"], json!([]));
+        let task = task(workspace, "T1");
+        assert_eq!(
+            (&task["priority"], &task["title"]),
+            (&"low".into(), &"Build it all".into())
+        );
+    }
+}
+
+#[test]
+fn versions_that_nobody_knows_any_more_are_joined_and_what_differs_is_listed() {
+    let (one, other) = pair();
+    one.ok("update T1 --title earlier");
+    sync(&one);
+    other.ok("update T1 --title later --priority low --remove-label a --phase p");
+    sync(&other);
+    let history = |text: &str| {
+        let (_, history) = text.split_once("\"history\":[").unwrap();
+        history.split_once(']').unwrap().0.to_string()
+    };
+    let theirs = other.read("tasks.jsonl");
+    let unknown = theirs.replace(&history(&theirs), "\"0123456789\",\"abcdef0123\"");
+    other.write("tasks.jsonl", unknown);
+    join(&one, &other);
+    let merged = sync(&one);
+    let fields: Vec<&Value> = merged["conflicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|conflict| &conflict["field"])
+        .collect();
+    assert_eq!(fields, ["labels", "phase", "priority", "title"], "{merged}");
+    assert_eq!(task(&one, "T1")["title"], "later");
+}
+
+#[test]
 fn a_half_written_line_is_refused_and_nothing_is_touched() {
     let (one, _) = pair();
     let whole = one.read("tasks.jsonl");
@@ -260,7 +355,7 @@ fn a_merge_that_ended_between_file_and_store_is_made_up_for() {
     carry(&copy, &other);
     sync(&other);
     assert_eq!(other.ok("export").stdout, copy.ok("export").stdout);
-    assert_eq!(other.read("tasks.jsonl"), other.ok("export").stdout);
+    assert_eq!(plain(&other.read("tasks.jsonl")), other.ok("export").stdout);
     assert_eq!(task(&other, "T1")["title"], "later");
 }
 

@@ -1,7 +1,8 @@
 //! Copies of the tasks that went apart in any way come together again, and what somebody did in any of
-//! them is there, or is listed as a conflict. The copies take turns with one file, as with one branch.
+//! them is there, or is listed as a conflict. The copies take turns with one file, as with one branch, or
+//! each has a file of its own, and git joins them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cleo::claim::Lease;
@@ -197,6 +198,21 @@ impl World {
         panic!("they never come to rest");
     }
 
+    /// Merges each of two copies with a file of its own, joins the files as git does, has one copy merge
+    /// what came out, and then has both take turns with it.
+    fn join_branches(&mut self, file: &Path) {
+        let base = std::fs::read_to_string(file).unwrap();
+        let branches = [0, 1].map(|copy| {
+            std::fs::write(file, &base).unwrap();
+            self.merge(copy, file);
+            std::fs::read_to_string(file).unwrap()
+        });
+        std::fs::write(file, joined_by_git(&base, &branches)).unwrap();
+        // Either of them may have joined the files.
+        self.merge(self.made % 2, file);
+        self.come_together(file);
+    }
+
     /// Merges a copy with the file; says whether nothing changed. Who holds a task that is to have
     /// another id gives it back.
     fn merge(&mut self, copy: usize, file: &Path) -> bool {
@@ -230,6 +246,38 @@ impl World {
             .iter()
             .any(|one| one.field == field && (has(&one.here) || has(&one.file)))
     }
+}
+
+/// Joins two versions of a file line by line, as git does where both lines of a conflict are kept.
+fn joined_by_git(base: &str, branches: &[String; 2]) -> String {
+    let lines = |text: &str| -> BTreeMap<TaskId, String> {
+        let mut lines = BTreeMap::new();
+        for line in text.lines().skip(1) {
+            let task: Value = serde_json::from_str(line).unwrap();
+            let id = task["id"].as_str().unwrap().parse().unwrap();
+            lines.insert(id, line.to_string());
+        }
+        lines
+    };
+    let (was, one, other) = (lines(base), lines(&branches[0]), lines(&branches[1]));
+    let mut text = format!("{}\n", base.lines().next().unwrap());
+    for id in was
+        .keys()
+        .chain(one.keys())
+        .chain(other.keys())
+        .collect::<BTreeSet<_>>()
+    {
+        let (was, one, other) = (was.get(id), one.get(id), other.get(id));
+        let kept = match (one, other) {
+            _ if one == other || other == was => vec![one],
+            _ if one == was => vec![other],
+            _ => vec![one, other],
+        };
+        for line in kept.into_iter().flatten() {
+            text += &format!("{line}\n");
+        }
+    }
+    text
 }
 
 fn made(folder: std::path::PathBuf) -> std::path::PathBuf {
@@ -373,8 +421,8 @@ fn joined(base: Option<&[String]>, versions: &[&[String]]) -> Vec<String> {
     words
 }
 
-/// Has copies go apart and come together, round after round.
-fn go_apart(start: &[Step], rounds: &[Round]) {
+/// Has copies go apart and come together in some way, round after round.
+fn go_apart(start: &[Step], rounds: &[Round], come_together: fn(&mut World, &Path)) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tasks.jsonl");
     let mut world = World::new(folder.path(), rounds[0].len());
@@ -400,14 +448,18 @@ fn go_apart(start: &[Step], rounds: &[Round]) {
         }
         let copies = world.copies.len();
         let before: Vec<Known> = (0..copies).map(|copy| known(&world.tasks(copy))).collect();
-        world.come_together(&file);
+        come_together(&mut world, &file);
         let text = std::fs::read_to_string(&file).unwrap();
         for copy in 0..copies {
-            assert_eq!(world.exported(copy), text, "copy {copy}");
+            assert_eq!(
+                world.exported(copy),
+                crate::sync::plain(&text),
+                "copy {copy}"
+            );
         }
         let after = known(&world.tasks(0));
         let names = before.iter().flat_map(BTreeMap::keys);
-        for name in names.collect::<std::collections::BTreeSet<_>>() {
+        for name in names.collect::<BTreeSet<_>>() {
             check(&world, name, &base, &before, &after);
         }
         for name in after.keys() {
@@ -434,7 +486,7 @@ proptest! {
         start in prop::collection::vec(step(), 0..6),
         rounds in rounds(2),
     ) {
-        go_apart(&start, &rounds);
+        go_apart(&start, &rounds, World::come_together);
     }
 
     #[test]
@@ -442,6 +494,14 @@ proptest! {
         start in prop::collection::vec(step(), 0..4),
         rounds in rounds(3),
     ) {
-        go_apart(&start, &rounds);
+        go_apart(&start, &rounds, World::come_together);
+    }
+
+    #[test]
+    fn two_branches_that_git_joined_line_by_line_come_together(
+        start in prop::collection::vec(step(), 0..6),
+        rounds in rounds(2),
+    ) {
+        go_apart(&start, &rounds, World::join_branches);
     }
 }

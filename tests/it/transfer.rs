@@ -599,3 +599,22 @@ fn a_link_to_export_to_stays_and_what_it_leads_to_is_written() {
     workspace.refused(&["export", "-o", "nowhere"], "E_FILE_UNWRITABLE");
     workspace.refused(&["export", "-o", ".cleo-cleo.db"], "E_INPUT_INVALID");
 }
+
+#[test]
+fn a_long_file_is_read_in_its_order() {
+    let line = |number: usize| {
+        format!("{{\"id\":\"x-{number}\",\"title\":\"issue {number}\",\"issue_type\":\"task\"}}\n")
+    };
+    let text: String = (1..=150).map(line).collect();
+    let workspace = TestWorkspace::new().with("issues.jsonl", &text);
+    workspace.ok("import issues.jsonl --from beads");
+    for number in [1, 32, 33, 64, 65, 150] {
+        let task = workspace.json(&["show", &format!("T{number}")]);
+        assert_eq!(task["result"]["task"]["title"], format!("issue {number}"));
+    }
+    let torn = text.replace("\"title\":\"issue 40\",", "");
+    workspace.write("issues.jsonl", torn.replace("\"title\":\"issue 70\",", ""));
+    let refused = workspace.json(&["import", "issues.jsonl", "--from", "beads"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("2 faults; line 40 (x-40)"), "{message}");
+}

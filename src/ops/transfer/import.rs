@@ -58,7 +58,7 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
     let now = context.now();
     let outline = outline(&source, request, &now)?;
     let imported = context.write_if(|transaction| {
-        let plan = outline.plan(&mut Stored(transaction))?;
+        let plan = outline.plan(&mut Stored::of(transaction)?)?;
         if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
             let report = plan.report;
             return Ok((
@@ -105,10 +105,12 @@ fn write(
     source.read(now, &mut |item| {
         let record = match item {
             Item::Record(record) => record,
-            Item::Phase(phase) => return phases::put(transaction, *phase, &mut plan.report),
+            Item::Phase(phase) => {
+                return phases::put(transaction, (**phase).clone(), &mut plan.report);
+            }
             _ => return Ok(()),
         };
-        match plan.complete(*record, now)? {
+        match plan.complete(record, now)? {
             None => Ok(()),
             Some(planned) => put(transaction, planned, source.format, now, &mut plan.report),
         }
@@ -122,23 +124,22 @@ fn write(
 
 fn put(
     transaction: &mut dyn Transaction,
-    planned: Planned,
+    planned: Planned<'_>,
     format: Format,
     now: &str,
     report: &mut Report,
 ) -> Result<()> {
     let task = planned.task;
     if !planned.is_known {
-        refuse_key(transaction, &task)?;
         report.added += 1;
-        return transaction.insert(&task);
+        return insert(transaction, task);
     }
     let before = require(transaction, task.id)?;
     if before.updated_at > task.updated_at {
         report.newer_here.add(|| task.id.to_string());
         return Ok(());
     }
-    let mut after = joined(&before, task, format);
+    let mut after = joined(&before, task.clone(), format);
     let changed = std::mem::replace(&mut after.updated_at, before.updated_at.clone());
     if after == before {
         report.unchanged += 1;
@@ -149,6 +150,15 @@ fn put(
     after.updated_at = if is_later { changed } else { now.to_string() };
     refuse_key(transaction, &after)?;
     transaction.put(&after)
+}
+
+/// Adds a task. The database refuses a key that another task has; only then that one is looked for.
+fn insert(transaction: &mut dyn Transaction, task: &Task) -> Result<()> {
+    let inserted = transaction.insert(task);
+    if inserted.is_err() {
+        refuse_key(transaction, task)?;
+    }
+    inserted
 }
 
 /// A key finds one task. Two tasks with one key would end the import in the database.

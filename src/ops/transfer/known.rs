@@ -6,34 +6,56 @@ use crate::store::Transaction;
 use crate::transfer::plan::Known;
 
 /// A transaction, as a plan asks it.
-pub(super) struct Stored<'a>(pub(super) &'a mut dyn Transaction);
+pub(super) struct Stored<'a> {
+    transaction: &'a mut dyn Transaction,
+    /// Whether there is no task yet, so that nothing has to be asked for each that comes.
+    is_empty: bool,
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn of(transaction: &'a mut dyn Transaction) -> Result<Stored<'a>> {
+        let is_empty = transaction.tasks_after(TaskId(0), 1)?.is_empty();
+        Ok(Stored {
+            transaction,
+            is_empty,
+        })
+    }
+
+    /// Looks for something that is only there if there are tasks.
+    fn find<T: Default>(&self, look: impl FnOnce(&dyn Transaction) -> Result<T>) -> Result<T> {
+        match self.is_empty {
+            true => Ok(T::default()),
+            false => look(self.transaction),
+        }
+    }
+}
 
 impl Known for Stored<'_> {
     fn by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
-        self.0.task_by_origin(format, id)
+        self.find(|tasks| tasks.task_by_origin(format, id))
     }
 
     fn created(&self, id: TaskId) -> Result<Option<String>> {
         // Most ids of an import are free, and that is known without reading a task.
-        match self.0.status(id)? {
+        self.find(|tasks| match tasks.status(id)? {
             None => Ok(None),
-            Some(_) => Ok(self.0.task(id)?.map(|task| task.created_at)),
-        }
+            Some(_) => Ok(tasks.task(id)?.map(|task| task.created_at)),
+        })
     }
 
     fn waits_for(&self, id: TaskId) -> Result<Vec<TaskId>> {
-        crate::ops::tasks::waits_for(self.0, id)
+        self.find(|tasks| crate::ops::tasks::waits_for(tasks, id))
     }
 
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {
-        self.0.parent(id)
+        self.find(|tasks| tasks.parent(id))
     }
 
     fn next_id(&mut self) -> Result<TaskId> {
-        self.0.next_id()
+        self.transaction.next_id()
     }
 
     fn reserve(&mut self, id: TaskId) -> Result<()> {
-        self.0.reserve_id(id)
+        self.transaction.reserve_id(id)
     }
 }

@@ -2,12 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
-use std::mem;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, SyncSender};
-use std::thread;
 
+use super::ahead::{self, Take};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_stdin, unreadable};
 use crate::transfer::detect::{self, Verdict};
@@ -15,8 +12,8 @@ use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::formats::{beads, cleo, taskmaster, taskwarrior, todo};
 use crate::transfer::{FILE_MAX, Fault, Format, Item, LINE_MAX, Place, Setting, Sink};
 
-/// How many items are read ahead before they are handed on. Each may be as large as a line.
-const AHEAD: usize = 32;
+/// How many threads read the lines of a file.
+const READERS: usize = 2;
 /// How much of a file is looked at before all of it is read.
 const START: u64 = LINE_MAX as u64;
 /// Largest file of one task, in bytes.
@@ -173,52 +170,40 @@ impl Source {
         })
     }
 
-    /// Reads everything once. A thread of its own reads ahead, so that what comes after is understood
+    /// Reads everything once. Threads of their own read ahead, so that what comes after is understood
     /// while what came before is written.
-    pub(super) fn read(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        thread::scope(|scope| {
-            let reading = scope.spawn(move || self.read_ahead(now, &sender));
-            // An error of who takes it ends the reading: the channel is gone with the loop.
-            receiver.into_iter().flatten().try_for_each(sink)?;
-            reading.join().unwrap_or_else(|panic| resume_unwind(panic))
+    pub(super) fn read(&self, now: &str, take: &mut Take<'_>) -> Result<()> {
+        let readers = match self.content {
+            Content::Lines(_) => READERS,
+            Content::Documents(_) | Content::Folder { .. } => 1,
+        };
+        ahead::read(readers, take, |share, sink| {
+            self.read_here(
+                &Setting {
+                    share,
+                    ..Setting::at(now)
+                },
+                sink,
+            )
         })
     }
 
-    /// Reads everything once and hands it on, some items at a time: to wake who takes them costs more
-    /// than to read one.
-    fn read_ahead(&self, now: &str, sender: &SyncSender<Vec<Item>>) -> Result<()> {
-        let gone = |_| Error::new(Code::Internal, "nobody takes what is read any more");
-        let mut items = Vec::with_capacity(AHEAD);
-        let done = self.read_here(now, &mut |item| {
-            items.push(item);
-            if items.len() < AHEAD {
-                return Ok(());
-            }
-            let full = mem::replace(&mut items, Vec::with_capacity(AHEAD));
-            sender.send(full).map_err(gone)
-        });
-        // What comes before an error is taken before it is told.
-        let sent = sender.send(items).map_err(gone);
-        done.and(sent)
-    }
-
-    fn read_here(&self, now: &str, sink: &mut Sink<'_>) -> Result<()> {
+    fn read_here(&self, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
         match &self.content {
             Content::Lines(path) => {
                 let file = File::open(path).map_err(|cause| unreadable(path, cause))?;
                 let input = BufReader::with_capacity(1 << 18, file);
                 match self.format {
-                    Format::Beads => beads::read(input, &Setting::at(now), sink),
-                    _ => cleo::read(input, &Setting::at(now), sink),
+                    Format::Beads => beads::read(input, setting, sink),
+                    _ => cleo::read(input, setting, sink),
                 }
             }
             Content::Documents(documents) => {
                 for (at, (file, bytes)) in documents.iter().enumerate() {
                     let setting = Setting {
-                        now,
                         file: file.as_deref(),
                         archived: at > 0,
+                        ..*setting
                     };
                     self.document(bytes, &setting, sink)?;
                 }
@@ -235,9 +220,8 @@ impl Source {
                 }
                 for (area, name) in files {
                     let setting = Setting {
-                        now,
                         file: Some(name),
-                        archived: false,
+                        ..*setting
                     };
                     let bytes = crate::file::read(&root.join(name), TASK_FILE_MAX);
                     match bytes {

@@ -19,12 +19,7 @@ const FITTING: &str =
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
-        let operation = self.current()?;
-        let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
-        let task = change.task.map(|id| id.0);
-        let detail = json(&change.detail);
-        self.execute(sql, (operation, &change.kind, task, detail))?;
-        Ok(())
+        self.tell(&change.kind, change.task, &json(&change.detail))
     }
 
     fn undoing(&mut self, operation: u64) -> Result<u64> {
@@ -107,6 +102,14 @@ impl Log for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
+    /// Records a change whose detail is written already.
+    pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
+        let operation = self.current()?;
+        let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
+        self.execute(sql, (operation, kind, task.map(|id| id.0), detail))?;
+        Ok(())
+    }
+
     /// Returns the number of the operation of this transaction; the first change begins it.
     fn current(&mut self) -> Result<i64> {
         if let Some(number) = self.operation {

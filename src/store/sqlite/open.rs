@@ -1,10 +1,11 @@
 //! An open transaction of either store: asking, changing, and what happens when it ends.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{CachedStatement, Connection, Params, Row};
 
 use super::faults::{self, Faults};
 use crate::error::Result;
@@ -18,6 +19,9 @@ pub(super) struct Open<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
     is_open: bool,
+    /// What it has changed something with. To look a statement up among all that the connection has
+    /// prepared costs as much as to run it.
+    statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
 }
@@ -35,6 +39,7 @@ impl<'a> Open<'a> {
             connection,
             path,
             is_open: true,
+            statements: RefCell::default(),
             _turn: turn,
         })
     }
@@ -72,26 +77,42 @@ impl<'a> Open<'a> {
     }
 
     /// Runs a statement and returns how many rows it changed.
-    pub(super) fn execute(&self, sql: &str, parameters: impl Params) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        statement.execute(parameters).at(self.path)
+    pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
+        self.changing(sql, |statement| statement.execute(parameters))
     }
 
     /// Runs a statement with each of these parameters; without any it is not even prepared.
     pub(super) fn execute_each<P: Params>(
         &self,
-        sql: &str,
-        rows: impl Iterator<Item = P>,
+        sql: &'static str,
+        mut rows: impl Iterator<Item = P>,
     ) -> Result<()> {
-        let mut rows = rows.peekable();
-        if rows.peek().is_none() {
+        let Some(first) = rows.next() else {
             return Ok(());
-        }
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        for row in rows {
-            statement.execute(row).at(self.path)?;
-        }
-        Ok(())
+        };
+        self.changing(sql, |statement| {
+            statement.execute(first)?;
+            rows.try_for_each(|row| statement.execute(row).map(drop))
+        })
+    }
+
+    /// Finds a statement that changes something, or prepares it, and does something with it.
+    fn changing<T>(
+        &self,
+        sql: &'static str,
+        work: impl FnOnce(&mut CachedStatement<'a>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let mut statements = self.statements.borrow_mut();
+        let known = |(text, _): &(&'static str, _)| std::ptr::eq(*text, sql);
+        let at = match statements.iter().position(known) {
+            Some(at) => at,
+            None => {
+                let statement = self.connection.prepare_cached(sql).at(self.path)?;
+                statements.push((sql, statement));
+                statements.len() - 1
+            }
+        };
+        work(&mut statements[at].1).at(self.path)
     }
 }
 

@@ -1,6 +1,9 @@
 //! SQL of tasks.
 
+use std::borrow::Cow;
+
 use rusqlite::{Row, params};
+use serde_json::{Map, Value};
 
 use super::{SqliteTransaction, graph, list};
 use crate::error::Result;
@@ -119,10 +122,8 @@ impl Tasks for SqliteTransaction<'_> {
 
     fn insert(&mut self, task: &Task) -> Result<()> {
         self.write(None, task)?;
-        match log::put(None, task) {
-            Some(change) => self.record(&change),
-            None => Ok(()),
-        }
+        let added = log::Added::of(task);
+        self.tell(log::ADDED, Some(task.id), &json(&added))
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
@@ -209,7 +210,7 @@ impl SqliteTransaction<'_> {
         self.note_change(before, task)
     }
 
-    fn put_row(&self, sql: &str, task: &Task) -> Result<()> {
+    fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
         self.execute(
             sql,
             params![
@@ -222,16 +223,16 @@ impl SqliteTransaction<'_> {
                 task.priority.word(),
                 task.phase,
                 task.size.map(|size| size.word()),
-                json(&task.files),
-                json(&task.acceptance),
-                json(&task.deliverables),
-                json(&task.notes),
+                list(&task.files),
+                list(&task.acceptance),
+                list(&task.deliverables),
+                list(&task.notes),
                 task.assigned_agent,
                 task.due,
                 task.estimate,
                 task.feature,
                 task.key,
-                json(&task.extra),
+                object(&task.extra),
                 task.created_at,
                 task.updated_at,
                 task.started_at,
@@ -284,6 +285,21 @@ impl SqliteTransaction<'_> {
 /// Writes a value as the JSON of a column.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
+}
+
+/// Writes a list as the JSON of a column; most are empty.
+fn list(list: &[impl serde::Serialize]) -> Cow<'static, str> {
+    match list.is_empty() {
+        true => "[]".into(),
+        false => json(&list).into(),
+    }
+}
+
+fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
+    match fields.is_empty() {
+        true => "{}".into(),
+        false => json(fields).into(),
+    }
 }
 
 /// Reads an id from the first column.

@@ -10,14 +10,15 @@ use crate::store::{Verification, Verifications};
 
 const COLUMNS: &str = "task, manifest_id, at, by, skill, agent, passed, violations";
 
+const INSERT: &str = "INSERT INTO verifications
+    (task, manifest_id, at, by, skill, agent, passed, violations)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
 impl Verifications for SqliteTransaction<'_> {
     fn put_verification(&mut self, verification: &Verification) -> Result<()> {
-        let sql = format!(
-            "INSERT INTO verifications ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-        );
         let violations = serde_json::to_string(&verification.violations).unwrap_or_default();
         self.execute(
-            &sql,
+            INSERT,
             (
                 verification.task.0,
                 &verification.manifest_id,

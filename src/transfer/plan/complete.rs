@@ -1,5 +1,7 @@
 //! The second reading: the tasks themselves.
 
+use std::mem;
+
 use serde_json::{Value, json};
 
 use super::{Entry, Names};
@@ -21,16 +23,20 @@ pub struct Plan {
 
 /// A task that is to be written.
 #[derive(Debug)]
-pub struct Planned {
+pub struct Planned<'a> {
     /// The task.
-    pub task: Task,
+    pub task: &'a mut Task,
     /// Whether it is here already.
     pub is_known: bool,
 }
 
 impl Plan {
-    /// Makes the task of the next record of the second reading; none when another line counts.
-    pub fn complete(&mut self, record: Record, now: &str) -> Result<Option<Planned>> {
+    /// Completes the task of the next record of the second reading; none when another line counts.
+    pub fn complete<'a>(
+        &mut self,
+        record: &'a mut Record,
+        now: &str,
+    ) -> Result<Option<Planned<'a>>> {
         if self.open_only && record.task.is_closed() {
             return Ok(None);
         }
@@ -38,7 +44,7 @@ impl Plan {
         self.next += 1;
         let entry = self
             .entries
-            .get(at)
+            .get_mut(at)
             .filter(|entry| self.names.name(entry.key) == record.key);
         let Some(entry) = entry else {
             let message = "the file was changed while it was read";
@@ -47,11 +53,12 @@ impl Plan {
         if entry.dropped {
             return Ok(None);
         }
-        let mut task = record.task;
+        let task = &mut record.task;
         task.id = entry.target;
         task.parent = entry.parent;
-        task.depends.clone_from(&entry.needs);
-        self.extend(&mut task, entry);
+        task.depends = mem::take(&mut entry.needs);
+        let is_known = entry.is_known;
+        self.extend(task, &self.entries[at]);
         if task.created_at.is_empty() {
             task.created_at = now.to_string();
         }
@@ -61,10 +68,7 @@ impl Plan {
         for note in task.notes.iter_mut().filter(|note| note.at.is_empty()) {
             note.at.clone_from(&task.updated_at);
         }
-        Ok(Some(Planned {
-            task,
-            is_known: entry.is_known,
-        }))
+        Ok(Some(Planned { task, is_known }))
     }
 
     /// Says whether a second reading found every record of the first.

@@ -26,19 +26,19 @@ impl Outline {
     }
 
     /// Takes what a reader found.
-    pub fn take(&mut self, item: Item) {
+    pub fn take(&mut self, item: &Item) {
         match item {
             Item::Fault(fault) => {
-                self.report.faults.add(|| fault);
+                self.report.faults.add(|| fault.clone());
             }
-            Item::LeftOut { id, reason } => self.leave_out(&id, &id, reason, false),
+            Item::LeftOut { id, reason } => self.leave_out(id, id, reason, false),
             Item::Changed { id, reason } => self.report.changed.add(|| Changed {
-                id,
+                id: id.clone(),
                 reason: reason.to_string(),
             }),
             // They are read with the tasks.
-            Item::Phase(_) => {}
-            Item::Record(record) => self.record(*record),
+            Item::Phase(_) | Item::Turn => {}
+            Item::Record(record) => self.record(record),
         }
     }
 
@@ -51,7 +51,7 @@ impl Outline {
         });
     }
 
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, record: &Record) {
         self.report.read += 1;
         if self.wishes.open_only && record.task.is_closed() {
             let is_done = record.task.status == Status::Done;
@@ -63,13 +63,13 @@ impl Outline {
         let mut origin = self.names.number(&record.id);
         let mut dropped = false;
         if let Some(owner) = self.owners.get(&key).copied() {
-            match self.repeat(owner, &record) {
+            match self.repeat(owner, record) {
                 Some(loser) if loser == at => dropped = true,
                 Some(loser) => {
                     self.entries[loser].dropped = true;
                     self.owners.insert(key, at);
                 }
-                None => origin = self.again(&record),
+                None => origin = self.again(record),
             }
         } else {
             self.owners.insert(key, at);
@@ -79,7 +79,7 @@ impl Outline {
             self.aliases.entry(alias).or_insert(at);
         }
         if !dropped {
-            self.count(&record);
+            self.count(record);
         }
         let entry = self.entry(record, key, origin, dropped);
         self.entries.push(entry);
@@ -134,7 +134,7 @@ impl Outline {
         }
     }
 
-    fn entry(&mut self, record: Record, key: u32, origin: u32, dropped: bool) -> Entry {
+    fn entry(&mut self, record: &Record, key: u32, origin: u32, dropped: bool) -> Entry {
         let id = self.names.number(&record.id);
         let file = record
             .place

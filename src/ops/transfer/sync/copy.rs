@@ -1,5 +1,6 @@
 //! The copy in the file: its lines, which task each is, and under which id.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::ops::Range;
@@ -7,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::versions::plain;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::task::Task;
@@ -51,7 +53,7 @@ impl Copy {
             match item {
                 Item::Record(record) => rows.push(row(&record, &starts, bytes.len())),
                 Item::Fault(fault) => faults.push(fault),
-                Item::LeftOut { .. } | Item::Changed { .. } | Item::Phase(_) => {}
+                Item::LeftOut { .. } | Item::Changed { .. } | Item::Phase(_) | Item::Turn => {}
             }
             Ok(())
         })?;
@@ -68,6 +70,14 @@ impl Copy {
     /// Returns the text of a row.
     pub(super) fn text(&self, at: usize) -> &[u8] {
         self.bytes[self.rows[at].range.clone()].trim_ascii()
+    }
+
+    /// Returns the text of a row without the names of the versions that it comes from.
+    pub(super) fn line(&self, at: usize) -> Cow<'_, str> {
+        match std::str::from_utf8(self.text(at)) {
+            Ok(text) => plain(text),
+            Err(_) => Cow::Borrowed(""),
+        }
     }
 
     /// Returns all of the copy.

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::json;
 
 use super::ahead::Horizon;
-use super::copy::{Copy, Row, parse};
+use super::copy::{Copy, Row};
 use super::graph::mend;
 use super::keys;
 use super::relocate::{follow, refuse_claimed, relocate};
+use super::versions::{Versions, canonical, is_marked, names, plain, united};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -16,7 +17,7 @@ use crate::ops::transfer::export::each;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::transfer::formats::cleo::line;
-use crate::transfer::merge::{Conflict, Side, merge};
+use crate::transfer::merge::{Base, Conflict, Side, merge};
 use crate::transfer::plan::NUMBER_MAX;
 
 /// A merge, from the first look to the report.
@@ -32,39 +33,6 @@ pub(super) struct Merge {
     pub(super) conflicts: Vec<Conflict>,
     pub(super) renumbered: Vec<Renumbered>,
     pub(super) horizon: Horizon,
-}
-
-/// What a task looked like at the last merge.
-#[derive(PartialEq)]
-struct Base {
-    /// In the file, after the merge.
-    current: String,
-    /// In the last version that came from others, when that is another one.
-    common: Option<String>,
-}
-
-impl Base {
-    fn of(transaction: &dyn Transaction, name: &str, id: TaskId) -> Result<Option<Base>> {
-        let text = transaction.base(name, id)?;
-        Ok(text.map(|text| match text.split_once('\n') {
-            Some((current, common)) => Base {
-                current: current.to_string(),
-                common: Some(common.to_string()),
-            },
-            None => Base {
-                current: text,
-                common: None,
-            },
-        }))
-    }
-
-    /// Writes it as lines; a line of a task never has an end of line in it.
-    fn text(&self) -> String {
-        match &self.common {
-            Some(common) => format!("{}\n{common}", self.current),
-            None => self.current.clone(),
-        }
-    }
 }
 
 /// What tells a task from another one with the same id.
@@ -137,11 +105,9 @@ impl Merge {
         for (from, to) in &moves {
             refuse_claimed(transaction, *from, *to, &self.horizon.now)?;
             relocate(transaction, *from, *to)?;
-            if let Some(base) = Base::of(transaction, &self.name, *from)? {
+            if let Some(base) = transaction.base(&self.name, *from)? {
                 transaction.put_base(&self.name, *from, None)?;
-                let mut task = parse(base.current.as_bytes())?;
-                task.id = *to;
-                transaction.put_base(&self.name, *to, Some(&line(&task)))?;
+                transaction.put_base(&self.name, *to, Some(&base))?;
             }
             self.renumbered.push(Renumbered {
                 from: *from,
@@ -172,10 +138,8 @@ impl Merge {
         for at in 0..self.copy.rows.len() {
             let row = &self.copy.rows[at];
             let id = row.written;
-            let base = Base::of(transaction, &self.name, id)?;
-            let base = base
-                .map(|base| parse(base.current.as_bytes()))
-                .transpose()?;
+            let versions = Versions::of(transaction, &self.name, id)?;
+            let base = versions.latest_task()?;
             let known = match (marks.get(&id), &base) {
                 // Merged before: the title may have changed since.
                 (Some((created, _)), Some(base)) if **created == *base.created_at => {
@@ -225,33 +189,42 @@ impl Merge {
     fn merge_one(&mut self, transaction: &dyn Transaction, here: Task) -> Result<()> {
         let id = here.id;
         let own = line(&here);
-        let base = Base::of(transaction, &self.name, id)?;
+        let versions = Versions::of(transaction, &self.name, id)?;
         let rows = self.copy.places.get(&id).cloned().unwrap_or_default();
         let Some(first) = rows.first() else {
-            return self.gone_from_file(here, own, base.map(|base| base.current));
+            let before = versions.latest().map(|line| plain(line).into_owned());
+            return self.gone_from_file(here, own, before);
         };
-        if rows.len() == 1 && self.copy.text(*first) == own.as_bytes() {
+        if rows.len() == 1 && self.copy.line(*first) == own {
             self.lines.insert(id, own);
             return Ok(());
         }
-        // Two versions of one task come from one that both sides knew, before ours went out.
-        let base = base.map(|base| match base.common.filter(|_| rows.len() > 1) {
-            Some(common) => common,
-            None => base.current,
-        });
-        let base = base.map(|base| parse(base.as_bytes())).transpose()?;
         let mut merged = here.clone();
         self.horizon.cap(&mut merged);
+        let mut known = names(versions.latest().unwrap_or(&own));
         for at in &rows {
             let stays = |need: TaskId| here.depends.contains(&need) || here.parent == Some(need);
             let mut file = self.copy.task(*at, stays)?;
             self.horizon.cap(&mut file);
-            let (joined, conflicts) = merge(base.as_ref(), &merged, &file);
+            let row = canonical(self.copy.text(*at))?;
+            let base = match rows.len() == 1 && !is_marked(&row) && !versions.know(&row) {
+                // Somebody has written it anew, who had the file as it was.
+                true => versions.latest_task()?,
+                false => versions.base(&known, &names(&row))?,
+            };
+            let base = match &base {
+                Some(base) => Base::Known(base),
+                None if versions.latest().is_some() => Base::Forgotten,
+                None => Base::Nothing,
+            };
+            let (joined, conflicts) = merge(base, &merged, &file);
             merged = joined;
             self.conflicts.extend(conflicts);
+            known = united([known, names(&row)]);
         }
         let text = line(&merged);
-        self.in_file.changed += usize::from(self.copy.text(*first) != text.as_bytes());
+        let is_same = rows.len() == 1 && self.copy.line(*first) == text;
+        self.in_file.changed += usize::from(!is_same);
         if text != own {
             self.here.changed += 1;
             self.changed.insert(id, Some(merged));
@@ -301,12 +274,8 @@ impl Merge {
             let Some((first, more)) = rows.split_first() else {
                 continue;
             };
-            let base = Base::of(transaction, &self.name, id)?;
-            let is_base = |at: &usize| {
-                base.as_ref()
-                    .is_some_and(|base| self.copy.text(*at) == base.current.as_bytes())
-            };
-            if rows.iter().all(is_base) {
+            let versions = Versions::of(transaction, &self.name, id)?;
+            if rows.iter().all(|at| versions.know(&self.copy.line(*at))) {
                 self.in_file.deleted += 1;
                 continue;
             }
@@ -315,11 +284,11 @@ impl Merge {
             for at in more {
                 let mut other = self.copy.task(*at, |_| false)?;
                 self.horizon.cap(&mut other);
-                let (joined, conflicts) = merge(None, &task, &other);
+                let (joined, conflicts) = merge(Base::Nothing, &task, &other);
                 task = joined;
                 self.conflicts.extend(conflicts);
             }
-            if base.is_some() {
+            if versions.latest().is_some() {
                 self.conflicts.push(Conflict {
                     id,
                     field: "task".to_string(),
@@ -357,31 +326,38 @@ impl Merge {
                 transaction.put_base(&self.name, id, None)?;
             }
         }
-        for (id, line) in &self.lines {
-            let before = Base::of(transaction, &self.name, *id)?;
-            let after = Base {
-                current: line.clone(),
-                common: self.common(*id, line, before.as_ref()),
-            };
-            if before.as_ref() != Some(&after) {
-                transaction.put_base(&self.name, *id, Some(&after.text()))?;
-            }
+        for id in self.lines.keys().copied().collect::<Vec<_>>() {
+            self.keep(transaction, id)?;
         }
         Ok(())
     }
 
-    /// Returns the version of a task that the others know: what they wrote last, and not what only
-    /// this copy has written since.
-    fn common(&self, id: TaskId, line: &str, before: Option<&Base>) -> Option<String> {
-        let [row] = self.copy.places.get(&id)?.as_slice() else {
-            return None;
+    /// Writes into the line of a task which versions it comes from, and keeps them.
+    fn keep(&mut self, transaction: &mut dyn Transaction, id: TaskId) -> Result<()> {
+        let Some(line) = self.lines.get_mut(&id) else {
+            return Ok(());
         };
-        let file = std::str::from_utf8(self.copy.text(*row)).ok()?;
-        let common = match before.filter(|before| before.current == file) {
-            Some(before) => before.common.as_ref().unwrap_or(&before.current).clone(),
-            None => file.to_string(),
+        let rows = self.copy.places.get(&id).map_or(&[][..], Vec::as_slice);
+        let before = Versions::of(transaction, &self.name, id)?;
+        let same = match rows {
+            [row] if self.copy.line(*row) == *line => {
+                std::str::from_utf8(self.copy.text(*row)).ok()
+            }
+            _ => None,
         };
-        Some(common).filter(|common| common != line)
+        let after = match (same, before.latest()) {
+            (Some(same), None) => Versions::first(same),
+            (Some(same), Some(latest)) if same == latest => before.clone(),
+            _ => {
+                let rows = rows.iter().map(|at| canonical(self.copy.text(*at)));
+                before.after(line, &rows.collect::<Result<Vec<String>>>()?)
+            }
+        };
+        *line = after.latest().unwrap_or_default().to_string();
+        if before != after {
+            transaction.put_base(&self.name, id, Some(&after.text()))?;
+        }
+        Ok(())
     }
 }
 

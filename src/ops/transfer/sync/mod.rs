@@ -1,6 +1,7 @@
 //! Merging with a copy of the tasks in a file that others change, too. The file is written before
 //! the store commits: whatever ends the process in between, the next merge finds in the file what
-//! it would have made itself.
+//! it would have made itself. What two versions of a task have in common is told by the lines themselves
+//! (`versions`).
 
 mod ahead;
 mod copy;
@@ -8,6 +9,7 @@ mod graph;
 mod keys;
 mod merged;
 mod relocate;
+mod versions;
 
 use std::collections::BTreeSet;
 use std::fs;
