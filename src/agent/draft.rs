@@ -88,7 +88,10 @@ pub(crate) fn words<'de, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Option<Vec<String>>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(
+        untagged,
+        expecting = "it must be a list of words, or words with commas between them"
+    )]
     enum Words {
         Line(String),
         List(Vec<String>),
@@ -105,7 +108,10 @@ fn command<'de, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Option<Vec<String>>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(
+        untagged,
+        expecting = "it must be a list of arguments, or a line of them"
+    )]
     enum Command {
         Line(String),
         List(Vec<String>),
@@ -237,7 +243,14 @@ fn filled(text: String) -> Option<String> {
 
 fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> {
     let words = words.map(|words| check_list(field, words)).transpose();
-    words.map_err(|error| error.in_field(field))
+    words.map_err(|error| {
+        // The check is shared with tasks.
+        let code = match error.code {
+            Code::TaskInvalid => Code::AgentInvalid,
+            code => code,
+        };
+        Error { code, ..error }.in_field(field)
+    })
 }
 
 /// Warns of a connection that an agent has and is not reached by.

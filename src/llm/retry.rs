@@ -30,11 +30,13 @@ pub fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
     }
 }
 
-/// Reads a Retry-After: seconds, or a date. One that is neither is none.
+/// Reads a Retry-After: seconds, or a date. One that is neither is none; more seconds than there is
+/// time are all of it.
 pub fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+        let asked = Duration::try_from_secs_f64(seconds.max(0.0));
+        return (!seconds.is_infinite()).then(|| asked.unwrap_or(Duration::MAX));
     }
     let then = DateTime::parse_from_rfc2822(text).ok()?.to_utc();
     Some((then - now).to_std().unwrap_or(Duration::ZERO))
@@ -94,5 +96,7 @@ mod tests {
             let found = retry_after(text, now).map(|time| time.as_millis() as u64);
             assert_eq!(found, expected, "{text}");
         }
+        let longest = retry_after("99999999999999999999", now);
+        assert_eq!(longest, Some(Duration::MAX));
     }
 }

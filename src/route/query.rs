@@ -81,9 +81,10 @@ impl<'a> Query<'a> {
         let text = fields.message.or(fields.input);
         let text = text.ok_or_else(|| invalid("the message is missing"))?;
         let wish = |wish: Option<Wish>| wish.and_then(|wish| wish.requested_agent_id);
-        let named = fields.agent.or(fields.agent_id);
-        let agent = named.or_else(|| wish(fields.metadata).or_else(|| wish(fields.context)));
-        Query::new(text, agent)
+        let (metadata, context) = (wish(fields.metadata), wish(fields.context));
+        let named = [fields.agent, fields.agent_id, metadata, context];
+        let mut named = named.into_iter().flatten();
+        Query::new(text, named.find(|id| !id.trim().is_empty()))
     }
 }
 
@@ -118,6 +119,11 @@ mod tests {
                 Some("c"),
             ),
             (r#"{"message":"m","agent":" ","metadata":null}"#, "m", None),
+            (
+                r#"{"message":"m","agent":"","agentId":" ","context":{"requested_agent_id":"c"}}"#,
+                "m",
+                Some("c"),
+            ),
         ] {
             let query = Query::line(line.as_bytes()).unwrap();
             assert_eq!(

@@ -282,6 +282,92 @@ fn a_field_that_stands_twice_is_refused_wherever_agents_are_read() {
 }
 
 #[test]
+fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
+    let workspace = TestWorkspace::new()
+        .with(
+            "agents.json",
+            r#"[{"id": "clarify", "name": "C", "prompt": "p"}]"#,
+        )
+        .with(".cleo/agents/finalize.yaml", "name: F\ntags: [zzzz]\n");
+    let error = refused(
+        &workspace,
+        "agents register F --id finalize --prompt p",
+        "E_AGENT_INVALID",
+    );
+    assert_eq!(
+        error["fix"],
+        "cleo agents register F --id finalize-agent --prompt p"
+    );
+    refused(
+        &workspace,
+        "agents register Clarify --prompt p",
+        "E_AGENT_INVALID",
+    );
+    refused(&workspace, "agents import agents.json", "E_AGENT_INVALID");
+    let listed = workspace.json(&["agents", "list"]);
+    assert_eq!(listed["result"]["total"], 4);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("finalize.yaml is left out"), "{warning}");
+}
+
+#[test]
+fn the_id_of_an_agent_of_the_moment_is_as_long_as_any_other_at_most() {
+    let workspace = TestWorkspace::new();
+    let id = |digits| format!("custom_{}", "0".repeat(digits));
+    let error = refused(
+        &workspace,
+        &format!("agents register X --prompt p --id {}", id(58)),
+        "E_AGENT_INVALID",
+    );
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("at most 64 characters"), "{message}");
+    does(
+        &workspace,
+        &format!("agents register X --prompt p --id {}", id(57)),
+    );
+}
+
+#[test]
+fn lists_of_a_wrong_form_are_told_in_words_of_agents() {
+    let workspace = TestWorkspace::new();
+    let tags: Vec<String> = (0..1_001).map(|number| format!("t{number}")).collect();
+    for (draft, said) in [
+        (json!({"tags": [1]}), "tags: it must be a list of words"),
+        (
+            json!({"command": {}}),
+            "command: it must be a list of arguments",
+        ),
+        (
+            json!({"tags": tags}),
+            "tags has 1001 lines; 1000 are allowed",
+        ),
+    ] {
+        let mut draft = draft;
+        draft["name"] = "X".into();
+        draft["prompt"] = "p".into();
+        let reply = workspace.json_with(&["agents", "register", "--stdin"], &draft.to_string());
+        assert_eq!(reply["error"]["code"], "E_AGENT_INVALID", "{reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with(said), "{message}");
+    }
+}
+
+#[test]
+fn of_two_agents_of_a_file_with_one_id_only_the_second_is_left_out() {
+    let workspace = TestWorkspace::new().with(
+        ".cleo/agents/two.yaml",
+        "- {id: k, name: First}\n- {id: k, name: Second}\n- {id: l, name: Third}\n",
+    );
+    let listed = workspace.json(&["agents", "list"]);
+    assert_eq!(listed["result"]["agents"][4]["name"], "First");
+    assert_eq!(listed["result"]["total"], 6);
+    assert_eq!(
+        listed["warnings"][0],
+        "the agent `k` of .cleo/agents/two.yaml is left out: .cleo/agents/two.yaml has one"
+    );
+}
+
+#[test]
 fn a_faulty_file_is_named_with_what_mends_it() {
     let workspace = TestWorkspace::new()
         .with(

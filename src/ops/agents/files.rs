@@ -54,7 +54,8 @@ impl Files {
         for agent in agents {
             if let Some(there) = self.places.get(&agent.id) {
                 let other = &self.agents[*there].1;
-                let message = format!("{place} is left out: {other} has the agent `{}`", agent.id);
+                let id = &agent.id;
+                let message = format!("the agent `{id}` of {place} is left out: {other} has one");
                 self.warnings.push(message);
                 continue;
             }
@@ -98,7 +99,8 @@ fn made(draft: Draft) -> Result<Agent> {
     let name = draft.name.clone().unwrap_or_default();
     let id = draft.id.clone().unwrap_or_else(|| draft::suggested(&name));
     draft::check_id(&id)?;
-    if builtin::is_builtin(&id) || crate::agent::runtime_moment(&id).is_some() {
+    let is_runtime = crate::agent::runtime_moment(&id).is_some();
+    if builtin::is_builtin(&id) || is_runtime || super::is_answer(&id) {
         return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
     }
     let kind = match draft.kind()? {

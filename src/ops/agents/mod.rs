@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::Surroundings;
 use crate::agent::{Agent, builtin};
 use crate::error::{Code, Error, Result, nearest};
+use crate::route::{CLARIFY, FINALIZE};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -152,6 +153,11 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
     known.agents.extend(stored);
     known.agents.extend(runtime);
     known
+}
+
+/// Says whether an id is what the router answers in the place of an agent, so that no agent can have it.
+fn is_answer(id: &str) -> bool {
+    [FINALIZE, CLARIFY].contains(&id)
 }
 
 /// Finds the workspace, if there is one; one that the user named must be there.

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Known, Registrant, Shown, Terms, files, known_to, standing, trust, write, write_if};
+use super::{
+    Known, Registrant, Shown, Terms, files, is_answer, known_to, standing, trust, write, write_if,
+};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
@@ -116,6 +118,11 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
         let message = format!("`{id}` is the id of an agent of the moment, which is not to stay");
         return Err(draft::invalid(message));
     }
+    if is_answer(id) {
+        let message = format!("`{id}` is what the router answers when it means no agent");
+        let error = draft::invalid(message).instead(id, format!("{id}-agent"));
+        return Err(error.in_field("id"));
+    }
     let kind = match draft.kind()? {
         Some(kind @ (Kind::Http | Kind::Cli)) => kind,
         _ => Kind::Persistent,
@@ -160,9 +167,11 @@ fn of_the_moment(
             let message = format!("`{id}` is a built-in agent");
             return Err(Error::new(Code::Exists, message).fix(format!("cleo agents show {id}")));
         }
-        Some(id) if runtime_moment(id).is_some() => id.to_string(),
+        Some(id) if runtime_moment(id).is_some() && draft::is_plain_id(id) => id.to_string(),
         Some(id) => {
-            let message = format!("`{id}` is no id of a runtime agent: custom_ and digits");
+            let message = format!(
+                "`{id}` is no id of a runtime agent: custom_ and digits, at most 64 characters"
+            );
             let error = draft::invalid(message).instead(id, format!("custom_{millis}"));
             return Err(error.in_field("id"));
         }
