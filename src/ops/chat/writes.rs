@@ -100,7 +100,7 @@ pub(super) fn add_component(
     }
     let there = transaction.components(client)?;
     let id = match text(args, "componentId") {
-        "" => next_id(&there),
+        "" => next_id(&there, transaction.last_removed(client)?),
         id => canonical(id),
     };
     let is_id = id.len() <= ID_MAX && id.bytes().all(|c| c.is_ascii_digit());
@@ -130,14 +130,16 @@ pub(super) fn add_component(
     Ok(json!({ "success": true, "message": message, "component": added }))
 }
 
-/// Finds a free id: one more than the greatest.
-fn next_id(there: &[Component]) -> String {
+/// Finds a free id: one more than the greatest there is or was. The id of a removed component may
+/// still wait for a yes somewhere, which must not reach another.
+fn next_id(there: &[Component], removed: Option<i64>) -> String {
     let numbers = there
         .iter()
-        .filter_map(|component| component.component_id.parse::<u64>().ok());
-    let next = numbers.max().unwrap_or(0).saturating_add(1).to_string();
+        .filter_map(|component| component.component_id.parse::<i64>().ok());
+    let greatest = numbers.chain(removed).max().unwrap_or(0);
+    let next = greatest.saturating_add(1).to_string();
     let free = |id: &String| there.iter().all(|component| component.component_id != *id);
-    let mut small = (1_u64..).map(|number| number.to_string());
+    let mut small = (1_i64..).map(|number| number.to_string());
     match next.len() <= ID_MAX {
         true => next,
         false => small.find(free).unwrap_or(next),

@@ -18,6 +18,9 @@ pub trait Components {
     /// Reads a component of a client.
     fn component(&self, client: &str, id: &str) -> Result<Option<Component>>;
 
+    /// Reads the greatest number of a component of a client that was removed.
+    fn last_removed(&self, client: &str) -> Result<Option<i64>>;
+
     /// Reads the security groups of a client, by their number.
     fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>>;
 

@@ -178,6 +178,12 @@ CREATE TABLE components (
     PRIMARY KEY (client_id, component_id)
 ) STRICT;
 
+-- The greatest number of a removed component of each client: no other component gets it.
+CREATE TABLE removed_components (
+    client_id TEXT PRIMARY KEY,
+    component_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE security_groups (
     client_id TEXT NOT NULL,
     security_group_id TEXT NOT NULL,

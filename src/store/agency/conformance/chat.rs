@@ -153,8 +153,14 @@ pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Agency) {
     write(agency, |transaction| {
         assert!(transaction.remove_guard(&guard("7", "101", "9")).unwrap());
         assert!(!transaction.remove_guard(&guard("7", "101", "9")).unwrap());
+        assert_eq!(transaction.last_removed("6").unwrap(), None);
         assert!(transaction.remove_component("6", "101").unwrap());
         assert!(!transaction.remove_component("6", "101").unwrap());
+        assert!(!transaction.remove_component("6", "999").unwrap());
+        transaction.put_component(&component("6", "9", 1)).unwrap();
+        assert!(transaction.remove_component("6", "9").unwrap());
+        assert_eq!(transaction.last_removed("6").unwrap(), Some(101));
+        assert_eq!(transaction.last_removed("7").unwrap(), None);
     });
     let transaction = agency.read().unwrap();
     assert_eq!(transaction.guards("6", "101").unwrap(), [] as [&str; 0]);

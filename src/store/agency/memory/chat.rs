@@ -14,6 +14,7 @@ pub(super) struct ChatState {
     clients: Vec<Client>,
     designs: Vec<Design>,
     components: Vec<Component>,
+    removed: Vec<(String, i64)>,
     groups: Vec<SecurityGroup>,
     guards: Vec<Guard>,
     questions: Vec<Question>,
@@ -56,6 +57,12 @@ impl Components for MemoryTransaction<'_> {
     fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
         let mut rows = self.components(client)?.into_iter();
         Ok(rows.find(|row| row.component_id == id))
+    }
+
+    fn last_removed(&self, client: &str) -> Result<Option<i64>> {
+        let rows = self.state.chat.removed.iter();
+        let rows = rows.filter(|(owner, _)| owner == client);
+        Ok(rows.map(|(_, number)| *number).max())
     }
 
     fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
@@ -136,7 +143,12 @@ impl Components for MemoryTransaction<'_> {
         let rows = &mut self.state.chat.components;
         let before = rows.len();
         rows.retain(|row| !is_it(&row.client_id, &row.component_id));
-        Ok(rows.len() < before)
+        let is_gone = rows.len() < before;
+        if is_gone {
+            let number = id.parse().unwrap_or_default();
+            self.state.chat.removed.push((client.to_string(), number));
+        }
+        Ok(is_gone)
     }
 
     fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {

@@ -58,6 +58,11 @@ impl Components for SqliteAgencyTransaction<'_> {
         self.record(sql, [client, id])
     }
 
+    fn last_removed(&self, client: &str) -> Result<Option<i64>> {
+        let sql = "SELECT component_id FROM removed_components WHERE client_id = ?1";
+        self.first(sql, [client], |row| row.get(0))
+    }
+
     fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
         let sql = "SELECT security_group_id, client_id, security_group_title FROM security_groups
             WHERE client_id = ?1 ORDER BY length(security_group_id), security_group_id";
@@ -144,7 +149,13 @@ impl Components for SqliteAgencyTransaction<'_> {
             "DELETE FROM component_security_groups WHERE client_id = ?1 AND component_id = ?2";
         self.execute(guards, [client, id])?;
         let sql = "DELETE FROM components WHERE client_id = ?1 AND component_id = ?2";
-        Ok(self.execute(sql, [client, id])? > 0)
+        let is_gone = self.execute(sql, [client, id])? > 0;
+        if is_gone {
+            let last = "INSERT INTO removed_components VALUES (?1, CAST(?2 AS INTEGER))
+                ON CONFLICT DO UPDATE SET component_id = max(component_id, excluded.component_id)";
+            self.execute(last, [client, id])?;
+        }
+        Ok(is_gone)
     }
 
     fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
