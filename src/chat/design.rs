@@ -56,7 +56,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
     let is_change = match request.verb {
         Some(Verb::Read) => false,
         Some(_) => true,
-        None => has_option && !request.has(ADVICE),
+        None => (has_option || request.has(NEVER)) && !request.has(ADVICE),
     };
     if !is_change {
         return seen(client, results, |design, answers| {

@@ -10,6 +10,14 @@ use super::vocabulary::Verb;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Editor;
+/// What names a component, whose it is and what kind it is, which stands before all else of it.
+const NAMES: [&str; 5] = [
+    "component_id",
+    "componentId",
+    "client_id",
+    "component_type",
+    "type",
+];
 
 /// Says what happens next.
 pub(super) fn next(request: &Request, results: &[Value]) -> Step {
@@ -227,18 +235,27 @@ pub(super) fn details(component: &Value) -> String {
     let mut parts = Vec::new();
     for (column, value) in object.into_iter().flatten() {
         match value {
-            Value::Object(fields) => {
-                let plain_fields = fields.iter().filter(|(_, value)| !value.is_object());
-                parts
-                    .extend(plain_fields.map(|(key, value)| format!("{key} \"{}\"", plain(value))));
-            }
+            Value::Object(fields) => set_fields(fields, &mut parts),
             Value::Bool(true) => parts.push(column.clone()),
+            Value::String(text) if !NAMES.contains(&column.as_str()) => {
+                parts.push(format!("{column} \"{text}\""));
+            }
             _ => {}
         }
     }
     match parts.is_empty() {
         true => format!("Component {id} ({kind})"),
         false => format!("Component {id} ({kind}): {}", parts.join(", ")),
+    }
+}
+
+/// Writes the fields of an object, and of those in it.
+fn set_fields(fields: &Map<String, Value>, parts: &mut Vec<String>) {
+    for (key, value) in fields {
+        match value {
+            Value::Object(inner) => set_fields(inner, parts),
+            value => parts.push(format!("{key} \"{}\"", plain(value))),
+        }
     }
 }
 

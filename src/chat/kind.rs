@@ -5,6 +5,25 @@ use serde_json::Value;
 /// Longest text of a field, in characters.
 const TEXT_MAX: usize = 10_000;
 
+/// The names of colours in CSS.
+const COLORS: &str = "\
+    aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown \
+    burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan \
+    darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid \
+    darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet \
+    deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro \
+    ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki \
+    lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow \
+    lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray \
+    lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine \
+    mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen \
+    mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace \
+    olive olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred \
+    papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue \
+    saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey \
+    snow springgreen steelblue tan teal thistle tomato transparent turquoise violet wheat white \
+    whitesmoke yellow yellowgreen";
+
 /// What a field can be.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -74,7 +93,7 @@ fn is_color(word: &str) -> bool {
         Some(digits) => {
             matches!(digits.len(), 3 | 6) && digits.bytes().all(|c| c.is_ascii_hexdigit())
         }
-        None => (3..=20).contains(&word.len()) && word.bytes().all(|c| c.is_ascii_lowercase()),
+        None => COLORS.split_ascii_whitespace().any(|name| name == word),
     }
 }
 
@@ -101,6 +120,9 @@ mod tests {
             (Kind::Color, json!("#1f3A5f"), Some(json!("#1f3A5f"))),
             (Kind::Color, json!("#12"), None),
             (Kind::Color, json!("url(x)"), None),
+            (Kind::Color, json!("Navy"), Some(json!("Navy"))),
+            (Kind::Color, json!("gradient"), None),
+            (Kind::Color, json!("red blue"), None),
             (Kind::Flag, json!("Yes"), Some(json!(true))),
             (Kind::Flag, json!(false), Some(json!(false))),
             (Kind::Flag, json!("maybe"), None),

@@ -142,6 +142,14 @@ pub(super) fn unquoted(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
+/// Takes the quotes off what a text begins with, where more follows it.
+pub(super) fn quoted_first(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let places = quoted(text).into_iter();
+    let mut first = places.take_while(|place| place.start == 0 && place.end < text.len());
+    first.next().map(|place| unquoted(&text[place]))
+}
+
 /// Finds the client that a message names.
 pub fn client_id(text: &str) -> Option<String> {
     Message::read(text).client

@@ -276,7 +276,13 @@ pub(super) fn choice(message: &str, candidates: &[String]) -> Choice {
         word.strip_prefix(prefix).unwrap_or(word).trim_start()
     });
     if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
-        return Choice::Other;
+        // A number that no place and no id can be, such as -1.
+        let is_number =
+            digits.contains(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok();
+        return match is_number {
+            true => Choice::Invalid,
+            false => Choice::Other,
+        };
     }
     let place = digits
         .parse::<usize>()
@@ -366,7 +372,10 @@ mod tests {
             ("0", Choice::Invalid),
             ("9", Choice::Invalid),
             ("99999999999999999999999", Choice::Invalid),
-            ("-1", Choice::Other),
+            ("-1", Choice::Invalid),
+            ("1.5", Choice::Invalid),
+            ("-", Choice::Other),
+            ("nan", Choice::Other),
             ("About", Choice::Other),
         ] {
             assert_eq!(choice(message, &candidates), expected, "{message}");

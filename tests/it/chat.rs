@@ -681,6 +681,119 @@ fn what_is_gone_at_the_yes_is_said_and_nothing_is_written() {
 }
 
 #[test]
+fn a_yes_reaches_no_other_component_that_came_in_the_place_of_a_removed_one() {
+    let workspace = seeded();
+    say_in(
+        &workspace,
+        "a",
+        "update component 103 title to Mine for client 6",
+    );
+    for message in ["delete component 103 for client 6", "yes"] {
+        say_in(&workspace, "b", message);
+    }
+    for message in ["add a card titled Other for client 6", "yes"] {
+        say_in(&workspace, "b", message);
+    }
+    let late = say_in(&workspace, "a", "yes");
+    has(&late, &["Component with ID 103 not found for client 6"]);
+    assert_eq!(component(&workspace, "6", "104")["props"]["title"], "Other");
+}
+
+#[test]
+fn a_number_that_is_none_of_the_list_keeps_what_waits() {
+    let workspace = seeded();
+    say(
+        &workspace,
+        "update title of my card component for client 6 to X",
+    );
+    for number in ["-1", "1.5", "+7", "9"] {
+        let turn = say(&workspace, number);
+        has(&turn, &["Invalid selection"]);
+        assert_eq!(turn["pending"]["kind"], "select", "{number}");
+    }
+    has(
+        &say(&workspace, "2"),
+        &["component 102", "should I proceed"],
+    );
+}
+
+#[test]
+fn a_colour_is_one_that_there_is() {
+    let workspace = seeded();
+    for (message, label) in [
+        (
+            "change link text color to banana for client 6",
+            "link text color",
+        ),
+        (
+            "update component 101 background to gradient for client 6",
+            "backgroundColor",
+        ),
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &[label, "a color such as #336699 or navy"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    let turn = say(&workspace, "change link text color to navy for client 6");
+    assert_eq!(turn["pending"]["kind"], "confirm");
+}
+
+#[test]
+fn everything_that_is_set_of_a_component_is_shown() {
+    let workspace = seeded();
+    for message in [
+        "update component 101 radius to full for client 6",
+        "update component 101 layout to grid for client 6",
+    ] {
+        say(&workspace, message);
+        say(&workspace, "yes");
+    }
+    has(
+        &say(&workspace, "show component 101 for client 6"),
+        &[
+            "Component 101 (cards): ",
+            "layout \"grid\"",
+            "radius \"full\"",
+            "title \"Home\"",
+        ],
+    );
+}
+
+#[test]
+fn what_can_never_be_changed_is_refused_in_any_words() {
+    let workspace = seeded();
+    for (message, word) in [
+        ("increase the padding of my page for client 6", "padding"),
+        ("more hover effects, client 6", "hover"),
+        ("bigger margins in my design for client 6", "margins"),
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["agent"], "design", "{message}");
+        has(
+            &turn,
+            &[&format!("I cannot change {word}. You can change:")],
+        );
+    }
+}
+
+#[test]
+fn a_description_in_quotes_ends_where_the_quotes_do() {
+    let workspace = seeded();
+    let message = "update my card component titled 'Home' set description to Hi for client 6";
+    let turn = say(&workspace, message);
+    has(&turn, &["component 101", "description to \"Hi\""]);
+    assert_eq!(turn["pending"]["kind"], "confirm", "{turn}");
+}
+
+#[test]
+fn a_pipe_may_end_the_talk_as_a_person_does() {
+    let workspace = seeded();
+    let lines = "list components for client 6\n /quit\nlist components for client 7\n";
+    let said = workspace.finish(workspace.command(&["chat"]), lines);
+    assert_eq!((said.exit, said.stdout.lines().count()), (0, 1), "{said}");
+}
+
+#[test]
 fn many_processes_that_say_yes_at_once_write_once() {
     let workspace = seeded();
     say(&workspace, "add a banner with title Hello for client 6");

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat::message::{HIDDEN, Message, SEAM, Word, unquoted};
+use crate::chat::message::{HIDDEN, Message, SEAM, Word, quoted_first, unquoted};
 use crate::chat::vocabulary::{VERBS, Verb, component_type};
 
 /// Words after which a component is described.
@@ -219,9 +219,10 @@ impl<'a> Reader<'a> {
             if let Some(from) = self.with {
                 let end = self.head_end();
                 for (key, value) in self.assignments(from, end, true) {
-                    let value = match end < self.message.plain.len() {
-                        true => self.before(&value),
-                        false => value,
+                    let value = match (quoted_first(&value), end < self.message.plain.len()) {
+                        (Some(quoted), _) => quoted.to_string(),
+                        (None, true) => self.before(&value),
+                        (None, false) => value,
                     };
                     criteria.insert(key, value.into());
                 }

@@ -100,7 +100,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
         };
         let message = match line.bytes.map(|bytes| std::str::from_utf8(bytes)) {
             Some(Ok(text)) if text.trim().is_empty() => continue,
-            Some(Ok(text)) if is_person && text.trim() == "/quit" => return Ok(ended),
+            Some(Ok(text)) if text.trim() == "/quit" => return Ok(ended),
             Some(Ok(text)) => Ok(text),
             Some(Err(_)) => Err(unfit(line.number, "is no UTF-8")),
             None => Err(unfit(
