@@ -713,7 +713,7 @@ fn a_number_that_is_none_of_the_list_keeps_what_waits() {
     }
     has(
         &say(&workspace, "2"),
-        &["component 102", "Should I proceed"],
+        &["component 102", "should I proceed"],
     );
 }
 
