@@ -105,8 +105,8 @@ test("a graph of 10,000 tasks shows each of them, by itself or in a stack", asyn
   const look = await world.open("/work?view=graph&epic=T1");
   const { page } = look;
   page.setDefaultTimeout(120_000);
-  await page.locator(".stack-node").first().waitFor();
-  const graph = (await (await fetch(`${world.address}/api/work/graph?epic=T1`)).json()) as { nodes: unknown[]; stacks: { total: number }[]; counts: { total: number }; size: { width: number } };
+  await page.locator(".task-node").first().waitFor();
+  const graph = (await (await fetch(`${world.address}/api/work/graph?epic=T1`)).json()) as { nodes: unknown[]; stacks: { total: number }[]; counts: { total: number }; size: { width: number; height: number } };
   assert.equal(graph.nodes.length + graph.stacks.reduce((sum, stack) => sum + stack.total, 0), graph.counts.total);
   await page.getByRole("button", { name: "Fit to view" }).click();
   const zoom = page.getByRole("button", { name: /^Zoom \d+ %/ });
@@ -116,11 +116,20 @@ test("a graph of 10,000 tasks shows each of them, by itself or in a stack", asyn
   assert.ok(canvas);
   await page.mouse.move(canvas.x + canvas.width / 2, canvas.y + canvas.height / 2);
   const shown = new Map<string, number>();
-  // From left to right, in steps of less than a window.
-  for (let x = 0; x < graph.size.width * scale + canvas.width; x += canvas.width / 2) {
+  const gather = async () => {
     const cards = page.locator(".task-node, .stack-node");
     for (const [id, total] of await cards.evaluateAll((all) => all.map((card) => [card.closest(".react-flow__node")?.getAttribute("data-id") ?? "", card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0")] as const))) shown.set(id, total);
-    await page.mouse.wheel(canvas.width / 2, 0);
+  };
+  // To and fro from the top down, in steps of less than a window: the graph goes half as far as the wheel.
+  let way = 1;
+  for (let y = 0; y < graph.size.height * scale + 100; y += canvas.height / 2, way = -way) {
+    for (let x = 0; x < graph.size.width * scale + 100; x += canvas.width / 2) {
+      await gather();
+      await page.mouse.wheel(way * canvas.width, 0);
+      await page.waitForTimeout(100);
+    }
+    await gather();
+    await page.mouse.wheel(0, canvas.height);
     await page.waitForTimeout(100);
   }
   assert.equal(shown.size, graph.nodes.length + graph.stacks.length);

@@ -77,7 +77,7 @@ function Cells({ side, differs }: { side: Side | null; differs: Compared["differ
   const look = (what: Compared["differs"][number]) => (differs.includes(what) ? "strong" : "muted");
   return (
     <>
-      <td className={look("outcome")}><StatusGlyph state={side.task.state} label="" /> {side.outcome}</td>
+      <td className={look("outcome")}><span className="row tight"><StatusGlyph state={side.task.state} label="" />{side.outcome}</span></td>
       <td className={`figure ${look("time")}`}>{side.time}</td>
       <td className={`figure desk-only ${look("cost")}`}>{side.cost}</td>
     </>

@@ -8,7 +8,7 @@ export function Mark({ id }: { id: string }) {
   const marked = useMarks((marks) => marks.ids.has(id));
   if (!on) return null;
   return (
-    <label className="mark">
+    <label className="check mark">
       <input type="checkbox" aria-label={`Select ${id}`} checked={marked} onChange={() => toggleMark(id)} />
     </label>
   );
