@@ -177,9 +177,11 @@ pub fn write_new(path: &Path, text: &str) -> Result<bool> {
 /// Creates an empty file in the place of whatever file is there. A link is replaced, and what it leads to
 /// stays as it is: who made the link may not have been allowed to write there.
 pub fn create_anew(path: &Path) -> io::Result<fs::File> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
-        _ => fs::File::create_new(path),
+    match fs::File::create_new(path) {
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+            fs::remove_file(path).and_then(|()| fs::File::create_new(path))
+        }
+        made => made,
     }
 }
 

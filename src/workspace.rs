@@ -226,6 +226,10 @@ impl Workspace {
             return Err(outside());
         }
         let full = self.root.join(path);
+        // Where no link is on the way, it leads nowhere else.
+        if self.link_to(relative).is_none() {
+            return Ok(full);
+        }
         let real_root = fs::canonicalize(&self.root).map_err(|_| outside())?;
         let existing = full
             .ancestors()

@@ -2,6 +2,7 @@
 //! They tell what they hear and decide nothing.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result};
+use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Renewal};
 use crate::ops::{Context, Surroundings};
@@ -72,7 +74,8 @@ impl Crew {
         let flag = Arc::clone(&stop);
         self.spawn(step, attempt, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
-            let ended = agent::drive(&*runner, &job, &flag, &mut tell);
+            let ended =
+                keep_prompt(&job).and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
             Heard::Ended(Box::new(ended))
         })?;
         Ok(stop)
@@ -144,6 +147,13 @@ impl Checking {
         });
         Ok(told.collect())
     }
+}
+
+/// Writes the prompt of a try down.
+fn keep_prompt(job: &Job) -> Result<()> {
+    let path = &job.prompt_file;
+    let written = create_anew(path).and_then(|mut file| file.write_all(job.prompt.as_bytes()));
+    written.map_err(|cause| unwritable(path, cause))
 }
 
 /// Asks a try to end.

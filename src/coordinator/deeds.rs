@@ -1,6 +1,5 @@
 //! What the machine decides, done through the verbs. What comes of it are new facts.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,10 +10,9 @@ use super::engine::Engine;
 use super::machine::{Deed, Fact};
 use super::prompt;
 use crate::error::{Code, Error, Result};
-use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
-use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
+use crate::ops::complete::{Checks, Completion, Lacking, check_all, complete_checked, lacking};
 use crate::ops::gates::Renewal;
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
@@ -38,7 +36,7 @@ impl Engine<'_> {
             Deed::Claim(steps) => self.claim(&steps),
             Deed::Start(step) => self.start(step),
             Deed::Check(step) => self.check(step),
-            deed @ Deed::Complete(_) => self.complete(&[deed]),
+            Deed::Complete(step) => self.bring_home((self.tasks[step], self.slots[step].epoch)),
             Deed::Repair(step) => self.repair(step),
             Deed::End(step) => {
                 self.slots[step].stop.as_deref().into_iter().for_each(halt);
@@ -103,9 +101,6 @@ impl Engine<'_> {
         };
         let prompt = slot.instead.take();
         let prompt = prompt.unwrap_or_else(|| spawned.prompt.clone());
-        let written =
-            create_anew(&prompt_file).and_then(|mut file| file.write_all(prompt.as_bytes()));
-        written.map_err(|cause| unwritable(&prompt_file, cause))?;
         let resume = slot.resume.take();
         let Some(worker) = self.worker(step) else {
             return Ok(None);
@@ -195,20 +190,22 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Verifies steps and completes those that hold, in one transaction for all.
-    pub(super) fn complete(&mut self, deeds: &[Deed]) -> Result<()> {
+    /// Looks at what the agents of steps left that are to be completed.
+    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Checks {
         let steps = deeds.iter().filter_map(|deed| match deed {
             Deed::Complete(step) => Some((self.tasks[*step], self.slots[*step].epoch)),
             _ => None,
         });
         let steps: Vec<(TaskId, Option<u32>)> = steps.collect();
-        if self.trees.is_some() {
-            return steps.into_iter().try_for_each(|one| self.bring_home(one));
-        }
-        if steps.is_empty() {
-            return Ok(());
-        }
-        let done = complete_all(&mut self.context, &steps, &mut self.required)?;
+        check_all(&mut self.context, &steps, &mut self.required)
+    }
+
+    /// Completes the steps that hold.
+    pub(super) fn complete(&mut self, checks: Checks) -> Result<()> {
+        let done = match checks.is_empty() {
+            true => Vec::new(),
+            false => complete_checked(&mut self.context, checks)?,
+        };
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 

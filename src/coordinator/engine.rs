@@ -18,13 +18,12 @@ use super::selection::Team;
 use super::staff::Worker;
 use super::trees::{Tree, Trees};
 use super::{Ambience, Listener, selection};
-use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::complete::Required;
+use crate::ops::complete::{Checks, Required};
 use crate::ops::runs::alive::Alive;
 use crate::ops::runs::journal::Journal;
-use crate::ops::spawn::Spawned;
+use crate::ops::spawn::{Spawned, Stock};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::board::Board;
 use crate::run::told::{Planned, Told, kind};
@@ -80,7 +79,7 @@ pub(super) struct Engine<'a> {
     pub(super) slots: Vec<Slot>,
     pub(super) required: Required,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
-    pub(super) catalogue: Option<Catalogue>,
+    pub(super) stock: Option<Stock>,
     pub(super) facts: Vec<Fact>,
     told: Vec<(&'static str, Told)>,
     listener: &'a mut dyn Listener,
@@ -223,7 +222,7 @@ impl<'a> Engine<'a> {
             ambience: outset.ambience,
             run,
             required: None,
-            catalogue: None,
+            stock: None,
             facts: Vec::new(),
             told: Vec::new(),
             listener,
@@ -261,37 +260,70 @@ impl<'a> Engine<'a> {
         )
     }
 
-    /// Works until nothing is left to do.
+    /// Works until nothing is left to do. Each turn lets the machine decide on what happened, keeps both in
+    /// one transaction, and does what it says; what happens meanwhile is for the next turn.
     fn go(&mut self) -> Result<()> {
-        loop {
-            self.turn()?;
-            if self.machine.is_over() {
-                return Ok(());
-            }
-            self.wait()?;
-        }
-    }
-
-    /// Lets the machine decide on what happened, keeps both, and does what it says, until that leads
-    /// to nothing new.
-    fn turn(&mut self) -> Result<()> {
+        let mut decided = Vec::new();
         loop {
             let facts = std::mem::take(&mut self.facts);
-            let deeds = self.machine.turn(self.begun.elapsed(), facts);
-            for deed in &deeds {
+            decided.extend(self.machine.turn(self.begun.elapsed(), facts));
+            for deed in &decided {
                 self.announce(deed);
             }
             self.keep()?;
-            if deeds.is_empty() && self.facts.is_empty() {
+            let is_idle = decided.is_empty();
+            decided = self.act(decided)?;
+            let is_idle = is_idle && decided.is_empty() && self.facts.is_empty();
+            if is_idle && self.machine.is_over() {
                 return Ok(());
             }
-            let is_end = |deed: &Deed| matches!(deed, Deed::Complete(_));
-            let (ends, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_end);
-            self.complete(&ends)?;
-            for deed in others {
-                self.perform(deed)?;
+            self.wait(is_idle)?;
+        }
+    }
+
+    /// Does what was decided and kept, agents first. Returns what was decided meanwhile.
+    fn act(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>> {
+        let is_handing = |deed: &Deed| matches!(deed, Deed::Complete(_) | Deed::Claim(_));
+        let (handing, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_handing);
+        for deed in others {
+            self.perform(deed)?;
+        }
+        match self.trees {
+            // Work is brought home by commands, which nobody else is to be kept waiting for.
+            Some(_) => handing
+                .into_iter()
+                .try_for_each(|deed| self.perform(deed))
+                .map(|()| Vec::new()),
+            None => self.hand_on(handing),
+        }
+    }
+
+    /// Completes what has ended and takes what comes next, in one transaction for all.
+    fn hand_on(&mut self, handing: Vec<Deed>) -> Result<Vec<Deed>> {
+        if handing.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Files are read before, because nobody else writes meanwhile.
+        self.stock = Some(self.stocked()?);
+        let checks = self.checks(&handing);
+        self.context.store.begin_together()?;
+        let handed = self.handed_on(&handing, checks);
+        let kept = self.context.store.end_together(handed.is_ok());
+        handed.and_then(|next| kept.map(|()| next))
+    }
+
+    fn handed_on(&mut self, handing: &[Deed], checks: Checks) -> Result<Vec<Deed>> {
+        self.complete(checks)?;
+        let facts = std::mem::take(&mut self.facts);
+        let next = self.machine.turn(self.begun.elapsed(), facts);
+        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_));
+        let (claims, next): (Vec<Deed>, Vec<Deed>) = next.into_iter().partition(is_claim);
+        for deed in handing.iter().chain(&claims) {
+            if let Deed::Claim(steps) = deed {
+                self.claim(steps)?;
             }
         }
+        Ok(next)
     }
 
     /// Returns who works on a step; nobody works on an epic.
@@ -329,6 +361,7 @@ impl<'a> Engine<'a> {
         };
         self.tell(RUN_FINISHED, told);
         self.keep_run()?;
+        self.context.store.shorten_log();
         Ok(Report::new(self.run, &self.board, stop, caught))
     }
 }

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Ended, Sign};
-use crate::runner::orphans;
 
 /// Shortest time between two events that tell what an agent does.
 const DOING_PAUSE: Duration = Duration::from_secs(1);
@@ -32,10 +31,10 @@ impl Engine<'_> {
 
     fn sign(&mut self, step: usize, sign: Sign) {
         match sign {
-            Sign::Started(group) => {
+            Sign::Started(group, born) => {
                 let told = Told {
                     group: Some(group),
-                    born: orphans::born(group),
+                    born,
                     ..self.of(step)
                 };
                 self.tell(kind::AGENT_STARTED, told);

@@ -4,12 +4,15 @@
 use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish};
-use super::verify::{OutputVerdict, Violation, check_output, required_sections, verification};
+use super::verify::{
+    OutputVerdict, Violation, check_found, check_output, required_sections, verification,
+};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
+use crate::manifest::log;
 use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
@@ -79,13 +82,43 @@ pub fn complete_all(
     tasks: &[(TaskId, Option<u32>)],
     required: &mut Required,
 ) -> Result<Vec<Completion>> {
-    let mut checks = Vec::with_capacity(tasks.len());
-    for (id, epoch) in tasks {
-        checks.push((*id, Check::of(context, *id, *epoch, false, required)));
+    let checks = check_all(context, tasks, required);
+    complete_checked(context, checks)
+}
+
+/// What the completion of tasks is checked with.
+pub struct Checks(Vec<(TaskId, Result<Check>)>);
+
+impl Checks {
+    /// Says whether there is nothing to complete.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
+}
+
+/// Looks at everything on disk that completing tasks depends on: before the transaction, which holds up
+/// other writers.
+pub fn check_all(
+    context: &mut Context,
+    tasks: &[(TaskId, Option<u32>)],
+    required: &mut Required,
+) -> Checks {
+    let of = |(id, epoch): &(TaskId, Option<u32>)| {
+        (*id, Check::of(context, *id, *epoch, false, required))
+    };
+    let mut checks: Vec<_> = tasks.iter().map(of).collect();
+    look(
+        &context.workspace,
+        checks.iter_mut().flat_map(|(_, check)| check),
+    );
+    Checks(checks)
+}
+
+/// Completes tasks whose files have been looked at, as [`complete_all`] does.
+pub fn complete_checked(context: &mut Context, checks: Checks) -> Result<Vec<Completion>> {
     context.write(|transaction| {
-        let mut done = Vec::with_capacity(checks.len());
-        for (id, check) in checks {
+        let mut done = Vec::with_capacity(checks.0.len());
+        for (id, check) in checks.0 {
             let one = match check {
                 Ok(check) => check.complete(transaction, id),
                 Err(error) => Err(error.into()),
@@ -94,6 +127,26 @@ pub fn complete_all(
         }
         Ok(done)
     })
+}
+
+/// Looks at what agents left; the manifest is read once for all of them. What cannot be read is left to
+/// the completion to tell.
+fn look<'a>(workspace: &Workspace, checks: impl Iterator<Item = &'a mut Check>) {
+    let mut spawned: Vec<(&mut Check, SpawnRecord)> = checks
+        .filter_map(|check| check.spawn.take().map(|record| (check, record)))
+        .collect();
+    let ids = spawned
+        .iter()
+        .map(|(_, record)| record.manifest_id.as_str());
+    let found = workspace
+        .manifest()
+        .and_then(|path| log::find_all(&path, &ids.collect()));
+    let Ok(mut found) = found else { return };
+    for (check, record) in &mut spawned {
+        let found = found.remove(&record.manifest_id).unwrap_or_default();
+        let verdict = check_found(workspace, record, found, &check.required).ok();
+        check.left = verdict.map(|verdict| (record.clone(), verdict));
+    }
 }
 
 /// Says what a task lacks to be completed, and changes nothing.
@@ -120,6 +173,10 @@ struct Check {
     workspace: Workspace,
     required: Vec<String>,
     seen: Option<Seen>,
+    /// Its spawn, until what its agent left is looked at.
+    spawn: Option<SpawnRecord>,
+    /// What the agent of a spawn left.
+    left: Option<(SpawnRecord, OutputVerdict)>,
     here: String,
     caller: Caller,
     force: bool,
@@ -146,17 +203,19 @@ impl Check {
         known: &mut Required,
     ) -> Result<Check> {
         let caller = Caller::of(context, id, epoch);
-        let (task, gates, spawned) = context.read(|transaction| {
-            let spawned = transaction.latest_spawn(id)?.is_some();
-            Ok((require(transaction, id)?, transaction.gates(id)?, spawned))
+        let (task, gates, spawn) = context.read(|transaction| {
+            let spawn = transaction.latest_spawn(id)?;
+            Ok((require(transaction, id)?, transaction.gates(id)?, spawn))
         })?;
-        let required = match (spawned, &known) {
-            (false, _) => Vec::new(),
-            (true, Some(known)) => known.clone(),
-            (true, None) => known.insert(required_sections(context)?).clone(),
+        let required = match (&spawn, &known) {
+            (None, _) => Vec::new(),
+            (Some(_), Some(known)) => known.clone(),
+            (Some(_), None) => known.insert(required_sections(context)?).clone(),
         };
         Ok(Check {
             required,
+            spawn,
+            left: None,
             seen: gates::seen(&context.workspace, &task, &gates)?,
             workspace: context.workspace.clone(),
             here: directory(context),
@@ -210,7 +269,10 @@ impl Check {
                 entry: None,
             });
         };
-        let verdict = check_output(&self.workspace, &record, &self.required)?;
+        let verdict = match &self.left {
+            Some((known, verdict)) if *known == record => verdict.clone(),
+            _ => check_output(&self.workspace, &record, &self.required)?,
+        };
         let refusal = refusal(&verdict);
         let mut violations = verdict.verdict.violations.clone();
         if let Some(error) = refusal.as_ref().filter(|_| violations.is_empty()) {

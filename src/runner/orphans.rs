@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -26,7 +27,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Says when a process began: which start of the system, and how long after it.
 pub fn born(process: u32) -> Option<String> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    let boot = BOOT.get_or_init(boot).as_deref()?;
     let began = stat::read(process)?.began;
     Some(format!("{}/{began}", boot.trim()))
 }

@@ -270,7 +270,7 @@ fn an_agent_is_ended_when_its_caller_wants_it() {
     let stage = Stage::new();
     let stop = AtomicBool::new(false);
     let mut started = |sign| {
-        assert!(matches!(sign, Sign::Started(_)));
+        assert!(matches!(sign, Sign::Started(..)));
         stop.store(true, Ordering::Relaxed);
     };
     let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();

@@ -18,11 +18,15 @@ const PULSE: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(500);
 
 impl Engine<'_> {
-    /// Waits until something happens or something is due.
-    pub(super) fn wait(&mut self) -> Result<()> {
+    /// Takes in what has happened. Who is idle waits until something happens or something is due.
+    pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
         let now = self.begun.elapsed();
         let due = self.machine.wakes().map(|at| at.saturating_sub(now));
-        for (step, attempt, heard) in self.crew.hear(due.unwrap_or(PULSE).min(PULSE)) {
+        let patience = match is_idle {
+            true => due.unwrap_or(PULSE).min(PULSE),
+            false => Duration::ZERO,
+        };
+        for (step, attempt, heard) in self.crew.hear(patience) {
             self.hear(step, attempt, heard);
         }
         self.listener.show(&self.board);

@@ -18,6 +18,7 @@ use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
+use crate::runner::orphans;
 use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::program;
 use crate::runner::signals::Guard;
@@ -53,7 +54,7 @@ pub fn drive(
     let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
     let begun = Instant::now();
     let mut child = process::spawn(&mut command)?;
-    tell(Sign::Started(child.id()));
+    tell(Sign::Started(child.id(), orphans::born(child.id())));
     let pipes = Pipes::of(&mut child, &job.prompt, raw);
     let mut attempt = Attempt {
         pipes,

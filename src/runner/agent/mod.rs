@@ -90,8 +90,8 @@ pub struct Invocation {
 /// What an agent says while it works.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sign {
-    /// It runs, in the process group of this number.
-    Started(u32),
+    /// It runs, in the process group of this number, which began then.
+    Started(u32, Option<String>),
     /// It is in a conversation that can be gone on with under this name.
     Conversation(String),
     /// It does something, in a few words, such as `Write src/lib.rs`.

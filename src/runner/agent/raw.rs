@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -25,8 +25,13 @@ impl Raw {
         let mut path = OsString::from(attempt);
         path.push(extension);
         let path = PathBuf::from(path);
-        let folder = path.parent().unwrap_or(&path);
-        let file = fs::create_dir_all(folder).and_then(|()| create_anew(&path));
+        let file = match create_anew(&path) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                let folder = path.parent().unwrap_or(&path);
+                fs::create_dir_all(folder).and_then(|()| create_anew(&path))
+            }
+            file => file,
+        };
         let file = file.map_err(|cause| unwritable(&path, cause))?;
         Ok(Raw {
             path,

@@ -22,6 +22,7 @@ mod shape;
 mod spawns;
 mod suggestions;
 mod tasks;
+mod together;
 mod verifications;
 mod words;
 
@@ -30,7 +31,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -40,21 +40,20 @@ pub use agency::SqliteAgency;
 use faults::Faults;
 pub use health::HeldClaim;
 use nodes::Unwritten;
-use open::{Open, PATIENCE, turn};
+use open::{NOTHING, Open, PART, WHOLE, turn};
 pub use opening::log_of;
+use together::Together;
 
-/// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
-/// that opens the store alone reads the whole log once, so it is kept short.
-const LOG_BYTES: u64 = 64 * 4_120;
-
-/// How much of the database a writer holds in memory, in KiB. What a long transaction changes again
-/// and again is then seldom written out in between; a short one never needs so much.
-const CACHE_KIB: u32 = 24 * 1024;
+/// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes
+/// again and again is then seldom written out in between; a short one never needs so much.
+const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// What transactions are parts of at this moment.
+    together: Option<Together>,
 }
 
 impl SqliteStore {
@@ -64,8 +63,14 @@ impl SqliteStore {
         stamp: Option<&Stamp>,
         turn: Option<File>,
     ) -> Result<Box<dyn Transaction + '_>> {
+        let (how, ends) = match (&self.together, stamp) {
+            (Some(_), Some(_)) => ("SAVEPOINT part", PART),
+            (Some(_), None) => ("", NOTHING),
+            (None, _) => (how, WHOLE),
+        };
         Ok(Box::new(SqliteTransaction {
-            open: Open::begin(&self.connection, &self.path, how, turn)?,
+            open: Open::begin(&self.connection, &self.path, how, ends, turn)?,
+            is_part: self.together.is_some(),
             stamp: stamp.cloned(),
             operation: None,
             unwritten: RefCell::default(),
@@ -80,9 +85,11 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = turn(self.path.parent(), &self.path)?;
-        let begin = format!("PRAGMA cache_size = -{CACHE_KIB}; BEGIN IMMEDIATE");
-        self.begin(&begin, Some(stamp), turn)
+        let turn = match self.together {
+            Some(_) => None,
+            None => turn(self.path.parent(), &self.path)?,
+        };
+        self.begin(BEGIN, Some(stamp), turn)
     }
 
     fn version(&self) -> Result<u64> {
@@ -98,6 +105,7 @@ impl Store for SqliteStore {
 /// An open transaction on tasks, with what it still has to write.
 struct SqliteTransaction<'a> {
     open: Open<'a>,
+    is_part: bool,
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
@@ -120,24 +128,10 @@ impl Transaction for SqliteTransaction<'_> {
         self.settle()?;
         self.read_words()?;
         self.open.commit()?;
-        self.shorten_log();
-        Ok(())
-    }
-}
-
-impl SqliteTransaction<'_> {
-    /// Empties a log that has grown long, unless somebody else is at work. What was committed is
-    /// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
-    /// do: how far it came is forgotten when the last process leaves, and the log would only grow.
-    fn shorten_log(&self) {
-        let mut log = self.path.as_os_str().to_os_string();
-        log.push("-wal");
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > LOG_BYTES) {
-            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-            let _ = self.connection.busy_timeout(Duration::ZERO);
-            let _ = self.connection.query_row(checkpoint, (), |_| Ok(()));
-            let _ = self.connection.busy_timeout(PATIENCE);
+        if !self.is_part {
+            together::shorten_log(self.connection, self.path, together::LOG_BYTES);
         }
+        Ok(())
     }
 }
 

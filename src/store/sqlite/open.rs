@@ -13,11 +13,22 @@ use crate::file::lock_in_turn;
 /// How long a writer waits for another one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How a transaction ends: what makes it count, and what undoes it.
+pub(super) struct Ends(&'static str, &'static str);
+
+/// The ends of a transaction of its own.
+pub(super) const WHOLE: Ends = Ends("COMMIT", "ROLLBACK");
+/// The ends of a part of a larger one, which `SAVEPOINT part` begins.
+pub(super) const PART: Ends = Ends("RELEASE part", "ROLLBACK TO part; RELEASE part");
+/// The ends of what only reads in a larger one.
+pub(super) const NOTHING: Ends = Ends("", "");
+
 /// An open transaction; dropped without commit, it is rolled back.
 pub(super) struct Open<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
     is_open: bool,
+    ends: Ends,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
 }
@@ -28,6 +39,7 @@ impl<'a> Open<'a> {
         connection: &'a Connection,
         path: &'a Path,
         how: &str,
+        ends: Ends,
         turn: Option<File>,
     ) -> Result<Open<'a>> {
         connection.execute_batch(how).at(path)?;
@@ -35,13 +47,14 @@ impl<'a> Open<'a> {
             connection,
             path,
             is_open: true,
+            ends,
             _turn: turn,
         })
     }
 
-    /// Makes the changes visible and durable.
+    /// Makes the changes visible and durable; those of a part, with what it is a part of.
     pub(super) fn commit(&mut self) -> Result<()> {
-        self.connection.execute_batch("COMMIT").at(self.path)?;
+        self.connection.execute_batch(self.ends.0).at(self.path)?;
         self.is_open = false;
         Ok(())
     }
@@ -99,7 +112,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // A failed rollback leaves nothing behind either: the connection ends with the process.
-            let _ = self.connection.execute_batch("ROLLBACK");
+            let _ = self.connection.execute_batch(self.ends.1);
         }
     }
 }

@@ -71,6 +71,7 @@ impl SqliteStore {
         SqliteStore::checked(SqliteStore {
             connection: connection.at(&path)?,
             path,
+            together: None,
         })
     }
 
@@ -133,6 +134,7 @@ impl SqliteStore {
         Ok(SqliteStore {
             connection,
             path: path.to_path_buf(),
+            together: None,
         })
     }
 

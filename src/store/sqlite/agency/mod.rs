@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::faults::Faults;
 use super::health;
-use super::open::{Open, PATIENCE, turn};
+use super::open::{Open, PATIENCE, WHOLE, turn};
 use super::shape;
 use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
@@ -146,7 +146,7 @@ impl SqliteAgency {
     }
 
     fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
-        let open = Open::begin(&self.connection, &self.path, how, turn)?;
+        let open = Open::begin(&self.connection, &self.path, how, WHOLE, turn)?;
         Ok(Box::new(SqliteAgencyTransaction { open }))
     }
 }
