@@ -2,11 +2,11 @@
 
 use super::engine::Engine;
 use super::machine::Fact;
-use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::claims;
 use crate::ops::runs::alive;
-use crate::ops::{claims, spawn};
+use crate::ops::spawn::{self, Stock};
 use crate::run::RunStatus;
 use crate::run::told::{Told, kind};
 use crate::store::agency::Agency;
@@ -80,25 +80,26 @@ impl Engine<'_> {
         Ok(status == Some(crate::task::Status::Done))
     }
 
+    /// Takes what prompts are prepared with; at first it is read.
+    pub(super) fn stocked(&mut self) -> Result<Stock> {
+        match self.stock.take() {
+            Some(stock) => Ok(stock),
+            None => Stock::load(&self.context),
+        }
+    }
+
     fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
         }
-        let options = spawn::Options::default();
         let mut prompts = Vec::with_capacity(ids.len());
-        let catalogue = match self.catalogue.take() {
-            Some(catalogue) => catalogue,
-            None => {
-                let surroundings = &self.context.surroundings;
-                Catalogue::load(&surroundings.places(Some(&self.context.workspace)))?
-            }
-        };
+        let mut stock = self.stocked()?;
         let mut take = |spawned| {
             prompts.push(spawned);
             true
         };
-        let batch = spawn::spawn_by(&mut self.context, &catalogue, ids, &options, &mut take)?;
-        self.catalogue = Some(catalogue);
+        let batch = spawn::spawn_from(&mut self.context, &mut stock, ids, &mut take)?;
+        self.stock = Some(stock);
         for spawned in prompts {
             let step = self.places[&spawned.task_id];
             self.instruct(step, spawned)?;

@@ -18,13 +18,12 @@ use super::selection::Team;
 use super::staff::Worker;
 use super::trees::{Tree, Trees};
 use super::{Ambience, Listener, selection};
-use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::complete::{Checks, Required};
 use crate::ops::runs::alive::Alive;
 use crate::ops::runs::journal::Journal;
-use crate::ops::spawn::Spawned;
+use crate::ops::spawn::{Spawned, Stock};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::board::Board;
 use crate::run::told::{Planned, Told, kind};
@@ -80,7 +79,7 @@ pub(super) struct Engine<'a> {
     pub(super) slots: Vec<Slot>,
     pub(super) required: Required,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
-    pub(super) catalogue: Option<Catalogue>,
+    pub(super) stock: Option<Stock>,
     pub(super) facts: Vec<Fact>,
     told: Vec<(&'static str, Told)>,
     listener: &'a mut dyn Listener,
@@ -223,7 +222,7 @@ impl<'a> Engine<'a> {
             ambience: outset.ambience,
             run,
             required: None,
-            catalogue: None,
+            stock: None,
             facts: Vec::new(),
             told: Vec::new(),
             listener,
@@ -304,6 +303,8 @@ impl<'a> Engine<'a> {
         if handing.is_empty() {
             return Ok(Vec::new());
         }
+        // Files are read before, because nobody else writes meanwhile.
+        self.stock = Some(self.stocked()?);
         let checks = self.checks(&handing);
         self.context.store.begin_together()?;
         let handed = self.handed_on(&handing, checks);

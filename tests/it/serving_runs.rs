@@ -36,6 +36,19 @@ fn ended(workspace: &TestWorkspace, run: &str) -> Value {
     }
 }
 
+/// Waits until tasks are worked on, and returns how many.
+fn running(server: &Served) -> u64 {
+    let begun = Instant::now();
+    loop {
+        let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", &json!({}));
+        let running = graph["counts"]["running"].as_u64().unwrap();
+        if running > 0 || begun.elapsed() > PATIENCE {
+            return running;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_run_goes_on_when_its_server_is_killed() {
     let workspace = waiting();
@@ -49,8 +62,7 @@ fn a_run_goes_on_when_its_server_is_killed() {
         (&shown["run"]["status"], &shown["options"]["jobs"]),
         (&json!("running"), &json!(2))
     );
-    let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", &json!({}));
-    assert_eq!(graph["counts"]["running"], 1);
+    assert_eq!(running(&server), 1);
     server.process.kill().unwrap();
     server.process.wait().unwrap();
     workspace.write("go", "");

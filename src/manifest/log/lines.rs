@@ -1,7 +1,7 @@
 //! The lines of a file, one after the other. Memory is bounded by the longest entry.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
 
 use super::no_file;
@@ -20,6 +20,27 @@ pub(super) fn each_line(path: &Path, visit: impl FnMut(usize, Option<&[u8]>)) ->
     };
     let input = BufReader::with_capacity(CHUNK, file);
     visit_lines(input, visit).map_err(|cause| unreadable(path, cause))
+}
+
+/// Visits each line of a file from a place on, which a line begins at. Returns where the last one that
+/// has an end ends; where that cannot be told, the beginning.
+pub(super) fn each_line_from(
+    mut file: File,
+    from: u64,
+    mut visit: impl FnMut(usize, Option<&[u8]>),
+) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut input = BufReader::with_capacity(CHUNK, file);
+    let (mut end, mut last) = (Some(from), 0);
+    visit_lines(&mut input, |number, bytes| {
+        last = bytes.map_or(0, |bytes| bytes.len() as u64 + 1);
+        end = end.filter(|_| bytes.is_some()).map(|end| end + last);
+        visit(number, bytes);
+    })?;
+    let read = input.stream_position()?;
+    // Only the last line can have no end.
+    let end = end.map(|end| if end > read { end - last } else { end });
+    Ok(end.unwrap_or(0))
 }
 
 /// Visits each line of an input as [`each_line`] does.

@@ -1,21 +1,26 @@
 //! The names of one date that the manifest holds, read in one go however many prompts are placed.
 
 use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use memchr::memmem;
 
-use super::each_line;
+use super::lines::{each_line_from, open};
 use super::search::may_be_escaped;
 use crate::error::Result;
+use crate::file::unreadable;
 use crate::manifest::line::{self, Item};
 use crate::manifest::{glance, rules};
 
 /// Names that a new entry of one date must not meet, also those of faulty lines.
 #[derive(Debug, Default)]
 pub struct Taken {
+    date: String,
     ids: HashSet<String>,
     files: HashSet<String>,
+    /// The file that was read, by the numbers of its device and its node, and how far.
+    read: ((u64, u64), u64),
 }
 
 impl Taken {
@@ -28,6 +33,62 @@ impl Taken {
     /// make no difference.
     pub fn has_file(&self, name: &str) -> bool {
         self.files.contains(&name.to_lowercase())
+    }
+
+    /// Takes the names in what was appended since this was last asked. A file that was put in the place
+    /// of the other, or cut, is read from its beginning.
+    pub fn read_on(&mut self, path: &Path) -> Result<()> {
+        let Some(file) = open(path)? else {
+            *self = Taken::none(&self.date);
+            return Ok(());
+        };
+        let there = file.metadata().map_err(|cause| unreadable(path, cause))?;
+        let which = (there.dev(), there.ino());
+        if self.read.0 != which || there.len() < self.read.1 {
+            *self = Taken::none(&self.date);
+        }
+        let (mark, start) = (format!("-{}", self.date), format!("{}_", self.date));
+        let mark = memmem::Finder::new(mark.as_bytes());
+        let start = memmem::Finder::new(start.as_bytes());
+        let from = self.read.1;
+        let take = |number: usize, bytes: Option<&[u8]>| self.take(number, bytes, &mark, &start);
+        let read = each_line_from(file, from, take);
+        self.read = (which, read.map_err(|cause| unreadable(path, cause))?);
+        Ok(())
+    }
+
+    fn none(date: &str) -> Taken {
+        Taken {
+            date: date.to_string(),
+            ..Taken::default()
+        }
+    }
+
+    fn take(
+        &mut self,
+        number: usize,
+        bytes: Option<&[u8]>,
+        mark: &memmem::Finder<'_>,
+        start: &memmem::Finder<'_>,
+    ) {
+        let Some(bytes) = bytes else { return };
+        self.take_files(bytes, start);
+        let is_escaped = may_be_escaped(bytes);
+        if let Some(id) = glance::plain_id(bytes).filter(|_| !is_escaped) {
+            return self.take_id(id, mark);
+        }
+        line::items(number, bytes, &mut |item| match item {
+            Item::Entry(fields) => {
+                fields
+                    .id()
+                    .into_iter()
+                    .for_each(|id| self.take_id(id, mark));
+                let file = fields.slot("file").text();
+                let file = file.and_then(|file| file.rsplit('/').next());
+                file.into_iter().for_each(|name| self.take_file(name));
+            }
+            Item::Faulty(faulty) => faulty.id.iter().for_each(|id| self.take_id(id, mark)),
+        });
     }
 
     fn take_id(&mut self, id: &str, mark: &memmem::Finder<'_>) {
@@ -58,31 +119,7 @@ impl Taken {
 
 /// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`.
 pub fn taken(path: &Path, date: &str) -> Result<Taken> {
-    let (mark, start) = (format!("-{date}"), format!("{date}_"));
-    let mark = memmem::Finder::new(mark.as_bytes());
-    let start = memmem::Finder::new(start.as_bytes());
-    let mut taken = Taken::default();
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes else { return };
-        taken.take_files(bytes, &start);
-        let is_escaped = may_be_escaped(bytes);
-        if let Some(id) = glance::plain_id(bytes).filter(|_| !is_escaped) {
-            return taken.take_id(id, &mark);
-        }
-        line::items(number, bytes, &mut |item| match item {
-            Item::Entry(fields) => {
-                fields
-                    .id()
-                    .into_iter()
-                    .for_each(|id| taken.take_id(id, &mark));
-                let file = fields.slot("file").text();
-                let file = file.and_then(|file| file.rsplit('/').next());
-                file.into_iter().for_each(|name| taken.take_file(name));
-            }
-            Item::Faulty(faulty) => {
-                faulty.id.iter().for_each(|id| taken.take_id(id, &mark));
-            }
-        });
-    })?;
+    let mut taken = Taken::none(date);
+    taken.read_on(path)?;
     Ok(taken)
 }

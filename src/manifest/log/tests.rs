@@ -185,6 +185,49 @@ fn the_names_of_a_date_are_found_wherever_they_stand() {
 }
 
 #[test]
+fn names_are_read_on_from_where_they_were_read() {
+    let named = |id: &str| line("made", &[1]).replace("\"made\"", &format!("\"{id}-2026-01-26\""));
+    let has = |taken: &Taken, ids: &[&str]| {
+        let all = ["a", "b", "c", "d"].map(|id| (id, taken.has_id(&format!("{id}-2026-01-26"))));
+        let there: Vec<&str> = all
+            .iter()
+            .filter(|(_, has)| *has)
+            .map(|(id, _)| *id)
+            .collect();
+        assert_eq!(there, ids);
+    };
+    let (a, b, c) = (named("a"), named("b"), named("c"));
+    let log = log(&a);
+    let mut taken = taken(&log.path, "2026-01-26").unwrap();
+    has(&taken, &["a"]);
+    let (half, rest) = c.split_at(8);
+    let grown = [
+        (a.clone() + &b + half, vec!["a", "b"]),
+        (a.clone() + &b + half + rest, vec!["a", "b", "c"]),
+        (
+            a.clone() + &b + &c + named("d").trim_end(),
+            vec!["a", "b", "c", "d"],
+        ),
+    ];
+    for (text, ids) in grown {
+        fs::write(&log.path, text).unwrap();
+        taken.read_on(&log.path).unwrap();
+        has(&taken, &ids);
+    }
+    fs::write(&log.path, &b).unwrap();
+    taken.read_on(&log.path).unwrap();
+    has(&taken, &["b"]);
+    let new = log.path.with_extension("new");
+    fs::write(&new, a.clone() + &c + &c).unwrap();
+    fs::rename(&new, &log.path).unwrap();
+    taken.read_on(&log.path).unwrap();
+    has(&taken, &["a", "c"]);
+    fs::remove_file(&log.path).unwrap();
+    taken.read_on(&log.path).unwrap();
+    has(&taken, &[]);
+}
+
+#[test]
 fn a_missing_and_a_faulty_entry_are_told_apart() {
     let good = line("good", &[1]);
     let short = line("short", &[1]).replace(",\"3\"", "");

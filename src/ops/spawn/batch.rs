@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
-use super::{Options, Preparation, Spawned, keep};
-use crate::catalogue::Catalogue;
+use super::{Options, Preparation, Spawned, Stock, keep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
@@ -149,24 +148,37 @@ pub fn spawn_batch(
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
     let catalogue = super::catalogue(context, options, &listed(ids))?;
-    spawn_by(context, &catalogue, ids, options, take)
-}
-
-/// Prepares prompts as [`spawn_batch`] does, by a catalogue that is read already.
-pub fn spawn_by(
-    context: &mut Context,
-    catalogue: &Catalogue,
-    ids: &[TaskId],
-    options: &Options,
-    take: &mut dyn FnMut(Spawned) -> bool,
-) -> Result<Batch> {
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
-    let mut preparation = Preparation::new(context, catalogue, options)?;
+    let mut preparation = Preparation::new(context, &catalogue, options)?;
+    spawn_by(context, &mut preparation, ids, take)
+}
+
+/// Prepares prompts as [`spawn_batch`] does, with what is read already.
+pub fn spawn_from(
+    context: &mut Context,
+    stock: &mut Stock,
+    ids: &[TaskId],
+    take: &mut dyn FnMut(Spawned) -> bool,
+) -> Result<Batch> {
+    let options = Options::default();
+    let mut preparation = Preparation::new(context, &stock.catalogue, &options)?;
+    preparation.names = stock.names.take();
+    let done = spawn_by(context, &mut preparation, ids, take);
+    stock.names = preparation.surveyed.map(|(names, _)| names);
+    done
+}
+
+fn spawn_by(
+    context: &mut Context,
+    preparation: &mut Preparation<'_>,
+    ids: &[TaskId],
+    take: &mut dyn FnMut(Spawned) -> bool,
+) -> Result<Batch> {
     let mut batch = Batch::default();
     for (number, chunk) in ids.chunks(CHUNK).enumerate() {
-        let done = prepare_chunk(context, &mut preparation, ids, chunk);
+        let done = prepare_chunk(context, preparation, ids, chunk);
         let (spawned, failed) = match done {
             Ok(done) => done,
             Err(error) if batch.total == 0 => return Err(error),

@@ -61,6 +61,15 @@ impl Names {
             placed: HashMap::new(),
         })
     }
+
+    /// Reads what was appended to the manifest since; of another date, all of it.
+    pub(super) fn read_on(mut self, workspace: &Workspace, date: &str) -> Result<Names> {
+        if self.date != date {
+            return Names::read(workspace, date);
+        }
+        self.in_manifest.read_on(&workspace.manifest()?)?;
+        Ok(self)
+    }
 }
 
 /// Chooses the output file and an id that the manifest does not have yet. A task keeps its id

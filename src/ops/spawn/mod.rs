@@ -20,7 +20,7 @@ use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::template::Bindings;
 use crate::workspace::Workspace;
-pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_by};
+pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_from};
 pub(in crate::ops) use gather::topics;
 use gather::{Names, Place};
 pub use receipt::Receipt;
@@ -117,6 +117,26 @@ struct Preparation<'a> {
     date: String,
     now: String,
     surveyed: Option<(Names, Latest)>,
+    /// The names as an earlier command of this process knew them.
+    names: Option<Names>,
+}
+
+/// What the prompts of one process are prepared with, as long as it lasts: skills and protocols are read
+/// once, of the manifest only what is new.
+pub struct Stock {
+    catalogue: Catalogue,
+    names: Option<Names>,
+}
+
+impl Stock {
+    /// Reads the skills and protocols.
+    pub fn load(context: &Context) -> Result<Stock> {
+        let places = context.surroundings.places(Some(&context.workspace));
+        Ok(Stock {
+            catalogue: Catalogue::load(&places)?,
+            names: None,
+        })
+    }
 }
 
 impl<'a> Preparation<'a> {
@@ -139,13 +159,17 @@ impl<'a> Preparation<'a> {
             date: options.date.clone().unwrap_or_else(|| clock.date()),
             now: clock.timestamp(),
             surveyed: None,
+            names: None,
         })
     }
 
     /// Reads from the manifest what the prompts of these tasks need to know.
     fn survey(&mut self, transaction: &dyn Transaction, tasks: &[TaskId]) -> Result<()> {
         if self.surveyed.is_none() {
-            let names = Names::read(&self.workspace, &self.date)?;
+            let names = match self.names.take() {
+                Some(names) => names.read_on(&self.workspace, &self.date)?,
+                None => Names::read(&self.workspace, &self.date)?,
+            };
             let findings = gather::findings(transaction, &self.workspace, tasks)?;
             self.surveyed = Some((names, findings));
         }

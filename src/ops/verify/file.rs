@@ -16,6 +16,8 @@ use crate::workspace::Workspace;
 
 /// Largest output file that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
+/// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
+const TICK_MS: i64 = 10;
 
 /// Checks the output file and returns its digest when it can be read.
 pub(super) fn check_file(
@@ -101,10 +103,28 @@ fn is_filled_in(text: &str) -> bool {
     !text.is_empty() && inner.is_none_or(|inner| inner.contains(['<', '>', '=', ':']))
 }
 
-/// Compares in whole milliseconds, which is how a spawn is recorded.
+/// Compares in whole milliseconds, which is how a spawn is recorded. A file written right after it may
+/// bear an earlier time: the system takes it from a clock that stands still for up to a tick.
 fn is_older(modified: Option<SystemTime>, spawned_at: &str) -> bool {
     let (Some(modified), Ok(spawned)) = (modified, DateTime::parse_from_rfc3339(spawned_at)) else {
         return false;
     };
-    DateTime::<chrono::Utc>::from(modified).timestamp_millis() < spawned.timestamp_millis()
+    let written = DateTime::<chrono::Utc>::from(modified).timestamp_millis();
+    written + TICK_MS < spawned.timestamp_millis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_file_lags_a_tick_at_most() {
+        let spawned = "2026-01-26T09:00:00.010Z";
+        for (at, older) in [("00.011", false), ("00.000", false), ("59.999", true)] {
+            let minute = if older { "08:59" } else { "09:00" };
+            let at = format!("2026-01-26T{minute}:{at}Z");
+            let at = DateTime::parse_from_rfc3339(&at).unwrap();
+            assert_eq!(is_older(Some(at.into()), spawned), older, "{at}");
+        }
+    }
 }

@@ -40,7 +40,7 @@ pub use agency::SqliteAgency;
 use faults::Faults;
 pub use health::HeldClaim;
 use nodes::Unwritten;
-use open::{Open, PART, WHOLE, turn};
+use open::{NOTHING, Open, PART, WHOLE, turn};
 pub use opening::log_of;
 use together::Together;
 
@@ -63,9 +63,10 @@ impl SqliteStore {
         stamp: Option<&Stamp>,
         turn: Option<File>,
     ) -> Result<Box<dyn Transaction + '_>> {
-        let (how, ends) = match self.together {
-            Some(_) => ("SAVEPOINT part", PART),
-            None => (how, WHOLE),
+        let (how, ends) = match (&self.together, stamp) {
+            (Some(_), Some(_)) => ("SAVEPOINT part", PART),
+            (Some(_), None) => ("", NOTHING),
+            (None, _) => (how, WHOLE),
         };
         Ok(Box::new(SqliteTransaction {
             open: Open::begin(&self.connection, &self.path, how, ends, turn)?,

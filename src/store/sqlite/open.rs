@@ -21,6 +21,8 @@ pub(super) struct Ends(&'static str, &'static str);
 pub(super) const WHOLE: Ends = Ends("COMMIT", "ROLLBACK");
 /// The ends of a part of a larger one, which `SAVEPOINT part` begins.
 pub(super) const PART: Ends = Ends("RELEASE part", "ROLLBACK TO part; RELEASE part");
+/// The ends of what only reads in a larger one.
+pub(super) const NOTHING: Ends = Ends("", "");
 
 /// An open transaction; dropped without commit, it is rolled back.
 pub(super) struct Open<'a> {

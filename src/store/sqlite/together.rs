@@ -29,7 +29,9 @@ impl SqliteStore {
     /// undone alone. Nobody else writes meanwhile, so nothing may be waited for.
     pub fn begin_together(&mut self) -> Result<()> {
         let turn = turn(self.path.parent(), &self.path)?;
-        self.connection.execute_batch(BEGIN).at(&self.path)?;
+        // What a part would need to be undone is not worth a file.
+        let begin = format!("PRAGMA temp_store = MEMORY; {BEGIN}");
+        self.connection.execute_batch(&begin).at(&self.path)?;
         self.together = Some(Together { _turn: turn });
         Ok(())
     }
