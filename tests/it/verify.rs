@@ -159,6 +159,14 @@ fn without_a_good_output_file_the_exit_is_63() {
             "the section Summary is empty",
         ),
         (
+            "# Paint\n\n## Summary\n\u{200b}\n---\n",
+            "the section Summary is empty",
+        ),
+        (
+            "# Paint\n````\n```\n## Summary\nx\n```\n````\n",
+            "has no section `## Summary`",
+        ),
+        (
             "# <title>\n\n## Summary\n\nRed.\n",
             "has the title `<title>`",
         ),
@@ -179,6 +187,8 @@ fn without_a_good_output_file_the_exit_is_63() {
         "# Paint\n## SUMMARY\nRed.",
         "\u{feff}# Paint\r\n\r\n## Summary\r\n\r\nRed.\r\n",
         "# P\n## Summary\n### A\nx\n",
+        "# P\n```cargo test``` passes\n## Summary\nx\n",
+        "# P\n```\n```sh\n```\n## Summary\nx\n",
     ] {
         workspace.write(OUTPUT, good);
         check(&workspace, 0, "");
