@@ -210,7 +210,7 @@ impl Check {
                 entry: None,
             });
         };
-        let verdict = check_output(&self.workspace, &record, &self.required)?;
+        let verdict = check_output(&self.workspace, transaction, &record, &self.required)?;
         let refusal = refusal(&verdict);
         let mut violations = verdict.verdict.violations.clone();
         if let Some(error) = refusal.as_ref().filter(|_| violations.is_empty()) {

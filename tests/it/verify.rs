@@ -118,6 +118,10 @@ fn without_a_valid_entry_the_exit_is_62() {
             entry_with(json!({"linked_tasks": []})),
             "is not linked to T1",
         ),
+        (
+            entry_with(json!({"needs_followup": ["T98"], "linked_tasks": ["T1", "T99"]})),
+            "names tasks that do not exist: T98, T99",
+        ),
     ] {
         workspace.write(MANIFEST, &manifest);
         check(&workspace, 62, message);

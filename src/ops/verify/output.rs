@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::file::check_file;
+use super::manifest::unknown_tasks;
 use super::{Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
@@ -50,7 +51,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
-            Some(record) => check_output(&workspace, record, &required)?,
+            Some(record) => check_output(&workspace, transaction, record, &required)?,
             None => check_unspawned(&workspace, transaction, task, &required)?,
         };
         Ok((verdict, record))
@@ -68,7 +69,7 @@ pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     context.read(|transaction| {
         require(transaction, task)?;
         match transaction.latest_spawn(task)? {
-            Some(record) => check_output(&workspace, &record, &required),
+            Some(record) => check_output(&workspace, transaction, &record, &required),
             None => check_unspawned(&workspace, transaction, task, &required),
         }
     })
@@ -111,9 +112,13 @@ fn remember(
     });
     match kept {
         // A verdict does not depend on being counted.
-        Err(error) if error.code == Code::StoreReadOnly && (is_known || !passed) => Ok(()),
+        Err(error) if has_no_room(&error) && (is_known || !passed) => Ok(()),
         kept => kept,
     }
+}
+
+fn has_no_room(error: &Error) -> bool {
+    matches!(error.code, Code::StoreReadOnly | Code::DiskFull)
 }
 
 /// Tells what a check of a spawned task found, for the record. The agent is who holds the task, else
@@ -144,14 +149,23 @@ pub(in crate::ops) fn verification(
     })
 }
 
-/// Checks entry and file of a spawn.
+/// Checks entry and file of a spawn, also whether the tasks that the entry names exist.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
+    transaction: &dyn Transaction,
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
     let found = log::find(&workspace.manifest()?, &record.manifest_id)?;
-    check_found(workspace, record, found, required)
+    let unknown = match &found.entry {
+        Some((_, entry)) => unknown_tasks(transaction, entry)?,
+        None => None,
+    };
+    let mut checked = check_found(workspace, record, found, required)?;
+    let told = unknown.map(|it| violation(Code::EntryMissing, "OUT-002", it));
+    let found = told.into_iter().chain(checked.verdict.violations);
+    checked.verdict = Verdict::of(found.collect());
+    Ok(checked)
 }
 
 /// Checks the file of a spawn and what the manifest holds under the id of its entry.
