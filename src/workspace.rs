@@ -13,8 +13,11 @@ pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
 /// The manifest, relative to the root.
 pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
-/// Keeps the database, which is no text, out of version control.
-const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n";
+/// What stands above the folders of a workspace, made with them and not worth telling.
+const ABOVE: [&str; 2] = ["", "claudedocs"];
+
+/// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
+const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n";
 
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,10 @@ impl Workspace {
             root: root.to_path_buf(),
         };
         match workspace.create_parts(&mut made) {
-            Ok(()) => Ok((workspace, made)),
+            Ok(()) => {
+                made.retain(|part| !ABOVE.contains(&part.as_str()));
+                Ok((workspace, made))
+            }
             Err(error) => {
                 workspace.take_back(&made);
                 Err(error)
@@ -78,9 +84,9 @@ impl Workspace {
     /// Makes what is missing and notes each part as soon as it is there.
     fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
         let root = &self.root;
-        for folder in [".cleo", OUTPUT_DIR] {
+        for folder in ABOVE.into_iter().chain([".cleo", OUTPUT_DIR]) {
             if !root.join(folder).is_dir() {
-                let path = match root.exists() {
+                let path = match root.is_dir() {
                     true => self.confine(folder)?,
                     false => root.join(folder),
                 };
@@ -91,8 +97,8 @@ impl Workspace {
         let ignore = root.join(".cleo/.gitignore");
         // A link that leads nowhere would be written through.
         if ignore.symlink_metadata().is_err() {
-            fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
             made.push(".cleo/.gitignore".to_string());
+            fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
         }
         if self.create_database()? {
             made.push(".cleo/cleo.db".to_string());

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::dispatch::Matrix;
 use crate::dispatch::matrix::{Listed, Manifest};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, is_file_name};
@@ -237,7 +237,10 @@ fn folder_name(file: &Path) -> String {
 fn read_text(file: &Path) -> Result<String> {
     String::from_utf8(read(file, FILE_MAX)?).map_err(|cause| {
         let message = format!("{} is no UTF-8 text", file.display());
-        Error::new(Code::CatalogueInvalid, message).because(cause)
+        let fix = format!("file {}", quote(&file.to_string_lossy()));
+        Error::new(Code::CatalogueInvalid, message)
+            .fix(fix)
+            .because(cause)
     })
 }
 

@@ -5,7 +5,8 @@ use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish};
 use super::verify::{
-    OutputVerdict, Violation, check_found, check_output, required_sections, verification,
+    OutputVerdict, Violation, check_found, check_named, check_output, required_sections,
+    verification,
 };
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
@@ -270,8 +271,10 @@ impl Check {
             });
         };
         let verdict = match &self.left {
-            Some((known, verdict)) if *known == record => verdict.clone(),
-            _ => check_output(&self.workspace, &record, &self.required)?,
+            Some((known, verdict)) if *known == record => {
+                check_named(transaction, verdict.clone())?
+            }
+            _ => check_output(&self.workspace, transaction, &record, &self.required)?,
         };
         let refusal = refusal(&verdict);
         let mut violations = verdict.verdict.violations.clone();

@@ -47,7 +47,9 @@ pub fn stop(
         return Ok(None);
     };
     let required = required_sections(&context)?;
-    let found = check_output(&context.workspace, &record, &required)?;
+    let workspace = context.workspace.clone();
+    let found =
+        context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
     if found.verdict.violations.is_empty() {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ mod prompt;
 pub use manifest::{ManifestVerdict, entry, manifest};
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, found, output};
-pub(super) use output::{check_found, check_output, required_sections, verification};
+pub(super) use output::{check_found, check_named, check_output, required_sections, verification};
 pub use prompt::prompt;
 
 use serde::Serialize;

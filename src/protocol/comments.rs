@@ -18,13 +18,20 @@ pub fn removed(text: &str) -> String {
     visible
 }
 
-/// Returns the mark of the fence that is open behind a line.
-pub(super) fn fence_after(open: Option<&'static str>, line: &str) -> Option<&'static str> {
-    let mark = ["```", "~~~"].into_iter().find(|m| line.starts_with(m));
-    match (open, mark) {
-        (None, mark) => mark,
-        (Some(open), Some(mark)) if open == mark => None,
-        (open, _) => open,
+/// An open fence: its mark, and how many of them begin it.
+pub(super) type Fence = (char, usize);
+
+/// Returns the fence that is open behind a line, as CommonMark has it: a line of as many marks and
+/// nothing else ends it, and code between backticks that ends on its line begins none.
+pub(super) fn fence_after(open: Option<Fence>, line: &str) -> Option<Fence> {
+    let mark = line.chars().next().filter(|first| "`~".contains(*first));
+    let Some(mark) = mark else { return open };
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    match open {
+        Some((own, least)) if own == mark && length >= least && rest.is_empty() => None,
+        None if length >= 3 && !(mark == '`' && rest.contains('`')) => Some((mark, length)),
+        open => open,
     }
 }
 
@@ -68,6 +75,8 @@ mod tests {
             ("<!-- open\nto the end", "\n"),
             ("```\n<!-- a\n```\nb", "```\n<!-- a\n```\nb"),
             ("`<!--` a `-->`", "`<!--` a `-->`"),
+            ("````\n```\n<!-- a\n````\nb", "````\n```\n<!-- a\n````\nb"),
+            ("```a``` <!-- b -->\n", "```a``` \n"),
             ("<!-- ``` -->\n# a", "\n# a"),
             ("<!--\n```\n-->\n# a", "\n\n\n# a"),
         ] {

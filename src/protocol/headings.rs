@@ -7,7 +7,7 @@ pub struct Section<'a> {
     pub level: usize,
     /// Its heading without marks.
     pub title: &'a str,
-    /// True when nothing stands between its heading and the next of its level or above.
+    /// True when no letter or digit stands between its heading and the next of its level or above.
     pub is_empty: bool,
     /// What stands below it up to the next heading of any level.
     pub body: &'a str,
@@ -35,7 +35,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
                 start = end;
             }
             None => {
-                if !line.is_empty() {
+                if line.contains(char::is_alphanumeric) {
                     fill(&mut found, |_| true);
                 }
                 if let Some(last) = found.last_mut() {
@@ -90,5 +90,23 @@ mod tests {
     fn fences_hide_headings() {
         let text = "```\n# no\n~~~\n```\n# yes\r\n~~~ sh\n## no\n";
         assert_eq!(titles(text), [(1, "yes", false)]);
+    }
+
+    #[test]
+    fn a_fence_ends_with_as_many_marks_alone_on_their_line() {
+        let nested = "# a\n````md\n```sh\n## no\n```\n````\n## b\n";
+        assert_eq!(titles(nested), [(1, "a", false), (2, "b", true)]);
+        let quoted = "# a\n```\n```sh\n## no\n```\n## b\n";
+        assert_eq!(titles(quoted), [(1, "a", false), (2, "b", true)]);
+        let inline = "# a\n```cargo test``` passes\n## b\n";
+        assert_eq!(titles(inline), [(1, "a", false), (2, "b", true)]);
+    }
+
+    #[test]
+    fn what_nobody_can_read_fills_no_section() {
+        for body in ["\u{200b}", "\0", "---", "...", "```\n```"] {
+            let text = format!("# a\n{body}\n");
+            assert_eq!(titles(&text), [(1, "a", true)], "{body:?}");
+        }
     }
 }

@@ -378,6 +378,17 @@ fn where_the_manifest_finds_no_room_an_entry_is_refused_and_leaves_no_torn_line(
     );
 }
 
+#[test]
+fn where_nothing_can_be_made_an_init_leaves_nothing_behind() {
+    let workspace = TestWorkspace::bare();
+    for blocks in [0, 8, 64] {
+        let refused = with_room(&workspace, blocks, "cleo --root new init");
+        assert_eq!(refused.exit, 3, "{blocks} blocks: {refused}");
+        assert!(!workspace.path("new").exists(), "{blocks} blocks");
+    }
+    workspace.ok("--root new init");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_full_disk_nothing_is_half_done_and_all_works_once_there_is_room() {
@@ -390,11 +401,13 @@ fn on_a_full_disk_nothing_is_half_done_and_all_works_once_there_is_room() {
         )
         .repeat(9),
     );
+    workspace.ok("spawn T2");
     let script = "mkdir disk && mount -t tmpfs -o size=2m none disk && cp -r .cleo disk && cd disk || exit 99
         cleo list --json > ../before.txt
         cat /dev/zero > filler 2>/dev/null
         cleo add --batch ../long.jsonl && exit 98
         cleo manifest append < ../entry.json && exit 97
+        cleo verify output T2 2> /dev/null; test $? = 62 || exit 96
         cleo list --json > ../full.txt
         rm filler
         cleo add --batch ../long.jsonl && cleo manifest append < ../entry.json && cleo manifest validate";

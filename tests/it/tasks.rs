@@ -14,7 +14,7 @@ fn init_makes_a_workspace_once() {
     let ignored = workspace.read(".cleo/.gitignore");
     assert_eq!(
         ignored,
-        "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n"
+        "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n"
     );
 }
 

@@ -118,6 +118,10 @@ fn without_a_valid_entry_the_exit_is_62() {
             entry_with(json!({"linked_tasks": []})),
             "is not linked to T1",
         ),
+        (
+            entry_with(json!({"needs_followup": ["T98"], "linked_tasks": ["T1", "T99"]})),
+            "names tasks that do not exist: T98, T99",
+        ),
     ] {
         workspace.write(MANIFEST, &manifest);
         check(&workspace, 62, message);
@@ -159,6 +163,14 @@ fn without_a_good_output_file_the_exit_is_63() {
             "the section Summary is empty",
         ),
         (
+            "# Paint\n\n## Summary\n\u{200b}\n---\n",
+            "the section Summary is empty",
+        ),
+        (
+            "# Paint\n````\n```\n## Summary\nx\n```\n````\n",
+            "has no section `## Summary`",
+        ),
+        (
             "# <title>\n\n## Summary\n\nRed.\n",
             "has the title `<title>`",
         ),
@@ -179,6 +191,8 @@ fn without_a_good_output_file_the_exit_is_63() {
         "# Paint\n## SUMMARY\nRed.",
         "\u{feff}# Paint\r\n\r\n## Summary\r\n\r\nRed.\r\n",
         "# P\n## Summary\n### A\nx\n",
+        "# P\n```cargo test``` passes\n## Summary\nx\n",
+        "# P\n```\n```sh\n```\n## Summary\nx\n",
     ] {
         workspace.write(OUTPUT, good);
         check(&workspace, 0, "");

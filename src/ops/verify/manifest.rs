@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use super::{Verdict, violation};
 use crate::error::{Code, Error, Result, quote};
-use crate::id::{self, TaskId};
+use crate::id;
 use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty};
 use crate::ops::{Context, manifest};
+use crate::store::Transaction;
 
 /// What a check of the manifest found.
 #[derive(Debug, Serialize)]
@@ -45,7 +46,11 @@ pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let Found { entry, faulty } = log::find(&path, id)?;
     let entry = entry.map(|(_, entry)| entry);
     let verdict = match (&entry, faulty.is_empty()) {
-        (Some(entry), _) => Verdict::of(unknown_tasks(context, entry)?),
+        (Some(entry), _) => {
+            let unknown = context.read(|transaction| unknown_tasks(transaction, entry))?;
+            let told = unknown.map(|it| violation(Code::EntryInvalid, "OUT-002", it));
+            Verdict::of(Vec::from_iter(told))
+        }
         (None, true) => {
             let message = format!("the manifest has no entry {id}");
             Verdict::of(vec![violation(Code::EntryMissing, "OUT-002", message)])
@@ -71,25 +76,15 @@ pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     })
 }
 
-fn unknown_tasks(context: &mut Context, entry: &Entry) -> Result<Vec<super::Violation>> {
-    let unknown = context.read(|tasks| {
-        let mut unknown: Vec<TaskId> = Vec::new();
-        for id in entry.tasks() {
-            if tasks.status(id)?.is_none() && !unknown.contains(&id) {
-                unknown.push(id);
-            }
-        }
-        Ok(unknown)
-    })?;
-    let message = format!(
-        "{} names tasks that do not exist: {}",
-        entry.id,
-        id::list(&unknown)
-    );
-    let told = violation(Code::EntryInvalid, "OUT-002", message);
-    Ok(if unknown.is_empty() {
-        Vec::new()
-    } else {
-        vec![told]
-    })
+/// Says that an entry names tasks that do not exist, when it does.
+pub(super) fn unknown_tasks(
+    transaction: &dyn Transaction,
+    entry: &Entry,
+) -> Result<Option<String>> {
+    let unknown = Vec::from_iter(transaction.missing(&entry.tasks().collect())?);
+    let named = || {
+        let list = id::list(&unknown);
+        format!("{} names tasks that do not exist: {list}", entry.id)
+    };
+    Ok((!unknown.is_empty()).then(named))
 }

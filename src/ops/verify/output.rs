@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::file::check_file;
+use super::manifest::unknown_tasks;
 use super::{Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
@@ -36,9 +37,9 @@ pub struct OutputVerdict {
     pub output_digest: Option<String>,
     /// When the prompt was prepared.
     pub spawned_at: Option<String>,
-    /// Kind of agent that the entry names.
+    /// The entry itself.
     #[serde(skip)]
-    pub agent: Option<String>,
+    pub entry: Option<Entry>,
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
@@ -50,7 +51,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
-            Some(record) => check_output(&workspace, record, &required)?,
+            Some(record) => check_output(&workspace, transaction, record, &required)?,
             None => check_unspawned(&workspace, transaction, task, &required)?,
         };
         Ok((verdict, record))
@@ -68,7 +69,7 @@ pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     context.read(|transaction| {
         require(transaction, task)?;
         match transaction.latest_spawn(task)? {
-            Some(record) => check_output(&workspace, &record, &required),
+            Some(record) => check_output(&workspace, transaction, &record, &required),
             None => check_unspawned(&workspace, transaction, task, &required),
         }
     })
@@ -111,9 +112,13 @@ fn remember(
     });
     match kept {
         // A verdict does not depend on being counted.
-        Err(error) if error.code == Code::StoreReadOnly && (is_known || !passed) => Ok(()),
+        Err(error) if has_no_room(&error) && (is_known || !passed) => Ok(()),
         kept => kept,
     }
+}
+
+fn has_no_room(error: &Error) -> bool {
+    matches!(error.code, Code::StoreReadOnly | Code::DiskFull)
 }
 
 /// Tells what a check of a spawned task found, for the record. The agent is who holds the task, else
@@ -127,7 +132,8 @@ pub(in crate::ops) fn verification(
 ) -> Result<Verification> {
     let claim = transaction.claim(record.task)?;
     let holder = claim.and_then(|claim| claim.holder);
-    let agent = holder.or_else(|| verdict.agent.clone());
+    let named = || verdict.entry.as_ref()?.agent_type.clone();
+    let agent = holder.or_else(named);
     let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
     let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
     broken.sort();
@@ -144,14 +150,33 @@ pub(in crate::ops) fn verification(
     })
 }
 
-/// Checks entry and file of a spawn.
+/// Checks entry and file of a spawn, also whether the tasks that the entry names exist.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
+    transaction: &dyn Transaction,
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
     let found = log::find(&workspace.manifest()?, &record.manifest_id)?;
-    check_found(workspace, record, found, required)
+    check_named(
+        transaction,
+        check_found(workspace, record, found, required)?,
+    )
+}
+
+/// Adds to a check what it takes a store to see: whether the tasks that the entry names exist.
+pub(in crate::ops) fn check_named(
+    transaction: &dyn Transaction,
+    mut checked: OutputVerdict,
+) -> Result<OutputVerdict> {
+    let Some(entry) = &checked.entry else {
+        return Ok(checked);
+    };
+    let unknown = unknown_tasks(transaction, entry)?;
+    let told = unknown.map(|it| violation(Code::EntryMissing, "OUT-002", it));
+    let found = told.into_iter().chain(checked.verdict.violations);
+    checked.verdict = Verdict::of(found.collect());
+    Ok(checked)
 }
 
 /// Checks the file of a spawn and what the manifest holds under the id of its entry.
@@ -170,8 +195,8 @@ pub(in crate::ops) fn check_found(
         verdict: Verdict::of(violations),
         manifest_id: Some(record.manifest_id.clone()),
         output_file: file,
-        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
-        entry_status: entry.map(|entry| entry.status),
+        entry_status: entry.as_ref().map(|entry| entry.status),
+        entry,
         output_digest: digest,
         spawned_at: Some(record.at.clone()),
     })
@@ -195,8 +220,8 @@ fn check_unspawned(
         verdict: Verdict::of(violations),
         manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
         output_file: file,
-        agent: entry.as_ref().and_then(|entry| entry.agent_type.clone()),
-        entry_status: entry.map(|entry| entry.status),
+        entry_status: entry.as_ref().map(|entry| entry.status),
+        entry,
         output_digest: digest,
         spawned_at: None,
     })
