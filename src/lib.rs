@@ -8,9 +8,11 @@ pub mod agent_files;
 pub mod catalogue;
 pub mod chat;
 pub mod claim;
+#[cfg(not(fuzzing))]
 mod cli;
 pub mod clock;
 pub mod config;
+#[cfg(not(fuzzing))]
 pub mod coordinator;
 pub mod dispatch;
 pub mod document;
@@ -20,11 +22,12 @@ pub mod exchange;
 pub mod file;
 pub mod gate;
 pub mod hook;
-#[cfg(feature = "server")]
+#[cfg(all(feature = "server", not(fuzzing)))]
 pub mod http;
 pub mod id;
 pub mod llm;
 pub mod manifest;
+#[cfg(not(fuzzing))]
 pub mod ops;
 pub mod phase;
 pub mod plan;
@@ -48,6 +51,7 @@ pub mod worker;
 pub mod workspace;
 pub mod yaml;
 
-#[cfg(feature = "server")]
+#[cfg(all(feature = "server", not(fuzzing)))]
 pub use cli::run_server;
+#[cfg(not(fuzzing))]
 pub use cli::{run, run_whole};

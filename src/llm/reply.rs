@@ -94,6 +94,16 @@ impl Delta {
 }
 
 impl Finish {
+    /// Says why an answer is not all that would have been said; none of a whole one.
+    pub fn lack(&self) -> Option<&'static str> {
+        match self {
+            Finish::Stop => None,
+            Finish::Length => Some("it was cut off at the most tokens that it may have"),
+            Finish::Refused => Some("the model would not answer"),
+            Finish::Other(_) => Some("the model ended it for a reason of its own"),
+        }
+    }
+
     /// Reads the word of a server; the formats use different ones.
     pub(super) fn read(word: &str) -> Finish {
         match word {

@@ -16,6 +16,9 @@ use crate::workspace::Workspace;
 /// What a worker is asked for that names no intent.
 const INTENT: &str = "message.answer";
 
+/// Says, among the details of an answer, why it is not all that would have been said.
+pub const INCOMPLETE: &str = "incomplete";
+
 /// What an agent is asked.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
@@ -40,7 +43,7 @@ pub struct Answer {
     pub text: String,
     /// What it comes from.
     pub by: AnsweredBy,
-    /// What a worker says of it.
+    /// What a worker says of it; of a model, [`INCOMPLETE`] when it is.
     pub details: Detail,
     /// The model that answered.
     pub model: Option<String>,
@@ -196,12 +199,13 @@ fn from_model(
         schema: None,
     };
     let reply = Client::open(model)?.ask(&request, seen)?;
+    let lack = reply.finish.lack();
     Ok(Answer {
         cost: model.cost(&reply.usage),
         usage: usage(&reply.usage),
         text: reply.text,
         by: AnsweredBy::Model,
-        details: Detail::new(),
+        details: Detail::from_iter(lack.map(|lack| (INCOMPLETE.to_string(), lack.into()))),
         model: Some(reply.model),
     })
 }

@@ -51,6 +51,31 @@ fn says(text: &str) -> Answer {
     Answer::Whole(200, "", body.to_string())
 }
 
+#[test]
+fn an_answer_that_was_cut_off_or_refused_says_so() {
+    for (reason, lack) in [
+        ("length", "cut off at the most tokens"),
+        ("content_filter", "would not answer"),
+        ("odd", "for a reason of its own"),
+    ] {
+        let body = json!({"model": "m-1", "choices": [{"message": {"content": "Half of"},
+            "finish_reason": reason}]});
+        let server = Server::start(&[Answer::Whole(200, "", body.to_string())]);
+        let workspace = with_model(&server);
+        let told = workspace.json(&["agents", "execute", "Solve 2x + 5 = 15"]);
+        let warning = told["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.contains(lack), "{reason}: {told}");
+        let said = told["result"]["messages"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap();
+        let kept = said["metadata"]["incomplete"].as_str().unwrap_or_default();
+        assert!(kept.contains(lack), "{reason}: {said}");
+        assert_eq!(said["content"], "Half of", "{reason}");
+    }
+}
+
 fn worker(text: &str) -> Answer {
     let body = json!({"request_id": "ID", "agent_name": "Summarizer", "status": "success",
         "output": {"result": text}, "error": null});

@@ -12,7 +12,7 @@ use crate::cli::route;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
-use crate::ops::answers::Answerers;
+use crate::ops::answers::{Answerers, INCOMPLETE};
 use crate::ops::executions::{Executor, Options, Request, Told, execute_many, failure};
 use crate::ops::runs::Shown;
 use crate::route::{FINALIZE, Query};
@@ -69,7 +69,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return watched(face, &mut executor, &request);
     }
     let shown = executor.execute(&request, &mut |_| {})?;
-    face.outcome(&shown, failure(&shown.run), &[], |screen| {
+    face.outcome(&shown, failure(&shown.run), &incomplete(&shown), |screen| {
         let agent = shown.run.agent.as_deref().unwrap_or(FINALIZE);
         head(
             screen,
@@ -99,12 +99,20 @@ fn watched(
     })?;
     let has_answer = live.ends_with(shown.run.output.as_deref().unwrap_or_default());
     drop(live);
-    face.outcome(&shown, failure(&shown.run), &[], |screen| {
+    face.outcome(&shown, failure(&shown.run), &incomplete(&shown), |screen| {
         if !has_answer {
             answer(screen, &shown);
         }
         foot(screen, &shown);
     })
+}
+
+/// Warns of an answer that is not all that would have been said.
+fn incomplete(shown: &Shown) -> Vec<String> {
+    let last = shown.messages.last();
+    let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());
+    let warning = lack.map(|lack| format!("the answer is incomplete: {lack}"));
+    Vec::from_iter(warning)
 }
 
 fn executor(face: &Face<'_>) -> Result<Executor> {
@@ -129,7 +137,7 @@ fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -
         lines.flush();
     })?;
     let error = face.with_fix(failure(&shown.run));
-    lines.finish(name, &shown, error.as_ref(), &[]);
+    lines.finish(name, &shown, error.as_ref(), &incomplete(&shown));
     Ok(face.output.end(lines))
 }
 

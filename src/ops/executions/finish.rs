@@ -7,7 +7,7 @@ use super::record::{Progress, Record};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
-use crate::ops::answers::{Answer, Question, absent, offline};
+use crate::ops::answers::{Answer, INCOMPLETE, Question, absent, offline};
 use crate::run::{Action, AnsweredBy, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
@@ -172,13 +172,15 @@ impl Ground {
             begun.record.run = run;
             return Ok(None);
         }
-        let mut given_up = None;
+        let (mut given_up, mut lack) = (None, None);
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {
             Ending::Answered(answer) => {
                 let run = &mut begun.record.run;
                 run.status = RunStatus::Completed;
                 run.answered_by = Some(answer.by);
+                let is_model = answer.by == AnsweredBy::Model;
+                lack = answer.details.get(INCOMPLETE).filter(|_| is_model).cloned();
                 (run.model, run.usage, run.cost) = (answer.model, answer.usage, answer.cost);
                 (answer.text, Speaker::Agent)
             }
@@ -208,7 +210,10 @@ impl Ground {
             false => SUPERVISOR.to_string(),
         };
         let by = begun.record.run.answered_by.map(AnsweredBy::word);
-        let metadata = json!({"sender": sender, "answeredBy": by});
+        let mut metadata = json!({"sender": sender, "answeredBy": by});
+        if let Some(lack) = lack {
+            metadata[INCOMPLETE] = lack;
+        }
         let record = &mut begun.record;
         record.say(transaction, speaker, &text, metadata, true)?;
         last_steps(record, transaction, passes.then_some(sender.as_str()))?;
