@@ -40,11 +40,16 @@ impl Served {
 
     /// Sends bytes and returns all that is answered.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        self.raw_while_there(bytes).unwrap()
+    }
+
+    /// Sends bytes and returns all that is answered, as long as there is a server.
+    pub(crate) fn raw_while_there(&self, bytes: &[u8]) -> Option<String> {
+        let mut stream = TcpStream::connect(&self.address).ok()?;
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        Some(String::from_utf8_lossy(&answer).into_owned())
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {

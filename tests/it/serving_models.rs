@@ -190,8 +190,7 @@ fn nothing_that_was_acknowledged_is_lost_when_servers_are_killed_beside_commands
             body.len()
         );
         // Until the server is gone, in the middle of an answer too.
-        while TcpStream::connect(&server.address).is_ok() {
-            let answer = server.raw(request.as_bytes());
+        while let Some(answer) = server.raw_while_there(request.as_bytes()) {
             let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
             let Ok(answer) = serde_json::from_str::<Value>(body) else {
                 continue;
