@@ -20,6 +20,7 @@ mod words;
 pub use entry::{Entry, Fault, Followup, Status};
 pub use fields::Fields;
 pub use line::Faulty;
+pub use text::is_placeholder;
 
 #[cfg(test)]
 mod tests;

@@ -2,16 +2,26 @@
 
 /// Longest text that a message repeats, in characters.
 const SHOWN_MAX: usize = 60;
+/// The single words that the protocols ask to be replaced.
+const ASKED: [&str; 3] = ["title", "fact", "reason"];
 
 /// A value like `<title>` or `<complete|partial|blocked>` was copied and never filled in.
 pub(super) fn unfilled(text: &str) -> Option<String> {
     is_placeholder(text).then(|| "which is still to be replaced".to_string())
 }
 
-pub(super) fn is_placeholder(text: &str) -> bool {
+/// Says whether a text is a `<…>` that the protocol asks to be replaced, or one like it. A single word
+/// may be what an entry is about: `<dialog>`, `<stdin>`.
+pub fn is_placeholder(text: &str) -> bool {
     let inner = text.trim_start().strip_prefix('<');
     let inner = inner.and_then(|text| text.trim_end().strip_suffix('>'));
-    inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']))
+    inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']) && asks(inner))
+}
+
+fn asks(inner: &str) -> bool {
+    let is_choice_or_many = inner.contains(|c: char| c == '|' || c == '…' || c.is_whitespace());
+    let is_asked = || ASKED.iter().any(|word| word.eq_ignore_ascii_case(inner));
+    inner.is_empty() || is_choice_or_many || inner.contains("...") || is_asked()
 }
 
 /// One line of text: not blank, no control characters.
@@ -57,4 +67,53 @@ fn visible(c: char) -> impl Iterator<Item = char> {
     let plain = (!c.is_control()).then_some(c);
     let escaped = c.is_control().then(|| c.escape_default());
     plain.into_iter().chain(escaped.into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_replaced_is_told_from_words_in_angle_brackets() {
+        for (text, expected) in [
+            ("<title>", true),
+            (" <Title> ", true),
+            ("<fact>", true),
+            ("<reason>", true),
+            ("<true|false>", true),
+            ("<complete|partial|blocked>", true),
+            ("<what was found>", true),
+            ("< dialog >", true),
+            ("<>", true),
+            ("<…>", true),
+            ("<one fact…>", true),
+            ("<...>", true),
+            ("<dialog>", false),
+            ("<stdin>", false),
+            ("<T>", false),
+            ("<my-element>", false),
+            ("<br />", false),
+            ("<a href=x>", false),
+            ("<a> or <b>", false),
+            ("title", false),
+        ] {
+            assert_eq!(is_placeholder(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_protocols_show_is_to_be_replaced() {
+        for text in [
+            include_str!("../../skills/_shared/subagent-protocol-base.md"),
+            include_str!("../../protocols/error-handling.md"),
+        ] {
+            let shown = text
+                .split('<')
+                .skip(1)
+                .filter(|rest| !rest.starts_with('\''));
+            for word in shown.filter_map(|rest| rest.split_once('>')) {
+                assert!(is_placeholder(&format!("<{}>", word.0)), "{}", word.0);
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The headings of a Markdown text, as far as the protocol asks for sections.
 
+use super::comments::lines::{Kind, Line, heading, lines};
+
 /// A section of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section<'a> {
@@ -7,59 +9,54 @@ pub struct Section<'a> {
     pub level: usize,
     /// Its heading without marks.
     pub title: &'a str,
-    /// True when no letter or digit stands between its heading and the next of its level or above.
+    /// True when no letter or digit stands between its heading and the next of its level or above,
+    /// but for headings: a text of these alone says nothing.
     pub is_empty: bool,
     /// What stands below it up to the next heading of any level.
     pub body: &'a str,
 }
 
-/// Finds the sections of a Markdown text. What looks like a heading inside a fence is none.
+/// Finds the sections of a Markdown text. What looks like a heading in code or in `<pre>` is none.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
-    let mut found: Vec<Section<'_>> = Vec::new();
-    let (mut fence, mut start) = (None, 0);
-    let mut end = text.len() - text.trim_start_matches('\u{feff}').len();
-    for whole in text[end..].split_inclusive('\n') {
-        let line = whole.trim();
-        end += whole.len();
-        fence = super::comments::fence_after(fence, line);
-        match heading(line).filter(|_| fence.is_none()) {
-            Some((level, title)) => {
-                // A subsection is content of what it stands in.
-                fill(&mut found, |section| section.level < level);
-                found.push(Section {
-                    level,
-                    title,
-                    is_empty: true,
-                    body: "",
-                });
-                start = end;
-            }
-            None => {
-                if line.contains(char::is_alphanumeric) {
-                    fill(&mut found, |_| true);
-                }
-                if let Some(last) = found.last_mut() {
-                    last.body = &text[start..end];
-                }
+    let text = text.trim_start_matches('\u{feff}');
+    let (mut found, mut around) = (Vec::new(), Vec::new());
+    let (mut start, mut end) = (0, 0);
+    for line in lines(text) {
+        end += line.text.len();
+        if let Some((level, title)) = heading_of(&line) {
+            begin(&mut found, &mut around, level, title);
+            start = end;
+        } else if let Some(last) = found.last_mut() {
+            last.body = &text[start..end];
+            if fills(&line) {
+                around.iter().for_each(|at| found[*at].is_empty = false);
             }
         }
     }
     found
 }
 
-fn fill(found: &mut [Section<'_>], wanted: impl Fn(&Section<'_>) -> bool) {
-    if let Some(last) = found.last_mut().filter(|section| wanted(section)) {
-        last.is_empty = false;
-    }
+/// Four blanks make code of it, or a heading so deep in a list that it is none of the text.
+fn heading_of<'a>(line: &Line<'a>) -> Option<(usize, &'a str)> {
+    let is_heading = line.kind == Kind::Heading && line.indent < 4;
+    is_heading.then(|| heading(line.text.trim())).flatten()
 }
 
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let rest = &line[level..];
-    if level == 0 || level > 6 || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
-        return None;
-    }
-    Some((level, rest.trim().trim_end_matches('#').trim_end()))
+/// The language of a fence says nothing of the work.
+fn fills(line: &Line<'_>) -> bool {
+    line.kind != Kind::Fence && line.text.contains(char::is_alphanumeric)
+}
+
+/// Adds a section; `around` are those that it and what follows stand in, itself the last.
+fn begin<'a>(found: &mut Vec<Section<'a>>, around: &mut Vec<usize>, level: usize, title: &'a str) {
+    while around.pop_if(|at| found[*at].level >= level).is_some() {}
+    around.push(found.len());
+    found.push(Section {
+        level,
+        title,
+        is_empty: true,
+        body: "",
+    });
 }
 
 #[cfg(test)]
@@ -103,8 +100,41 @@ mod tests {
     }
 
     #[test]
+    fn a_section_is_as_empty_as_all_that_stands_in_it() {
+        for (text, expected) in [
+            ("# a\n## b\n### c\n### d\n", "a- b- c- d-"),
+            ("# a\n## b\n### c\nx\n### d\n", "a b c d-"),
+            ("# a\n## b\n### c\n### d\nx\n## e\n", "a b c- d e-"),
+            ("### a\n# b\n### c\nx\n", "a- b c"),
+            ("# a\n## b\n> ### c\n", "a b"),
+        ] {
+            let mark = |is_empty| if is_empty { "-" } else { "" };
+            let found = titles(text).into_iter();
+            let found = found.map(|(_, title, is_empty)| format!("{title}{}", mark(is_empty)));
+            assert_eq!(Vec::from_iter(found).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_holds_no_headings() {
+        for text in [
+            "# a\n\n    ## b\n",
+            "# a\n\n\t## b\n",
+            "# a\nx\n    ## b\n",
+            "# a\n<pre>\n## b\n\n## c\n</pre>\n",
+            "# a\n- x\n\n    ## b\n",
+        ] {
+            assert_eq!(titles(text), [(1, "a", false)], "{text}");
+        }
+        let ended = "# a\n- step:\n  ```sh\n  make\n- next\n## b\n";
+        assert_eq!(titles(ended), [(1, "a", false), (2, "b", true)]);
+        let closed = "# a\n<pre>x</pre>\n   ## b\n";
+        assert_eq!(titles(closed), [(1, "a", false), (2, "b", true)]);
+    }
+
+    #[test]
     fn what_nobody_can_read_fills_no_section() {
-        for body in ["\u{200b}", "\0", "---", "...", "```\n```"] {
+        for body in ["\u{200b}", "\0", "---", "...", "```\n```", "```sh\n```"] {
             let text = format!("# a\n{body}\n");
             assert_eq!(titles(&text), [(1, "a", true)], "{body:?}");
         }

@@ -178,6 +178,22 @@ fn without_a_good_output_file_the_exit_is_63() {
             "# Paint\n\n## Summary\n\n<what was found>\n",
             "is not filled in",
         ),
+        (
+            "# T\n\n## Summary\n\n### What was done\n\n### Rest\n",
+            "the section Summary is empty",
+        ),
+        (
+            "# T\n\n    ## Summary\n\nx\n",
+            "has no section `## Summary`",
+        ),
+        (
+            "# T\n\n<pre>\n## Summary\n\nx\n</pre>\n",
+            "has no section `## Summary`",
+        ),
+        (
+            "# T\n\n<!--\n\n## Summary\n\nx\n",
+            "has no section `## Summary`",
+        ),
     ] {
         workspace.write(OUTPUT, text);
         check(&workspace, 63, message);
@@ -193,6 +209,11 @@ fn without_a_good_output_file_the_exit_is_63() {
         "# P\n## Summary\n### A\nx\n",
         "# P\n```cargo test``` passes\n## Summary\nx\n",
         "# P\n```\n```sh\n```\n## Summary\nx\n",
+        "# P\n\nUse ``<!--`` to open.\n\n## Summary\nx\n",
+        "# P\n\na ` b `<!--` c\n\n## Summary\nx\n",
+        "# P\n\na <!-- b, \\<!-- c\n\n    <!-- d\n\n## Summary\nx\n",
+        "# P\n\n- step:\n  ```sh\n  make\n- next\n\n## Summary\nx\n",
+        "# <dialog>\n## Summary\nx\n",
     ] {
         workspace.write(OUTPUT, good);
         check(&workspace, 0, "");
@@ -220,6 +241,16 @@ fn an_entry_that_names_another_file_is_refused() {
         entry_with(json!({"file": "../2026-01-26_paint-it.md"})),
     );
     check(&workspace, 62, "leads out");
+}
+
+#[test]
+fn a_file_is_the_same_with_a_dot_before_it() {
+    let workspace = spawned();
+    workspace.write(OUTPUT, GOOD);
+    let entry = entry_with(json!({"file": "./2026-01-26_paint-it.md", "title": "<dialog>"}));
+    workspace.write(MANIFEST, entry);
+    assert_eq!(check(&workspace, 0, "")["outputFile"], OUTPUT);
+    workspace.ok("complete T1");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::{Violation, violation};
 use crate::error::{Code, Result};
 use crate::file::unreadable;
 use crate::id::digest;
+use crate::manifest::is_placeholder;
 use crate::protocol::comments;
 use crate::protocol::headings::{Section, sections};
 use crate::store::SpawnRecord;
@@ -67,7 +68,8 @@ fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
     let mut faults = Vec::new();
     let title = found.iter().position(|section| section.level == 1);
     match title.map(|at| found[at].title) {
-        Some(title) if is_filled_in(title) => {}
+        // A title may be the word for an element: `# <dialog>`.
+        Some(title) if !title.is_empty() && !is_placeholder(title) => {}
         Some(title) => faults.push(format!("has the title `{title}`, which is not filled in")),
         None => faults.push("has no `# <title>`".to_string()),
     }
@@ -94,7 +96,7 @@ fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
 }
 
 /// Says whether a text is more than `<…>`, which the protocol asks to be replaced. A link or a tag
-/// with attributes is none of those.
+/// with attributes is none of those; a single tag is no answer.
 fn is_filled_in(text: &str) -> bool {
     let text = text.trim();
     let inner = text

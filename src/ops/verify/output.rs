@@ -213,7 +213,7 @@ fn check_unspawned(
     let entry = linked_entry(workspace, transaction, task, &mut violations)?;
     let file = entry
         .as_ref()
-        .map(|entry| format!("{OUTPUT_DIR}/{}", entry.file));
+        .map(|entry| format!("{OUTPUT_DIR}/{}", plain(&entry.file)));
     let digest = file_digest(workspace, &file, None, required, &mut violations)?;
     Ok(OutputVerdict {
         task_id: task,
@@ -266,11 +266,17 @@ fn spawned_entry(
         missing(format!("the entry {id} is not linked to {task}"));
     }
     let due = record.output_file.rsplit('/').next().unwrap_or_default();
-    if entry.file != due {
+    if plain(&entry.file) != due {
         let message = format!("the entry {id} names the file {}, not {due}", entry.file);
         violations.push(violation(Code::OutputMissing, "OUT-001", message));
     }
     Some(entry)
+}
+
+/// Returns the path of a file as others spell it, too: `./a.md` is `a.md`.
+fn plain(file: &str) -> String {
+    let parts = file.split('/').filter(|part| !matches!(*part, "" | "."));
+    Vec::from_iter(parts).join("/")
 }
 
 fn linked_entry(
@@ -305,4 +311,22 @@ fn below_epic(transaction: &dyn Transaction, task: TaskId) -> Result<HashSet<Tas
     let nodes = transaction.nodes(Some(task))?;
     let below = nodes.iter().map(|node| node.id);
     Ok(below.filter(|id| *id != task).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_however_its_path_is_spelled() {
+        for (file, expected) in [
+            ("a.md", "a.md"),
+            ("./a.md", "a.md"),
+            ("././/a.md", "a.md"),
+            ("sub/./a.md", "sub/a.md"),
+            (".a.md", ".a.md"),
+        ] {
+            assert_eq!(plain(file), expected);
+        }
+    }
 }
