@@ -27,6 +27,11 @@ impl Fields {
         self.left.get(name).filter(|value| !value.is_null())
     }
 
+    /// Says whether a field is there and says that there is nothing.
+    pub(super) fn has_null(&self, name: &str) -> bool {
+        self.left.get(name).is_some_and(Value::is_null)
+    }
+
     pub(super) fn word(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }

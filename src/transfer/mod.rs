@@ -12,11 +12,13 @@ pub mod merge;
 mod moment;
 pub mod plan;
 pub mod report;
+pub mod silent;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
+use self::silent::Silent;
 use crate::error::Result;
 use crate::phase::Phase;
 use crate::task::Task;
@@ -144,6 +146,8 @@ pub struct Record {
     pub parents: Vec<Reference>,
     /// What must be done first.
     pub depends: Vec<Reference>,
+    /// What its file says nothing of.
+    pub silent: Silent,
 }
 
 /// What a reader finds.

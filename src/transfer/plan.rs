@@ -6,6 +6,7 @@ mod circles;
 mod complete;
 mod outline;
 mod resolve;
+mod untold;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::Status;
 pub use complete::{Plan, Planned};
+pub use outline::came_from;
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
 pub const NUMBER_MAX: u32 = 99_999_999;
@@ -28,6 +30,10 @@ pub trait Known {
     fn by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
     /// Reads when a task was created; none when there is no such task.
     fn created(&self, id: TaskId) -> Result<Option<String>>;
+    /// Reads the format and the id that a task came from.
+    fn origin(&self, id: TaskId) -> Result<Option<(String, String)>>;
+    /// Reads what a task depends on.
+    fn depends(&self, id: TaskId) -> Result<Vec<TaskId>>;
     /// Reads what a task waits for: what it depends on, and its parts.
     fn waits_for(&self, id: TaskId) -> Result<Vec<TaskId>>;
     /// Reads the task above.
@@ -94,6 +100,8 @@ struct Entry {
     /// Where a task of our own came from, when it is a copy of one.
     came_from: Option<Box<(String, String)>>,
     parents: Box<[Edge]>,
+    /// Whether the file says nothing of what it is a part of.
+    is_parent_untold: bool,
     depends: Box<[Edge]>,
     target: TaskId,
     is_known: bool,
@@ -138,6 +146,7 @@ impl Outline {
                 self.resolve(at, known)?;
             }
         }
+        self.keep_untold(known)?;
         self.refuse_parents(known)?;
         self.refuse_circles(known)?;
         self.part_from_whole(known)?;

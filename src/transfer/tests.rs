@@ -92,6 +92,19 @@ fn priority_0_of_beads_is_critical_and_epoch_0_is_no_time() {
 }
 
 #[test]
+fn criteria_of_beads_begin_with_a_dash_and_lose_their_boxes() {
+    for (text, criteria) in [
+        ("- a\n- b\n  more", vec!["a", "b more"]),
+        ("- [ ] a\n- [x] b\n- [X] c", vec!["a", "b", "c"]),
+        ("It holds - always", vec!["It holds - always"]),
+        ("", vec![]),
+    ] {
+        let record = issue(json!({"acceptance_criteria": text}));
+        assert_eq!(record.task.acceptance, criteria, "{text}");
+    }
+}
+
+#[test]
 fn references_of_task_master_are_read_as_the_tool_writes_them() {
     let file = json!({"t": {"metadata": {}, "tasks": [
         {"id": 1, "title": "a", "dependencies": ["2", 2, "2.1"]},

@@ -299,7 +299,8 @@ fn a_half_written_line_is_refused_and_nothing_is_touched() {
     );
     assert_eq!(one.state(), before);
     let other = &refused["error"]["alternatives"][0]["command"];
-    let pasted = one.shell(other.as_str().unwrap());
+    // As it is pasted: nobody has asked for a form of answers.
+    let pasted = one.shell(&format!("unset CLEO_FORMAT; {}", other.as_str().unwrap()));
     assert_eq!(pasted.exit, 0, "{pasted}");
     assert_eq!(one.read("tasks.jsonl"), whole);
 }
@@ -542,4 +543,56 @@ fn what_is_known_of_a_task_moves_with_it_to_its_new_id() {
     );
     let claimed = ours.json(&["claim", "T4"]);
     assert_eq!(claimed["result"]["claim"]["epoch"], 2, "{claimed}");
+}
+
+#[test]
+fn references_to_an_id_that_stands_twice_mean_the_first_for_who_knows_neither() {
+    let line = |id: &str, title: &str, hour: u32, more: &str| {
+        let at = format!("2026-01-01T{hour}:00:00Z");
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"{title}\",{more}\"createdAt\":\"{at}\",\"updatedAt\":\"{at}\"}}\n"
+        )
+    };
+    let lines = [
+        line("T1", "parser", 10, ""),
+        line("T2", "test the parser", 10, "\"depends\":[\"T1\"],"),
+        line("T1", "logo", 11, ""),
+    ];
+    let workspace = TestWorkspace::new().with("tasks.jsonl", lines.concat());
+    let merged = sync(&workspace);
+    assert_eq!(merged["renumbered"].as_array().map(Vec::len), Some(1));
+    assert_eq!(task(&workspace, "T1")["title"], "parser");
+    assert_eq!(task(&workspace, "T2")["depends"], json!(["T1"]));
+    assert_eq!(task(&workspace, "T3")["title"], "logo");
+}
+
+#[test]
+fn who_holds_a_task_that_was_completed_elsewhere_holds_it_no_more() {
+    let (one, other) = pair();
+    let held = one.shell("CLEO_AGENT=somebody cleo claim T1");
+    assert_eq!(held.exit, 0, "{held}");
+    other.ok("complete T1");
+    sync(&other);
+    carry(&other, &one);
+    sync(&one);
+    assert_eq!(task(&one, "T1")["status"], "done");
+    one.ok("reopen T1");
+    one.ok("claim T1");
+}
+
+#[test]
+fn a_reference_that_goes_is_listed_on_the_side_that_had_it() {
+    let (one, other) = pair();
+    one.ok("add 'Third'");
+    settle(&one, &other);
+    other.ok("delete T3");
+    sync(&other);
+    carry(&other, &one);
+    one.ok("update T1 --depends T3");
+    let merged = sync(&one);
+    let conflicts = merged["conflicts"].as_array().unwrap();
+    let cut = conflicts.iter().find(|each| each["field"] == "depends");
+    let expected =
+        json!({"id": "T1", "field": "depends", "here": "T3", "file": null, "taken": "file"});
+    assert_eq!(cut, Some(&expected), "{merged}");
 }

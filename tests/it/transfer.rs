@@ -618,3 +618,139 @@ fn a_long_file_is_read_in_its_order() {
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("2 faults; line 40 (x-40)"), "{message}");
 }
+
+/// A file with one task for each tool: where it lies, and its text with a title and the year of its
+/// last change left open.
+const ONE_TASK: [(&str, &str, &str); 5] = [
+    (
+        "taskwarrior",
+        "file",
+        r#"[{"uuid":"00000000-0000-4000-8000-000000000001","description":"TITLE","status":"pending","entry":"20260101T000000Z","modified":"YEAR0102T000000Z"}]"#,
+    ),
+    (
+        "beads",
+        "file",
+        r#"{"id":"x-1","title":"TITLE","status":"open","issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"YEAR-01-02T00:00:00Z"}"#,
+    ),
+    (
+        "taskmaster",
+        "file",
+        r#"{"tasks":[{"id":1,"title":"TITLE","status":"pending","dependencies":[],"subtasks":[],"updatedAt":"YEAR-01-02T00:00:00Z"}],"metadata":{}}"#,
+    ),
+    (
+        "todo",
+        "file",
+        r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[{"id":"T001","title":"TITLE","status":"pending","createdAt":"2026-01-01T00:00:00Z","updatedAt":"YEAR-01-02T00:00:00Z"}]}"#,
+    ),
+    (
+        "backlog",
+        "backlog/tasks/task-1 - a.md",
+        "---\nid: TASK-1\ntitle: TITLE\nstatus: To Do\ndependencies: []\nupdated_date: 'YEAR-01-02'\n---\n",
+    ),
+];
+
+#[test]
+fn what_was_added_here_stays_when_a_file_that_cannot_say_it_comes_again() {
+    for (from, path, text) in ONE_TASK {
+        let text = |title: &str, year: &str| text.replace("TITLE", title).replace("YEAR", year);
+        let workspace = TestWorkspace::new().with(path, text("a", "2026"));
+        let folder = path.split('/').next().unwrap();
+        let import = || workspace.json(&["import", folder, "--from", from])["result"].clone();
+        let task = || workspace.json(&["show", "T1"])["result"]["task"].clone();
+        import();
+        workspace.ok("add Epic --type epic");
+        workspace.ok("add first");
+        workspace.ok(
+            "update T1 --parent T2 --depends T3 --file src/a.rs --acceptance 'x :: true' \
+             --description why --priority high --label mine --due 2026-05-01",
+        );
+        let before = task();
+        workspace.write(path, text("b", "2027"));
+        let report = import();
+        assert_eq!(report["updated"], 1, "{from}: {report}");
+        let after = task();
+        assert_eq!(after["title"], "b", "{from}");
+        for field in [
+            "parent",
+            "depends",
+            "files",
+            "acceptance",
+            "description",
+            "priority",
+            "labels",
+            "due",
+        ] {
+            assert_eq!(after[field], before[field], "{from}: {field}");
+        }
+        assert_eq!(after["parent"], "T2", "{from}");
+        assert_eq!(import()["unchanged"], 1, "{from}");
+    }
+}
+
+/// Two tasks of Taskwarrior, each with more fields.
+fn two_of_taskwarrior(year: u32, one: &str, other: &str) -> String {
+    let task = |number: u32, more: &str| {
+        format!(
+            r#"{{"uuid":"{number}","description":"task {number}","entry":"20260101T000000Z","modified":"{year}0102T000000Z",{more}}}"#
+        )
+    };
+    format!("[{},{}]", task(1, one), task(2, other))
+}
+
+#[test]
+fn what_a_file_does_say_is_taken_from_it_when_it_comes_again() {
+    let open = r#""status":"pending""#;
+    let one = r#""status":"pending","tags":["a"],"depends":["2"]"#;
+    let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, one, open));
+    workspace.ok("import t.json");
+    workspace.ok("add 'only here'");
+    workspace.ok("update T1 --label mine --depends T3");
+    let one = r#""status":"pending","tags":["b"]"#;
+    workspace.write("t.json", two_of_taskwarrior(2027, one, open));
+    workspace.ok("import t.json");
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["labels"], serde_json::json!(["b"]));
+    assert_eq!(task["depends"], serde_json::json!(["T3"]), "T2 is told of");
+}
+
+#[test]
+fn what_stays_here_and_what_comes_make_no_circle_together() {
+    let open = r#""status":"pending""#;
+    let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
+    workspace.ok("import t.json");
+    workspace.ok("add 'only here' --depends T2");
+    workspace.ok("update T1 --depends T3");
+    let other = r#""status":"pending","depends":["1"]"#;
+    workspace.write("t.json", two_of_taskwarrior(2027, open, other));
+    workspace.refused(&["import", "t.json"], "E_CYCLE");
+    workspace.ok("import t.json --drop-faults");
+}
+
+#[test]
+fn who_holds_a_task_that_a_file_says_is_done_holds_it_no_more() {
+    let open = r#""status":"pending""#;
+    let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
+    workspace.ok("import t.json");
+    let held = workspace.shell("CLEO_AGENT=somebody cleo claim T1");
+    assert_eq!(held.exit, 0, "{held}");
+    let done = r#""status":"completed""#;
+    workspace.write("t.json", two_of_taskwarrior(2027, done, open));
+    workspace.ok("import t.json");
+    workspace.ok("reopen T1");
+    workspace.ok("claim T1");
+}
+
+#[test]
+fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
+    let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b","dependencies":[1,2.1]}],"metadata":{}}"#;
+    let workspace = TestWorkspace::new().with("tasks.json", text);
+    workspace.refused(&["import", "tasks.json"], "E_IMPORT_INVALID");
+    let report = workspace.json(&["import", "tasks.json", "--drop-faults"])["result"].clone();
+    assert_eq!(
+        (&report["added"], &report["faults"]["total"]),
+        (&2.into(), &1.into())
+    );
+    let task = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    assert_eq!(task["depends"][0], "T1");
+    assert_eq!(task["extra"]["danglingDepends"][0], "2.1");
+}

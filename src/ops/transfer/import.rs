@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use super::again::joined;
 use super::known::Stored;
 use super::phases;
 use super::source::{Extent, Source};
 use crate::error::{Code, Error, Result, quote};
+use crate::ops::claims::{self, Caller};
 use crate::ops::tasks::DEPTH_MAX;
 use crate::ops::{Context, require};
-use crate::store::{CIRCULAR, DANGLING, Transaction};
-use crate::task::{Note, Task};
+use crate::store::Transaction;
+use crate::task::Task;
 use crate::transfer::plan::{Outline, Plan, Planned, Wishes};
 use crate::transfer::report::Report;
 use crate::transfer::{Format, Item};
@@ -55,8 +57,8 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
         archive_folder: request.archive,
     };
     let source = Source::open(path, request.from, extent)?;
-    let now = context.now();
-    let outline = outline(&source, request, &now)?;
+    let caller = Caller::unbound(context);
+    let outline = outline(&source, request, &caller.now)?;
     let imported = context.write_if(|transaction| {
         let plan = outline.plan(&mut Stored::of(transaction)?)?;
         if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
@@ -69,7 +71,7 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
                 false,
             ));
         }
-        let report = write(transaction, &source, plan, &now)?;
+        let report = write(transaction, &source, plan, &caller)?;
         Ok((
             Imported {
                 report,
@@ -100,9 +102,9 @@ fn write(
     transaction: &mut dyn Transaction,
     source: &Source,
     mut plan: Plan,
-    now: &str,
+    caller: &Caller,
 ) -> Result<Report> {
-    source.read(now, &mut |item| {
+    source.read(&caller.now, &mut |item| {
         let record = match item {
             Item::Record(record) => record,
             Item::Phase(phase) => {
@@ -110,9 +112,15 @@ fn write(
             }
             _ => return Ok(()),
         };
-        match plan.complete(record, now)? {
+        match plan.complete(record, &caller.now)? {
             None => Ok(()),
-            Some(planned) => put(transaction, planned, source.format, now, &mut plan.report),
+            Some(planned) => put(
+                transaction,
+                planned,
+                source.format,
+                caller,
+                &mut plan.report,
+            ),
         }
     })?;
     if plan.is_whole() {
@@ -126,7 +134,7 @@ fn put(
     transaction: &mut dyn Transaction,
     planned: Planned<'_>,
     format: Format,
-    now: &str,
+    caller: &Caller,
     report: &mut Report,
 ) -> Result<()> {
     let task = planned.task;
@@ -139,7 +147,7 @@ fn put(
         report.newer_here.add(|| task.id.to_string());
         return Ok(());
     }
-    let mut after = joined(&before, task.clone(), format);
+    let mut after = joined(&before, task.clone(), format, planned.silent);
     let changed = std::mem::replace(&mut after.updated_at, before.updated_at.clone());
     if after == before {
         report.unchanged += 1;
@@ -147,8 +155,15 @@ fn put(
     }
     report.updated += 1;
     let is_later = changed > before.updated_at;
-    after.updated_at = if is_later { changed } else { now.to_string() };
+    after.updated_at = match is_later {
+        true => changed,
+        false => caller.now.clone(),
+    };
     refuse_key(transaction, &after)?;
+    if after.is_closed() && !before.is_closed() {
+        // Nobody holds what is over; else it could not be taken up again.
+        claims::end(transaction, after.id, caller)?;
+    }
     transaction.put(&after)
 }
 
@@ -171,49 +186,6 @@ fn refuse_key(transaction: &dyn Transaction, task: &Task) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Joins what a task is here with what the file says now. What the other tool has no field for
-/// stays, and so does every note.
-fn joined(before: &Task, mut task: Task, format: Format) -> Task {
-    task.notes = notes(&before.notes, task.notes);
-    if format == Format::Cleo {
-        return task;
-    }
-    task.created_at.clone_from(&before.created_at);
-    task.key.clone_from(&before.key);
-    task.feature.clone_from(&before.feature);
-    task.estimate = task.estimate.or(before.estimate);
-    task.phase = task.phase.or_else(|| before.phase.clone());
-    task.size = task.size.or(before.size);
-    task.assigned_agent = task
-        .assigned_agent
-        .or_else(|| before.assigned_agent.clone());
-    task.started_at = task.started_at.or_else(|| before.started_at.clone());
-    if task.deliverables.is_empty() {
-        task.deliverables.clone_from(&before.deliverables);
-    }
-    for (name, value) in &before.extra {
-        // What waits for something that is not there is for a user to clear, not for a file.
-        let is_missing = [DANGLING, CIRCULAR].contains(&name.as_str());
-        if !is_missing && name != "relations" && name != format.word() {
-            task.extra.entry(name).or_insert_with(|| value.clone());
-        }
-    }
-    task
-}
-
-fn notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
-    let mut notes = before.to_vec();
-    for note in after {
-        if !notes
-            .iter()
-            .any(|other| (&other.by, &other.text) == (&note.by, &note.text))
-        {
-            notes.push(note);
-        }
-    }
-    notes
 }
 
 /// Returns the error for what cannot be taken over.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Transaction;
-use crate::transfer::plan::Known;
+use crate::transfer::plan::{Known, came_from};
 
 /// A transaction, as a plan asks it.
 pub(super) struct Stored<'a> {
@@ -41,6 +41,15 @@ impl Known for Stored<'_> {
             None => Ok(None),
             Some(_) => Ok(tasks.task(id)?.map(|task| task.created_at)),
         })
+    }
+
+    fn origin(&self, id: TaskId) -> Result<Option<(String, String)>> {
+        let task = self.find(|tasks| tasks.task(id))?;
+        Ok(task.as_ref().and_then(came_from))
+    }
+
+    fn depends(&self, id: TaskId) -> Result<Vec<TaskId>> {
+        self.find(|tasks| tasks.depends(id))
     }
 
     fn waits_for(&self, id: TaskId) -> Result<Vec<TaskId>> {

@@ -1,5 +1,6 @@
 //! Tasks in and out: import from files of other tools, export, and merging with a copy in a file.
 
+mod again;
 mod ahead;
 mod export;
 mod import;

@@ -7,10 +7,18 @@ use super::{blank, emit, keep_rest, kind};
 use crate::error::Result;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Read, Record, Reference, Setting, Sink, lines, moment};
 
 /// Largest front matter, in bytes.
 const FRONT_MAX: usize = 256 << 10;
+
+/// Fields that tell what not every task has; sections of the body tell the rest.
+const TOLD: &Told = &[
+    (Part::Priority, &["priority"]),
+    (Part::Labels, &["labels"]),
+    (Part::Files, &["modified_files"]),
+];
 
 /// The folder of a task decides what its status means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +230,12 @@ fn one(
     let parent = fields.text("parent_task_id").or_else(|| above(&id));
     let depends = one_or_more(&mut fields, "dependencies");
     fields.drop(&["subtasks"]);
-    let mut task = task(&mut fields, body);
+    let sections = Sections::of(body);
+    let silent = sections
+        .told(Silent::of(&fields, TOLD))
+        .unless(Part::Kind, id.contains('.'))
+        .unless(Part::Parent, parent.is_some());
+    let mut task = task(&mut fields, sections);
     stand(&mut task, &mut fields, area, config);
     if id.contains('.') {
         task.kind = kind("subtask");
@@ -239,6 +252,7 @@ fn one(
         task,
         parents: parent.iter().map(|id| reference(id)).collect(),
         depends: depends.iter().map(|id| reference(id)).collect(),
+        silent,
     };
     emit(record, &faults, setting, sink)
 }
@@ -260,7 +274,7 @@ fn one_or_more(fields: &mut Fields, name: &str) -> Vec<String> {
     }
 }
 
-fn task(fields: &mut Fields, body: &str) -> Task {
+fn task(fields: &mut Fields, sections: Sections) -> Task {
     let mut task = blank();
     task.title = fields.id("title").unwrap_or_default();
     task.created_at = fields.time("created_date").unwrap_or_default();
@@ -283,7 +297,7 @@ fn task(fields: &mut Fields, body: &str) -> Task {
     if let [only] = names(fields).as_slice() {
         task.assigned_agent = Some(only.clone());
     }
-    Sections::of(body).fill(&mut task, fields);
+    sections.fill(&mut task, fields);
     task
 }
 
@@ -385,6 +399,18 @@ impl Sections {
         if !text.trim().is_empty() {
             self.found.push((name, text.to_string()));
         }
+    }
+
+    /// Notes which parts of a task the sections tell.
+    fn told(&self, silent: Silent) -> Silent {
+        let part = |name: &str| match name {
+            "description" | "plan" => Some(Part::Description),
+            "acceptance" => Some(Part::Acceptance),
+            "deliverables" => Some(Part::Deliverables),
+            _ => None,
+        };
+        let parts = self.found.iter().filter_map(|(name, _)| part(name));
+        parts.fold(silent, |silent, part| silent.unless(part, true))
     }
 
     fn fill(self, task: &mut Task, fields: &mut Fields) {

@@ -8,6 +8,7 @@ use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Format, Item, Record, Reference, Setting, Sink, lines};
 
 /// Fields that are derived from others, or that name the machine.
@@ -17,6 +18,16 @@ const DERIVED: [&str; 5] = [
     "comment_count",
     "parent",
     "source_repo_path",
+];
+
+/// Fields that tell what not every issue has.
+const TOLD: &Told = &[
+    (Part::Parent, &["dependencies"]),
+    (Part::Description, &["description", "design"]),
+    (Part::Kind, &["issue_type"]),
+    (Part::Priority, &["priority"]),
+    (Part::Labels, &["labels"]),
+    (Part::Acceptance, &["acceptance_criteria"]),
 ];
 
 /// Reads issues, one a line.
@@ -51,6 +62,9 @@ fn object(
     if fields.word("_type") == Some("issue") {
         fields.drop(&["_type"]);
     }
+    let files = fields.get("metadata").map(|metadata| &metadata["files"]);
+    let tells_files = files.is_some_and(Value::is_array);
+    let silent = Silent::of(&fields, TOLD).unless(Part::Files, tells_files);
     let edges = Edges::take(&mut fields, &id);
     let mut task = task(&mut fields, setting);
     keep_relations(&mut task, edges.relations);
@@ -65,6 +79,7 @@ fn object(
         task,
         parents: edges.parents,
         depends: edges.depends,
+        silent,
     };
     emit(record, &faults, setting, sink)
 }
@@ -171,21 +186,35 @@ fn acceptance(fields: &mut Fields) -> Vec<String> {
     let Some(text) = fields.word("acceptance_criteria") else {
         return Vec::new();
     };
-    let is_item = |line: &str| line.starts_with("- ");
-    let items = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let criteria: Vec<String> = if items.clone().all(is_item) {
-        items
-            .map(|line| line[2..].trim_start_matches("[ ] ").to_string())
-            .collect()
-    } else {
-        vec![text.to_string()]
-    };
-    let criteria = unique(criteria);
+    let criteria = unique(items(text).unwrap_or_else(|| vec![text.to_string()]));
     match super::too_much("acceptance", &criteria) {
         None => criteria,
         // Too long for a criterion: it stays whole in `extra`.
         Some(_) => Vec::new(),
     }
+}
+
+/// Reads a list; a line that begins no item goes on with the one before.
+fn items(text: &str) -> Option<Vec<String>> {
+    let mut items: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match line.strip_prefix("- ") {
+            Some(item) => items.push(without_box(item).to_string()),
+            None => {
+                let last = items.last_mut()?;
+                last.push(' ');
+                last.push_str(line);
+            }
+        }
+    }
+    Some(items)
+}
+
+fn without_box(item: &str) -> &str {
+    let rest = ["[ ]", "[x]", "[X]"]
+        .iter()
+        .find_map(|mark| item.strip_prefix(mark));
+    rest.unwrap_or(item).trim_start()
 }
 
 fn files(fields: &Fields) -> Vec<String> {

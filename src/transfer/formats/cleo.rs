@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 use crate::transfer::fields::{Fields, unique};
+use crate::transfer::silent::Silent;
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
 
 /// The first line of a file.
@@ -179,6 +180,8 @@ fn object(
         task,
         parents,
         depends,
+        // What such a line does not hold is empty.
+        silent: Silent::default(),
     };
     super::keep_rest(&mut record.task, Format::Cleo, fields.rest());
     emit(record, &faults, setting, sink)

@@ -12,10 +12,20 @@ use super::{blank, emit, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, id, note, unique};
+use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
 
 /// The tag of a file without tags.
 const ONLY_TAG: &str = "master";
+
+/// Fields that tell what not every task has.
+const TOLD: &Told = &[
+    (Part::Description, &["description", "details"]),
+    (Part::Priority, &["priority"]),
+    (Part::Labels, &["tags"]),
+    (Part::Files, &["relevantFiles"]),
+    (Part::Acceptance, &["acceptanceCriteria", "testStrategy"]),
+];
 
 #[derive(Deserialize)]
 struct Tag<'a> {
@@ -145,10 +155,24 @@ fn one(
     setting: &Setting<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Priority> {
-    let depends = depends(around, own, &mut fields);
+    // A task alone can be an epic here, or a part of one; what is below a task cannot.
+    let is_part = around.above.is_some();
+    let silent = Silent::of(&fields, TOLD)
+        .unless(Part::Kind, is_part)
+        .unless(Part::Parent, is_part);
+    let mut loose = Vec::new();
+    let depends = depends(around, own, &mut fields, &mut loose);
     let task = task(around, above, &mut fields);
     let faults = std::mem::take(&mut fields.faults);
     let id = around.full(own);
+    // One of these costs the edge, and not the task.
+    for message in loose {
+        sink(Item::Fault(Fault {
+            place: setting.place(line),
+            id: Some(id.clone()),
+            message,
+        }))?;
+    }
     let parents = around.above.iter().map(|(task, _)| Reference {
         given: (*task).to_string(),
         readings: vec![format!("{}/{task}", around.tag)],
@@ -162,6 +186,7 @@ fn one(
         task,
         parents: parents.collect(),
         depends,
+        silent,
     };
     let priority = record.task.priority;
     keep_rest(&mut record.task, Format::Taskmaster, fields.rest());
@@ -196,7 +221,14 @@ impl Around<'_> {
     }
 }
 
-fn depends(around: &Around<'_>, own: &str, fields: &mut Fields) -> Vec<Reference> {
+/// Takes what must be done first. What is no id is told in `loose`; a number such as 5.1 could be one, so
+/// the task waits until somebody has looked at it.
+fn depends(
+    around: &Around<'_>,
+    own: &str,
+    fields: &mut Fields,
+    loose: &mut Vec<String>,
+) -> Vec<Reference> {
     let all = match fields.take("dependencies") {
         None => return Vec::new(),
         Some(Value::Array(all)) => all,
@@ -207,15 +239,18 @@ fn depends(around: &Around<'_>, own: &str, fields: &mut Fields) -> Vec<Reference
     };
     let mut found = Vec::new();
     for each in &all {
-        match id(each) {
-            Some(target) => found.push(Reference {
+        if let Some(target) = id(each) {
+            found.push(Reference {
                 readings: around.readings(own, target.trim(), each.is_number()),
                 given: target,
-            }),
-            None => fields.faults.push(format!(
-                "the dependency {each} is no id; a subtask is written as a text such as \"5.10\""
-            )),
+            });
+            continue;
         }
+        loose.push(format!(
+            "the dependency {each} is no id; a subtask is written as a text such as \"5.10\""
+        ));
+        let number = each.as_f64().map(|_| Reference::to(&each.to_string()));
+        found.extend(number);
     }
     found
 }

@@ -10,7 +10,14 @@ use super::{blank, emit, keep_rest};
 use crate::error::Result;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::silent::{self, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Read, Record, Reference, Setting, Sink, lines, moment};
+
+/// Fields that tell what not every task has.
+const TOLD: &Told = &[
+    (silent::Part::Priority, &["priority"]),
+    (silent::Part::Labels, &["tags"]),
+];
 
 /// Reads an export.
 pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
@@ -112,6 +119,7 @@ fn one(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'
         return sink(super::no_id(setting, line, &fields));
     };
     fields.drop(&["id", "urgency"]);
+    let silent = Silent::of(&fields, TOLD);
     let depends = depends(&mut fields);
     let task = task(&mut fields, setting);
     let faults = std::mem::take(&mut fields.faults);
@@ -124,6 +132,7 @@ fn one(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'
         task,
         parents: Vec::new(),
         depends,
+        silent,
     };
     keep_rest(&mut record.task, Format::Taskwarrior, fields.rest());
     emit(record, &faults, setting, sink)

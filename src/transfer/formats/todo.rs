@@ -12,12 +12,24 @@ use crate::phase::{Phase, PhaseStatus};
 use crate::task::draft::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
 use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines, moment};
 
 /// Most phases that a project has.
 const PHASES_MAX: usize = 1_000;
 /// Last place that a phase can ask for.
 const POSITION_MAX: u32 = 1_000_000;
+
+/// Fields that tell what not every task has.
+const TOLD: &Told = &[
+    (Part::Parent, &["parentId"]),
+    (Part::Description, &["description"]),
+    (Part::Kind, &["type"]),
+    (Part::Priority, &["priority"]),
+    (Part::Labels, &["labels"]),
+    (Part::Files, &["files"]),
+    (Part::Acceptance, &["acceptance"]),
+];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -120,6 +132,8 @@ fn object(
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return sink(no_id(setting, line, &fields));
     };
+    let is_root = fields.has_null("parentId");
+    let silent = Silent::of(&fields, TOLD).unless(Part::Parent, is_root);
     let parents = fields
         .text("parentId")
         .iter()
@@ -140,6 +154,7 @@ fn object(
         task,
         parents,
         depends,
+        silent,
     };
     emit(record, &faults, setting, sink)
 }

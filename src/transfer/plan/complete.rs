@@ -8,6 +8,7 @@ use super::{Entry, Names};
 use crate::error::{Code, Error, Result};
 use crate::task::Task;
 use crate::transfer::report::Report;
+use crate::transfer::silent::Silent;
 use crate::transfer::{Format, Record};
 
 /// What becomes of each record, in the order of the file.
@@ -26,6 +27,8 @@ pub struct Plan {
 pub struct Planned<'a> {
     /// The task.
     pub task: &'a mut Task,
+    /// What the file says nothing of.
+    pub silent: Silent,
     /// Whether it is here already.
     pub is_known: bool,
 }
@@ -68,7 +71,11 @@ impl Plan {
         for note in task.notes.iter_mut().filter(|note| note.at.is_empty()) {
             note.at.clone_from(&task.updated_at);
         }
-        Ok(Some(Planned { task, is_known }))
+        Ok(Some(Planned {
+            task,
+            silent: record.silent,
+            is_known,
+        }))
     }
 
     /// Says whether a second reading found every record of the first.

@@ -8,6 +8,7 @@ use super::{Edge, Entry, NONE, Names, Outline, Wishes};
 use crate::id::TaskId;
 use crate::task::{Status, Task};
 use crate::transfer::report::{Changed, LeftOut, Repeated, Report};
+use crate::transfer::silent::Part;
 use crate::transfer::{Format, Item, Record, Reference};
 
 impl Outline {
@@ -45,6 +46,8 @@ impl Outline {
     fn leave_out(&mut self, id: &str, key: &str, reason: &str, is_done: bool) {
         let key = self.names.number(key);
         self.left.insert(key, is_done);
+        let id_number = self.names.number(id);
+        self.left.insert(id_number, is_done);
         self.report.left_out.add(|| LeftOut {
             id: id.to_string(),
             reason: reason.to_string(),
@@ -157,8 +160,9 @@ impl Outline {
                 ))
             }),
             created: is_own.then(|| record.task.created_at.as_str().into()),
-            came_from: came_from(&record.task).filter(|_| is_own),
+            came_from: came_from(&record.task).filter(|_| is_own).map(Box::new),
             parents: self.edges(&record.parents),
+            is_parent_untold: record.silent.on(Part::Parent),
             depends: self.edges(&record.depends),
             target: TaskId(0),
             is_known: false,
@@ -183,8 +187,8 @@ impl Outline {
 }
 
 /// Returns the format and the id that an earlier import noted in a task.
-fn came_from(task: &Task) -> Option<Box<(String, String)>> {
+pub fn came_from(task: &Task) -> Option<(String, String)> {
     let origin = task.extra.get("origin")?;
     let text = |name: &str| origin.get(name)?.as_str().map(str::to_string);
-    Some(Box::new((text("format")?, text("id")?)))
+    Some((text("format")?, text("id")?))
 }

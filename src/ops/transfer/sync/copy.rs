@@ -192,7 +192,7 @@ fn with_ways_out(error: Error, faults: &[Fault], first: &Fault, path: &Path) -> 
             error.or(
                 format!("take {} as they are here", crate::id::list(&ids)),
                 format!(
-                    "sed -i.bak{drop} {file} && cleo export | grep -E '^.\"id\":\"({})\"' >> {file} \
+                    "sed -i.bak{drop} {file} && cleo export --format text | grep -E '^.\"id\":\"({})\"' >> {file} \
                      && cleo sync {file}",
                     lines.join("|")
                 ),

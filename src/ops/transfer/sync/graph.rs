@@ -66,23 +66,50 @@ pub(super) fn mend(
         apply(&mut refers, &more);
         cut.extend(more);
     }
+    let new: HashSet<TaskId> = changed
+        .keys()
+        .filter(|id| !before.contains_key(id))
+        .copied()
+        .collect();
     for (number, (id, target, field)) in cut.into_iter().enumerate() {
         let task = match changed.get(&id).cloned().flatten() {
             Some(task) => task,
             None => crate::ops::require(transaction, id)?,
         };
         let task = without(task, target, field, number >= n_loose);
-        conflicts.push(Conflict {
-            id,
-            field: field.to_string(),
-            here: Value::Null,
-            file: json!(target),
-            taken: Side::Here,
-        });
+        let had = match before.get(&id) {
+            Some(own) => own.has(target, field),
+            None => !new.contains(&id),
+        };
+        conflicts.push(conflict(id, target, field, had));
         lines.insert(id, line(&task));
         changed.insert(id, Some(task));
     }
     Ok(())
+}
+
+impl Refers {
+    fn has(&self, target: TaskId, field: &str) -> bool {
+        match field {
+            "parent" => self.parent == Some(target),
+            _ => self.depends.contains(&target),
+        }
+    }
+}
+
+/// Lists a reference that was taken away, on the side that had it: the other one, without it, counts.
+fn conflict(id: TaskId, target: TaskId, field: &str, had_here: bool) -> Conflict {
+    let (here, file, taken) = match had_here {
+        true => (json!(target), Value::Null, Side::File),
+        false => (Value::Null, json!(target), Side::Here),
+    };
+    Conflict {
+        id,
+        field: field.to_string(),
+        here,
+        file,
+        taken,
+    }
 }
 
 /// A reference: the task, what it refers to, and by which field.

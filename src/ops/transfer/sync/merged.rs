@@ -13,6 +13,7 @@ use super::versions::{Versions, canonical, is_marked, names, plain, united};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::ops::claims::{self, Caller};
 use crate::ops::transfer::export::each;
 use crate::store::Transaction;
 use crate::task::Task;
@@ -28,6 +29,8 @@ pub(super) struct Merge {
     pub(super) lines: BTreeMap<TaskId, String>,
     /// Tasks that are not the same as here before; none is one that goes.
     changed: BTreeMap<TaskId, Option<Task>>,
+    /// Tasks that were open here and are over now.
+    over: Vec<TaskId>,
     pub(super) here: Changes,
     pub(super) in_file: Changes,
     pub(super) conflicts: Vec<Conflict>,
@@ -45,12 +48,14 @@ impl Merge {
         copy: Copy,
         name: &str,
         horizon: Horizon,
+        caller: &Caller,
     ) -> Result<Merge> {
         let mut merge = Merge {
             copy,
             name: name.to_string(),
             lines: BTreeMap::new(),
             changed: BTreeMap::new(),
+            over: Vec::new(),
             here: Changes::default(),
             in_file: Changes::default(),
             conflicts: Vec::new(),
@@ -68,6 +73,10 @@ impl Merge {
             &mut merge.conflicts,
         )?;
         merge.write(transaction)?;
+        for id in &merge.over {
+            // Nobody holds what is over; else it could not be taken up again.
+            claims::end(transaction, *id, caller)?;
+        }
         Ok(merge)
     }
 
@@ -160,7 +169,12 @@ impl Merge {
             let new = transaction.next_id()?;
             self.copy.rows[at].id = new;
             self.copy.places.entry(new).or_default().push(at);
-            self.copy.renumbered.insert(id, new);
+            // Who knows neither takes references for those to the first, as an import does. Who knows one
+            // of them has those to it already; what is new comes from where the other one was made.
+            let is_second = owners.contains_key(&id) && !marks.contains_key(&id) && base.is_none();
+            if !is_second {
+                self.copy.renumbered.entry(id).or_insert(new);
+            }
             self.renumbered.push(Renumbered {
                 from: id,
                 to: new,
@@ -225,6 +239,9 @@ impl Merge {
         let text = line(&merged);
         let is_same = rows.len() == 1 && self.copy.line(*first) == text;
         self.in_file.changed += usize::from(!is_same);
+        if merged.is_closed() && !here.is_closed() {
+            self.over.push(id);
+        }
         if text != own {
             self.here.changed += 1;
             self.changed.insert(id, Some(merged));

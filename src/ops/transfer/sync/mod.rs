@@ -23,6 +23,7 @@ use self::merged::Merge;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::claims::Caller;
 use crate::store::Transaction;
 use crate::transfer::merge::{Conflict, Side};
 use crate::transfer::{FILE_MAX, formats::cleo};
@@ -81,6 +82,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     let shown = path.to_string_lossy().into_owned();
     let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
     let horizon = Horizon::of(context.surroundings.clock);
+    let caller = Caller::unbound(context);
     context.workspace.refuse_own(&full).map_err(instead)?;
     context.write_if(|transaction| {
         let bytes = read(&full)?;
@@ -90,7 +92,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
             forget(transaction, &name)?;
         }
         refuse_empty(transaction, &copy, &name, path)?;
-        let merge = Merge::run(transaction, copy, &name, horizon)?;
+        let merge = Merge::run(transaction, copy, &name, horizon, &caller)?;
         let text = merge.text();
         if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
             refuse_changed(&full, merge.copy.bytes(), is_new)?;
