@@ -66,10 +66,12 @@ impl Gate {
         }
     }
 
-    /// Writes the command that passes it on evidence, with a place for the command that proves it.
-    /// Pasted as it is, it changes nothing.
-    pub fn proof_wanted(self, task: &str) -> String {
-        format!("cleo verify {task} --gate {self} --run '…'")
+    /// Gives an error the way on where nobody knows what proves the gate: a look at what is open.
+    /// The command that passes it on evidence has a place to fill in, so it is no fix to paste.
+    pub fn or_proof(self, task: &str, error: Error) -> Error {
+        let proof = format!("cleo verify {task} --gate {self} --run '…'");
+        let action = format!("pass {self}, with the command that shows it in place of the dots");
+        error.fix(format!("cleo verify {task}")).or(action, proof)
     }
 
     /// Says whether tasks that name no gates of their own need it.
@@ -213,8 +215,7 @@ impl Gates {
             "{gate} of {task} comes after {}, still open",
             names.join(", ")
         );
-        let fix = open[0].proof_wanted(task);
-        Err(Error::new(Code::GateOrder, message).fix(fix))
+        Err(open[0].or_proof(task, Error::new(Code::GateOrder, message)))
     }
 
     /// Says whether the task has failed more often than it has rounds.

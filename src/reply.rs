@@ -57,6 +57,11 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<T: Serialize> Envelope<'_, T> {
+    /// Returns the name of the command that answers.
+    pub fn command(&self) -> &str {
+        self.command
+    }
+
     /// Returns the result, unless there is an error.
     pub fn success(&self) -> Option<&T> {
         self.result.filter(|_| self.success)

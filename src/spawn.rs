@@ -305,14 +305,9 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         task.id,
         faults.join("; ")
     );
-    let source = if skill.own_protocol {
-        &skill.path
-    } else {
-        &input.base.path
-    };
     // Without `--strict` an edited base would pass, and nothing would be added.
     let strict = if input.strict { " --strict" } else { "" };
-    Error::new(Code::ProtocolMissing, message)
+    let error = Error::new(Code::ProtocolMissing, message)
         .fix(format!(
             "cleo orchestrator spawn {}{} --force-inject{strict}",
             task.id,
@@ -321,11 +316,34 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         .or(
             "print the block to append it yourself",
             format!("cleo research inject {}", task.id),
-        )
-        .or(
+        );
+    match at_fault(input) {
+        Some(file) => error.or(
             "look at the file that lacks it",
-            format!("cat {}", argument(source)),
-        )
+            format!("cat {}", argument(file)),
+        ),
+        None => error,
+    }
+}
+
+/// Finds the file on disk that keeps a prompt from passing: the skill where it brings its own protocol,
+/// else the first protocol with which the block fails. What the program carries cannot be edited.
+fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
+    let skill = input.situation.skill;
+    let base = input.base;
+    let fails = |file: &&ProtocolFile| {
+        let n_files = if file.path == base.path { 1 } else { 2 };
+        let block = block::compose(&[base, *file][..n_files]);
+        !check(input, &block).is_empty() || !block::check_template(&block).is_empty()
+    };
+    let path = match skill.own_protocol {
+        true => &skill.path,
+        false => {
+            let stack = stack(base, input.protocols, &input.situation);
+            &stack.into_iter().find(fails)?.path
+        }
+    };
+    Some(path.as_str()).filter(|path| !path.starts_with("built-in:"))
 }
 
 /// Names a skill to a spawn; a name with a leading dash would be taken for an option.
@@ -347,9 +365,14 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
         "the prompt for {} from {} leaves tokens unresolved: {names}",
         task.id, skill.name
     );
+    let force = if input.force_inject {
+        " --force-inject"
+    } else {
+        ""
+    };
     Error::new(Code::TokensUnresolved, message)
         .fix(format!(
-            "cleo orchestrator spawn {}{}",
+            "cleo orchestrator spawn {}{}{force}",
             task.id,
             template_option(&skill.name)
         ))

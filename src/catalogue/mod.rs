@@ -16,12 +16,14 @@ use crate::dispatch::matrix::{Listed, Manifest};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
-use crate::skill::{Skill, Source, is_file_name};
+use crate::skill::{Skill, Source, is_called, is_file_name};
 use embedded::Embedded;
 pub use places::Places;
 
 /// Largest SKILL.md or protocol file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
+/// The base protocol, in a folder of skills.
+const BASE: &str = "_shared/subagent-protocol-base.md";
 
 /// All skills and protocols in reach.
 #[derive(Debug)]
@@ -43,7 +45,16 @@ pub struct Catalogue {
     /// Files that could not be used, and why.
     pub warnings: Vec<String>,
     /// Those of them that are on disk.
-    pub left_out: Vec<PathBuf>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file of a skill that could not be used.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// The file.
+    pub file: PathBuf,
+    /// Why, with its place.
+    pub why: String,
 }
 
 /// A skill that another of the same name stands before.
@@ -96,8 +107,12 @@ impl Catalogue {
         let chosen = manifest::read(places, &mut found.warnings)?;
         let skills = ordered(found.skills, &chosen.manifest);
         chosen.warn(&skills, &mut found.warnings);
-        let base = shared_file(places, "_shared/subagent-protocol-base.md")
-            .and_then(|(text, path)| read_base(text, path));
+        let base = shared_file(places, BASE).and_then(|(text, path)| {
+            read_base(text, path).map_err(|error| match shared_path(places, BASE) {
+                Some(file) => looked_at(error, &file),
+                None => error,
+            })
+        });
         let base = settle(base, &mut found.warnings)?;
         Ok(Catalogue {
             matrix: Matrix::new(&chosen.manifest, &skills),
@@ -114,9 +129,19 @@ impl Catalogue {
         })
     }
 
-    /// Finds a skill by its name, in any letter case, with or without `ct-`.
+    /// Finds a skill by its name, in any letter case, with or without `ct-`. Of one whose file cannot be
+    /// used it says why.
     pub fn skill(&self, name: &str) -> Result<&Skill> {
-        crate::skill::named(&self.skills, name)
+        crate::skill::named(&self.skills, name).map_err(|error| self.faulty(name).unwrap_or(error))
+    }
+
+    fn faulty(&self, name: &str) -> Option<Error> {
+        let mut left_out = self.left_out.iter();
+        let LeftOut { file, why } =
+            left_out.find(|one| is_called(&folder_name(&one.file), name))?;
+        let message = format!("the skill `{name}` cannot be used: {why}");
+        let fix = format!("cleo skills validate {}", quote(&file.to_string_lossy()));
+        Some(Error::new(Code::SkillInvalid, message).fix(fix))
     }
 }
 
@@ -158,7 +183,7 @@ struct Found {
     skills: Vec<Skill>,
     shadowed: Vec<Shadowed>,
     warnings: Vec<String>,
-    left_out: Vec<PathBuf>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Found {
@@ -168,15 +193,12 @@ impl Found {
         self.warnings.extend(files.warning);
         for file in files.paths {
             let shown = places.shown(&file);
-            let used = match read_text(&file) {
-                Ok(text) => self.add(&folder_name(&file), text.into(), source, shown),
-                Err(error) => {
-                    self.warnings.push(error.message);
-                    false
-                }
-            };
-            if !used {
-                self.left_out.push(file);
+            let added = read_text(&file)
+                .map_err(|error| error.message)
+                .and_then(|text| self.add(&folder_name(&file), text.into(), source, shown));
+            if let Err(why) = added {
+                self.warnings.push(why.clone());
+                self.left_out.push(LeftOut { file, why });
             }
         }
     }
@@ -184,28 +206,30 @@ impl Found {
     fn add_embedded(&mut self) {
         for name in Embedded::iter_under("skills/").filter(|name| name.ends_with("/SKILL.md")) {
             let folder = name.split('/').nth(1).unwrap_or_default().to_string();
-            if let Some(text) = Embedded::text(&name) {
-                self.add(&folder, text, Source::BuiltIn, format!("built-in:{name}"));
-            }
+            let path = format!("built-in:{name}");
+            let text = Embedded::text(&name);
+            let added = text.map_or(Ok(()), |text| {
+                self.add(&folder, text, Source::BuiltIn, path)
+            });
+            self.warnings.extend(added.err());
         }
     }
 
-    /// Keeps a skill, unless it cannot be read, which is told.
-    fn add(&mut self, folder: &str, text: Cow<'static, str>, source: Source, path: String) -> bool {
-        let skill = match Skill::read(folder, text, source, path.clone()) {
-            Ok(skill) => skill,
-            Err(fault) => {
-                let place = format!("{path}:{}:{}", fault.line, fault.column);
-                self.warnings
-                    .push(format!("{place}: {}; the skill is left out", fault.message));
-                return false;
-            }
-        };
+    /// Keeps a skill, or says why it is left out.
+    fn add(
+        &mut self,
+        folder: &str,
+        text: Cow<'static, str>,
+        source: Source,
+        path: String,
+    ) -> std::result::Result<(), String> {
+        let skill = Skill::read(folder, text, source, path.clone()).map_err(|fault| {
+            let place = format!("{path}:{}:{}", fault.line, fault.column);
+            format!("{place}: {}; the skill is left out", fault.message)
+        })?;
         if !is_file_name(&skill.name) {
             let what = "is not one plain name of a folder; the skill is left out";
-            self.warnings
-                .push(format!("{path}: the name `{}` {what}", skill.name));
-            return false;
+            return Err(format!("{path}: the name `{}` {what}", skill.name));
         }
         if skill.name != folder {
             let message = format!(
@@ -223,7 +247,7 @@ impl Found {
                 shadowed_by: winner.path.clone(),
             }),
         }
-        true
+        Ok(())
     }
 }
 
@@ -247,14 +271,21 @@ fn read_text(file: &Path) -> Result<String> {
 /// Reads a file that belongs to the skills: the first of the places that has it, else the
 /// program's own.
 fn shared_file(places: &Places, name: &str) -> Result<(Cow<'static, str>, String)> {
-    for folder in places.shared_folders() {
-        let file = folder.join(name);
-        if file.is_file() {
-            return Ok((read_text(&file)?.into(), places.shown(&file)));
-        }
+    if let Some(file) = shared_path(places, name) {
+        return Ok((read_text(&file)?.into(), places.shown(&file)));
     }
     let own = format!("skills/{name}");
     Ok((embedded_text(&own)?, format!("built-in:{own}")))
+}
+
+fn shared_path(places: &Places, name: &str) -> Option<PathBuf> {
+    let mut files = places.shared_folders().into_iter();
+    files.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
+}
+
+/// Gives the fault of a file the command that shows it, with the numbers of its lines.
+fn looked_at(error: Error, file: &Path) -> Error {
+    error.fix(format!("cat -n {}", quote(&file.to_string_lossy())))
 }
 
 /// Puts skills into the order of the manifest, the others after them by name; switches off what

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::embedded::Embedded;
-use super::{FILE_MAX, Places, embedded_text, read_text};
+use super::{FILE_MAX, Places, embedded_text, looked_at, read_text};
 use crate::error::Result;
 use crate::file::read_start;
 use crate::protocol::ProtocolFile;
@@ -21,7 +21,8 @@ pub(super) fn read(places: &Places, warnings: &mut Vec<String>) -> Result<Vec<Pr
             Ok(false) => {}
             Ok(true) => {
                 let text = read_text(&path)?.into();
-                add(ProtocolFile::read(text, places.shown(&path))?);
+                let read = ProtocolFile::read(text, places.shown(&path));
+                add(read.map_err(|error| looked_at(error, &path))?);
             }
             Err(error) => warnings.push(format!("{}; it is left out", error.message)),
         }
@@ -35,7 +36,7 @@ pub(super) fn read(places: &Places, warnings: &mut Vec<String>) -> Result<Vec<Pr
 pub(super) fn embedded() -> Result<Vec<ProtocolFile>> {
     let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
     names
-        .map(|name| ProtocolFile::read(embedded_text(&name)?, name.to_string()))
+        .map(|name| ProtocolFile::read(embedded_text(&name)?, format!("built-in:{name}")))
         .collect()
 }
 

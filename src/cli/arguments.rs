@@ -50,7 +50,9 @@ pub(super) struct Globals {
 
     /// Answer with what a jq filter makes of the JSON document, a value a line; text without quotes
     ///
-    /// A filter may use 10 seconds of the processor for each document, and 1 GB of memory.
+    /// An error goes out whole, and so does a verdict that failed, but for that of `cleo doctor`,
+    /// which is filtered too. A filter may use 10 seconds of the processor for each document, and
+    /// 1 GB of memory.
     #[arg(
         long,
         global = true,

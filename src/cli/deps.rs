@@ -10,6 +10,7 @@ use super::screen::{Screen, Tone};
 use super::show::headline;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::ops::tasks::{self, Direction, Neighbor, Part};
 use crate::task::drawing;
 use crate::task::graph::Problem;
@@ -137,14 +138,19 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         Some(task) => Part::Around(task, arguments.depth),
         None => Part::Below(arguments.epic),
     };
-    let shapes = tasks::drawing(&mut face.context()?, part)?;
+    let mut context = face.context()?;
+    let shapes = tasks::drawing(&mut context, part)?;
+    let stuck = match part {
+        Part::Around(task, _) => problem_warnings(&tasks::deps(&mut context, task)?.problems),
+        Part::Below(epic) => stuck_warnings(&mut context, epic)?,
+    };
     let (name, total) = (face.name, shapes.len());
     Ok(if arguments.svg {
         let svg = &drawing::svg(&shapes);
-        face.output.page(name, svg, &Svg { svg, total })
+        face.output.picture(name, svg, &Svg { svg, total }, &stuck)
     } else {
         let dot = &drawing::dot(&shapes);
-        face.output.page(name, dot, &Dot { dot, total })
+        face.output.picture(name, dot, &Dot { dot, total }, &stuck)
     })
 }
 
@@ -173,4 +179,12 @@ pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Warns of the same in everything below an epic, or in the whole workspace.
+pub(super) fn stuck_warnings(context: &mut Context, epic: Option<TaskId>) -> Result<Vec<String>> {
+    let none = Some(0);
+    Ok(problem_warnings(
+        &tasks::ready(context, epic, none)?.problems,
+    ))
 }

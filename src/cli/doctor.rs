@@ -20,8 +20,9 @@ Examples:
 
 Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
 manifest, agent files, the clock, claims that ran out, and the agent programs on the PATH, which are
-asked for version and help only. Nothing is changed. --stress writes with many processes at once
-into a workspace of its own, kills some of them, and proves that nothing acknowledged was lost.")]
+asked for version and help only. Nothing is changed. --jq reads the findings also when something is
+broken (exit 6). --stress writes with many processes at once into a workspace of its own, kills some
+of them, and proves that nothing acknowledged was lost.")]
 pub(super) struct Arguments {
     /// Write with many processes at once, kill some, and count
     #[arg(long)]
@@ -53,6 +54,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         path: environment::variable("PATH").unwrap_or_default(),
     };
     let (examined, error) = doctor::examine(patient);
+    // Somebody who filters findings wants most of all those of a verdict that failed.
+    face.output.filter_verdict();
     face.verdict(&examined, error, |screen| render(screen, &examined))
 }
 

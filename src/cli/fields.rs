@@ -7,6 +7,30 @@ use crate::error::{Code, Error, Result, nearest};
 /// How deep a schema is followed. No reply is deeper, and a schema may refer to itself.
 const DEPTH_MAX: usize = 12;
 
+/// Commands that answer with more than a list, although their answer has lists and a `total`.
+const NO_LIST: [&str; 7] = [
+    "next",
+    "orchestrator.next",
+    "orchestrator.status",
+    "plan.check",
+    "plan.show",
+    "route",
+    "sync",
+];
+
+/// Lists that stand beside the one that `total` counts.
+const BESIDE: [&str; 9] = [
+    "conflicts",
+    "failed",
+    "forced",
+    "outputs",
+    "outside",
+    "problems",
+    "rules",
+    "shadowed",
+    "stuck",
+];
+
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
@@ -31,11 +55,10 @@ impl Fields {
         self.paths.is_empty()
     }
 
-    /// Refuses a path that no result of this schema has, before anything is done.
-    pub(super) fn check(&self, schema: &Value) -> Result<()> {
-        let result = &schema["properties"]["result"];
+    /// Refuses a path that no result of a command with this schema has, before anything is done.
+    pub(super) fn check(&self, command: &str, schema: &Value) -> Result<()> {
         for path in &self.paths {
-            let mut at = start(schema, result);
+            let mut at = start(command, schema);
             for (depth, word) in path.iter().enumerate() {
                 match step(schema, &at, word) {
                     Some(below) => at = below,
@@ -46,9 +69,12 @@ impl Fields {
         Ok(())
     }
 
-    /// Returns the parts of a result.
-    pub(super) fn of(&self, result: &Value) -> Value {
-        let Some(name) = list_name(result) else {
+    /// Returns the parts of a result of a command.
+    pub(super) fn of(&self, command: &str, result: &Value) -> Value {
+        let list = result
+            .as_object()
+            .and_then(|fields| counted(command, fields, Value::is_array));
+        let Some(name) = list else {
             return self.pick(result);
         };
         let items = result[name].as_array().into_iter().flatten();
@@ -93,28 +119,35 @@ fn copy(from: &Value, path: &[String], to: &mut Value) {
     }
 }
 
-/// The list of a result that is a list: one that has a `total` beside it.
-fn list_name(result: &Value) -> Option<&str> {
-    let fields = result
-        .as_object()
-        .filter(|fields| fields.contains_key("total"))?;
-    let lists = fields.iter().filter(|(_, value)| value.is_array());
-    lists.map(|(name, _)| name.as_str()).next()
+/// Finds the list of a result that is a list: the one that the `total` beside it counts.
+fn counted<'a>(
+    command: &str,
+    fields: &'a Map<String, Value>,
+    is_list: fn(&Value) -> bool,
+) -> Option<&'a str> {
+    let is_one = fields.contains_key("total") && !NO_LIST.contains(&command);
+    let mut lists = fields.iter().filter(|(_, field)| is_one && is_list(field));
+    let main = lists.find(|(name, _)| !BESIDE.contains(&name.as_str()));
+    main.map(|(name, _)| name.as_str())
+}
+
+/// Says whether a field of a schema is a list, perhaps one that can be left out.
+fn may_be_list(field: &Value) -> bool {
+    let kinds = &field["type"];
+    let mut among = kinds.as_array().into_iter().flatten();
+    kinds == "array" || among.any(|kind| kind == "array")
 }
 
 /// Where paths begin: at the result, or at an item of its list.
-fn start<'a>(root: &'a Value, result: &'a Value) -> Vec<&'a Value> {
+fn start<'a>(command: &str, root: &'a Value) -> Vec<&'a Value> {
     let mut starts = Vec::new();
-    for shape in shapes(root, result, 0) {
+    for shape in shapes(root, &root["properties"]["result"], 0) {
         let fields = shape["properties"].as_object();
-        let list = fields
-            .filter(|fields| fields.contains_key("total"))
-            .and_then(|fields| {
-                let is_list = |field: &&Value| field["type"] == "array";
-                fields.values().find(is_list)
-            });
-        match list {
-            Some(list) => starts.extend(shapes(root, &list["items"], 0)),
+        match fields.and_then(|fields| counted(command, fields, may_be_list)) {
+            Some(list) => {
+                let items = &shape["properties"][list]["items"];
+                starts.extend(shapes(root, items, 0));
+            }
             None => starts.push(shape),
         }
     }
@@ -222,7 +255,7 @@ mod tests {
 
     fn of(paths: &[&str], result: &Value) -> Value {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
-        Fields::read(&paths).of(result)
+        Fields::read(&paths).of("list", result)
     }
 
     #[test]
@@ -255,7 +288,7 @@ mod tests {
                 "Task": {"properties": {"id": {"type": "string"}, "title": {"type": "string"}, "extra": true}},
             },
         });
-        let check = |path: &str| Fields::read(&[path.to_string()]).check(&schema);
+        let check = |path: &str| Fields::read(&[path.to_string()]).check("list", &schema);
         for known in ["id", "title", "task.id", "extra.what.ever"] {
             assert!(check(known).is_ok(), "{known}");
         }
@@ -272,5 +305,26 @@ mod tests {
             Some(("task.titel".into(), "task.title".into()))
         );
         assert!(check("id.more").is_err());
+    }
+
+    #[test]
+    fn no_answer_has_two_lists_that_its_total_could_count() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let command = path.file_stem().unwrap().to_str().unwrap();
+            let schema: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            for shape in shapes(&schema, &schema["properties"]["result"], 0) {
+                let fields = shape["properties"].as_object().cloned();
+                let mut fields = fields.unwrap_or_default();
+                let first = counted(command, &fields, may_be_list).map(String::from);
+                fields.retain(|name, _| Some(name) != first.as_ref());
+                let second = counted(command, &fields, may_be_list);
+                assert!(
+                    first.is_none() || second.is_none(),
+                    "{command}: {first:?} {second:?}"
+                );
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::gates::Summary;
 use crate::ops::tasks::{self, Shown};
+use crate::store::missing;
 use crate::task::{Priority, Status, Task};
 
 #[derive(Args)]
@@ -44,6 +45,9 @@ fn render(screen: &mut Screen, shown: &Shown) {
         .field("parent", ids(task.parent))
         .field("children", id::list(&shown.children));
     screen.field("depends on", id::list(&task.depends));
+    for need in missing(task) {
+        screen.field("depends on", need.told());
+    }
     screen.field("waiting for", id::list(&shown.waiting_for));
     screen.field("unblocks", id::list(&shown.dependents));
     if let Some(held) = &shown.claim {

@@ -87,10 +87,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn one(face: &mut Face<'_>, task: TaskId, options: &Options, kept: &str) -> Result<ExitCode> {
-    let spawned = spawn(&mut face.context()?, task, options).map_err(|mut error| {
-        keep_options(&mut error, kept);
-        error
-    })?;
+    let spawned = spawn(&mut face.context()?, task, options);
+    let spawned = spawned.map_err(|error| with_kept(error, kept))?;
     face.output.note(&summary(&spawned));
     face.reply(&spawned, &spawned.warnings, |screen| {
         prompt(screen, &spawned)
@@ -104,14 +102,23 @@ fn kept_options(face: &Face<'_>, arguments: &Arguments) -> String {
         folders.map(|folder| format!(" --skills-dir {}", quote(&folder.to_string_lossy())));
     let date = arguments.date.iter();
     let date = date.map(|date| format!(" --date {}", quote(date)));
-    folders.chain(date).collect()
+    let dry_run = arguments.dry_run.then(|| " --dry-run".to_string());
+    folders.chain(date).chain(dry_run).collect()
 }
 
 fn keep_options(error: &mut Error, kept: &str) {
-    let fix = error.fix.as_mut();
-    if let Some(fix) = fix.filter(|fix| fix.starts_with("cleo orchestrator spawn ")) {
-        fix.push_str(kept);
+    let others = error.alternatives.iter_mut();
+    let others = others.map(|other| &mut other.command);
+    for command in error.fix.iter_mut().chain(others) {
+        if command.starts_with("cleo orchestrator spawn ") {
+            command.push_str(kept);
+        }
     }
+}
+
+fn with_kept(mut error: Error, kept: &str) -> Error {
+    keep_options(&mut error, kept);
+    error
 }
 
 /// Says on standard error what the prompt is, as standard output holds only the prompt.

@@ -136,7 +136,7 @@ fn list_entries(call: &Call) -> Result<Answer> {
         topic: query.topic,
         limit: Some(bounded(query.limit, 100, 500)? as usize),
     };
-    let listed = manifest::list(&*call.context("manifest.list")?, &filter)?;
+    let listed = manifest::list(&mut *call.context("manifest.list")?, &filter)?;
     Answer::ok(&Entries {
         entries: listed.entries,
         total: listed.total,

@@ -3,7 +3,7 @@
 
 use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
-use super::tasks::{Moved, finish};
+use super::tasks::{Moved, finish, refuse_cancelled};
 use super::verify::{
     OutputVerdict, Violation, check_found, check_named, check_output, required_sections,
     verification,
@@ -31,6 +31,7 @@ pub fn complete(
     let mut verified = None;
     let done = context.write(|transaction| {
         let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
         let taken = check_holder(transaction, &task, &check.caller, force, "complete")?;
         let mut warnings = Vec::from_iter(taken);
         if task.status != TaskStatus::Done {
@@ -232,6 +233,7 @@ impl Check {
         id: TaskId,
     ) -> std::result::Result<Moved, Lacking> {
         let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut found = None;
         if task.status != TaskStatus::Done {

@@ -92,7 +92,7 @@ pub struct Links {
 }
 
 /// Lists the entries that pass the filter, newest last.
-pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
+pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     manifest::list(context, filter)
 }
 

@@ -136,10 +136,20 @@ pub fn is_file_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
 }
 
+/// Writes a name as all ways to write it come to.
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace('_', "-")
+}
+
+/// Says whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
+pub fn is_called(name: &str, wanted: &str) -> bool {
+    let (name, wanted) = (plain(name), plain(wanted));
+    name == wanted || name.strip_prefix("ct-") == Some(wanted.as_str())
+}
+
 /// Finds a skill by its name: as it is written, in any letter case, then without `ct-`. A whole
 /// name counts before the short one of another skill.
 pub fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
-    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
     let named = |name: String| skills.iter().find(|skill| plain(&skill.name) == name);
     let exact = skills.iter().find(|skill| skill.name == wanted);
     exact
@@ -159,11 +169,16 @@ pub fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
     })
 }
 
-/// Finds the skill whose name is nearest to `wanted`.
+/// Finds the skill whose name is nearest to `wanted`. That most names begin with `ct-` does not make
+/// them alike.
 fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
-    let full = nearest(wanted, skills.iter().map(|skill| skill.name.as_str()));
-    let prefixed = format!("ct-{wanted}");
-    full.or_else(|| nearest(&prefixed, skills.iter().map(|skill| skill.name.as_str())))
+    let mut names = skills.iter().map(|skill| skill.name.as_str());
+    let near = nearest(short(wanted), names.clone().map(short))?;
+    names.find(|name| short(name) == near)
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("ct-").unwrap_or(name)
 }
 
 fn split(list: &str) -> Vec<String> {

@@ -52,10 +52,10 @@ fn only_the_word_that_is_wrong_is_replaced() {
 fn what_could_be_either_of_two_words_is_left_to_the_help() {
     let workspace = TestWorkspace::planned();
     let line = ["add", "x", "--acceptance", "a\u{1}b", "--note", "a\u{1}b"];
-    // The message names the field, and with it the option.
+    // Both words are wrong, although the message names one field.
     assert_eq!(
         fix_of(&workspace, &line),
-        "cleo add x --acceptance 'a b' --note $'a\\001b'"
+        "cleo add x --acceptance 'a b' --note ab"
     );
     let skill = "ct-research-agnt";
     let line = ["spawn", "T2", "--template", skill];
@@ -141,6 +141,44 @@ fn what_begins_with_a_dash_is_marked_as_text() {
         (&["list", "--limit", "-1"], "cleo list --limit=1"),
         (&["add", " a\u{7}b "], "cleo add 'a b'"),
     ]);
+}
+
+#[test]
+fn control_characters_are_taken_out_of_all_texts_at_once() {
+    check_all(&[
+        (
+            &[
+                "add",
+                "x\u{1b}y",
+                "-d",
+                "a\u{7}b\nc",
+                "--note=d\u{1}e",
+                "-l",
+                "f\u{2}g,h",
+            ],
+            "cleo add 'x y' -d $'ab\\nc' --note=de -l 'f g,h'",
+        ),
+        (
+            &["update", "T2", "--title", "a\u{7}b", "--note", "c\u{7}d"],
+            "cleo update T2 --title 'a b' --note cd",
+        ),
+        (
+            &["update", "T2", "--description", "\u{7}a", "--file", "b\tc"],
+            "cleo update T2 --description a --file 'b c'",
+        ),
+    ]);
+}
+
+#[test]
+fn a_command_about_tasks_stands_for_itself() {
+    check_all(&[
+        (&["task", "add", "x"], "cleo add x"),
+        (&["tasks", "list", "--limit", "1"], "cleo list --limit 1"),
+        (&["--json", "task", "show", "T2"], "cleo --json show T2"),
+        (&["tasks"], "cleo list"),
+    ]);
+    let workspace = TestWorkspace::planned();
+    assert_eq!(fix_of(&workspace, &["task", "paint", "x"]), "cleo --help");
 }
 
 #[test]

@@ -431,8 +431,38 @@ fn torn_foreign_and_repeated_lines_of_the_manifest_are_found() {
     ] {
         workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", text);
         let fix = only(&workspace, "manifest", "fail", what);
-        assert_eq!(fix, "cleo manifest validate");
+        assert_eq!(fix, "cleo manifest compact");
+        let mended = workspace.shell(&fix);
+        assert_eq!(mended.exit, 0, "{mended}");
+        assert_eq!(amiss(&workspace), []);
     }
+    let rejected = workspace.read("claudedocs/agent-outputs/MANIFEST.rejected.jsonl");
+    assert_eq!(rejected.lines().count(), 3, "{rejected}");
+}
+
+#[test]
+fn a_fault_of_an_entry_is_left_to_its_author() {
+    let workspace = workspace();
+    workspace.ok("manifest append --id one --file a.md --title A --topic x --task T2 --finding A. --finding B. --finding C.");
+    let whole = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
+    let faulty = whole.replace("\"T2\"", "\"T99\"");
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", faulty);
+    let fix = only(&workspace, "manifest", "fail", "T99");
+    assert_eq!(fix, "cleo manifest validate");
+}
+
+#[test]
+fn a_filter_picks_what_mends_it_when_something_is_broken() {
+    let workspace = workspace();
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "hello\n");
+    let help = workspace.cleo("doctor --help");
+    let example = r#"doctor --jq '.result.findings[] | select(.status != "ok") | .fix'"#;
+    assert!(help.contains(example), "{help}");
+    let picked = workspace.text(example, "");
+    assert_eq!(
+        (picked.exit, picked.stdout.as_str()),
+        (6, "cleo manifest compact\n")
+    );
 }
 
 #[test]

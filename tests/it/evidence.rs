@@ -404,7 +404,11 @@ fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
     let before = workspace.state();
     let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
     let error = refused(&workspace, text, "E_GATE_ORDER");
-    assert_eq!(error["fix"], "cleo verify T1 --gate implemented --run '…'");
+    let way = &error["alternatives"][0]["command"];
+    assert_eq!(way, "cleo verify T1 --gate implemented --run '…'");
+    let look = error["fix"].as_str().unwrap();
+    assert_eq!(look, "cleo verify T1");
+    assert_eq!(workspace.shell(look).exit, 0);
     assert_eq!(workspace.state(), before);
     let forced = line(&workspace, &format!("{text} --force"));
     assert_eq!(forced["result"]["gates"]["testsPassed"]["forced"], true);
@@ -423,13 +427,15 @@ fn a_task_that_uses_gates_is_done_when_all_that_it_needs_have_passed() {
         message.ends_with("open: testsPassed, qaPassed, securityPassed, documented"),
         "{message}"
     );
-    let fix = error["fix"].as_str().unwrap();
-    assert_eq!(fix, "cleo verify T1 --gate testsPassed --run '…'");
+    assert_eq!(error["fix"], "cleo verify T1");
+    let command = |at: usize| error["alternatives"][at]["command"].as_str().unwrap();
+    let way = command(0);
+    assert_eq!(way, "cleo verify T1 --gate testsPassed --run '…'");
     let before = workspace.state();
-    let pasted = workspace.shell(fix);
+    let pasted = workspace.shell(way);
     assert!(pasted.stderr.contains("E_PROGRAM_MISSING"), "{pasted}");
     assert_eq!(workspace.state(), before, "nobody's word passes the gate");
-    let own = error["alternatives"][0]["command"].as_str().unwrap();
+    let own = command(1);
     assert_eq!(own, "cleo update T1 --require-gate implemented");
     assert_eq!(workspace.shell(own).exit, 0);
     workspace.ok("complete T1");
@@ -680,6 +686,38 @@ fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
     assert_eq!(states(&answer)[3], "claimed");
     workspace.write("src/a.rs", "changed");
     assert_eq!(states(&line(&workspace, "verify T1"))[3], "stale");
+}
+
+#[test]
+fn an_accepted_criterion_is_asked_for_again_when_files_change() {
+    for (first, second, number) in [("x :: true", "plain", 2), ("plain", "x :: true", 1)] {
+        let workspace = plain();
+        let criteria = ["--acceptance", first, "--acceptance", second];
+        workspace.json(&[&["update", "T1"][..], &criteria].concat());
+        workspace.ok("verify T1 --run-all");
+        workspace.ok(&format!("verify T1 --accept {number} --file src/a.rs"));
+        workspace.write("src/a.rs", "changed");
+        let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+        assert_eq!(error["fix"], "cleo verify T1 --refresh");
+        let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
+        let told = "of T1 rests on somebody's word from before files changed";
+        assert_eq!(error["message"], format!("criterion {number} {told}"));
+        let accept = format!("cleo verify T1 --accept {number}");
+        assert_eq!(error["fix"], format!("{accept} --note 'how you know'"));
+        let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+        assert_eq!(error["fix"], format!("{accept} --file src/a.rs"));
+        assert_eq!(
+            error["alternatives"][0]["command"],
+            "cleo complete T1 --force"
+        );
+        let again = workspace.shell(error["fix"].as_str().unwrap());
+        assert_eq!(again.exit, 0, "{again}");
+        assert_eq!(
+            states(&line(&workspace, "verify T1"))[number - 1],
+            "claimed"
+        );
+        workspace.ok("complete T1");
+    }
 }
 
 #[test]

@@ -253,6 +253,30 @@ fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() 
 }
 
 #[test]
+fn a_dependency_that_is_missing_is_named_wherever_its_task_is_shown_or_moved() {
+    let issue = r#"{"id":"x-1","title":"Waiting","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z","dependencies":[{"issue_id":"x-1","depends_on_id":"x-gone","type":"blocks"}]}"#;
+    let workspace = TestWorkspace::new().with("issues.jsonl", issue);
+    workspace.text("import issues.jsonl --from beads --drop-faults", "");
+    let told = "T1 depends on x-gone, which is not here";
+    for line in [
+        "orchestrator status",
+        "orchestrator validate",
+        "deps --dot",
+        "deps --svg",
+        "deps T1 --dot",
+        "start T1",
+        "complete T1",
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+        let answer = workspace.json(&words);
+        let warning = answer["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.starts_with(told), "{line}: {answer}");
+    }
+    let shown = workspace.cleo("show T1");
+    assert!(shown.contains("x-gone, which is not here"), "{shown}");
+}
+
+#[test]
 fn a_dependency_that_closed_a_circle_is_told_as_such_everywhere() {
     let workspace = TestWorkspace::new();
     let lines = [
@@ -389,6 +413,23 @@ fn analyze_shows_how_a_graph_is_doing() {
     workspace.ok("update T4 --clear estimate");
     let analysis = workspace.json(&["orchestrator", "analyze"]);
     assert_eq!(analysis["result"]["criticalPath"]["hours"], json!(null));
+}
+
+#[test]
+fn what_can_start_once_a_task_is_done_is_what_completing_it_frees() {
+    let workspace = TestWorkspace::new();
+    for line in ["Whole", "Part --parent T1", "After --depends T1"] {
+        workspace.ok(&format!("add {line}"));
+    }
+    let analysis = workspace.json(&["orchestrator", "analyze"]);
+    let first = &analysis["result"]["bottlenecks"][0];
+    assert_eq!(
+        (&first["id"], &first["unblocks"]),
+        (&json!("T2"), &json!(1))
+    );
+    assert_eq!(first["unblocksInAll"], 2);
+    let done = workspace.json(&["complete", "T2"]);
+    assert_eq!(done["result"]["unblocked"], json!(["T1"]));
 }
 
 #[test]

@@ -422,7 +422,17 @@ fn links_stand_in_the_entry_and_in_the_store() {
         assert_eq!(reply["result"]["links"][0]["entry"], "auth");
         assert_eq!(reply["result"]["links"][0]["sources"], sources, "{task}");
         assert_eq!(reply["result"]["total"], 1);
+        for list in ["research", "manifest"] {
+            let listed = workspace.json(&[list, "list", "--task", task]);
+            assert_eq!(listed["result"]["entries"][0]["id"], "auth", "{list}");
+        }
     }
+    // Who builds on such a task is told what was found.
+    let added = workspace.json(&["add", "Build on it", "--depends", "T4"]);
+    let task = added["result"]["task"]["id"].as_str().unwrap();
+    let spawned = workspace.json(&["spawn", task, "--dry-run"]);
+    let prompt = spawned["result"]["prompt"].as_str().unwrap();
+    assert!(prompt.contains("(auth)"), "{prompt}");
     let shown = workspace.json(&["research", "show", "auth"]);
     let tasks = shown["result"]["tasks"].as_array().unwrap().iter();
     let tasks: Vec<&str> = tasks.map(|task| task["id"].as_str().unwrap()).collect();

@@ -278,14 +278,50 @@ fn moves_that_make_no_sense_are_refused() {
         6,
         "cleo reopen T3",
     );
-    done.ok("cancel T3");
+    for (status, task) in [("active", "T3"), ("done", "T3"), ("cancelled", "T2")] {
+        done.ok("cancel T3");
+        done.ok("complete T2");
+        let (words, fix) = (
+            ["update", task, "--status", status],
+            format!("cleo reopen {task}"),
+        );
+        check(&done, &words, "E_STATUS_REFUSED", 6, &fix);
+        done.ok(&format!("update {task} --status active"));
+        done.ok("complete T2");
+    }
+}
+
+#[test]
+fn a_spawned_task_that_was_given_up_is_first_taken_up_again() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("spawn T2");
+    workspace.ok("cancel T2");
+    for words in [&["complete", "T2"][..], &["complete", "T2", "--force"]] {
+        let error = workspace.refused(words, "E_STATUS_REFUSED");
+        assert_eq!(error["fix"], "cleo reopen T2");
+        assert_eq!(error["alternatives"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn what_has_parts_and_is_waited_for_goes_with_both_options() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add Outside --depends T3");
+    let words = ["delete", "T1"];
+    let error = workspace.refused(&words, "E_HAS_CHILDREN");
+    let look = error["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(workspace.shell(look).exit, 0, "{look}");
     check(
-        &done,
-        &["update", "T3", "--status", "active"],
-        "E_STATUS_REFUSED",
-        6,
-        "cleo reopen T3",
+        &workspace,
+        &words,
+        "E_HAS_CHILDREN",
+        16,
+        "cleo delete T1 --cascade --force",
     );
+    workspace.ok("add After --depends T6");
+    workspace.ok("complete T6");
+    let error = workspace.refused(&["delete", "T6"], "E_HAS_CHILDREN");
+    assert_eq!(error["alternatives"], serde_json::json!([]), "it is over");
 }
 
 #[test]

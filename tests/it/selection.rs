@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::world::{CLEO, TestWorkspace};
 
 #[test]
@@ -76,6 +78,62 @@ fn fields_are_those_of_the_result_or_of_each_item_of_a_list() {
     assert_eq!(one["result"], picked);
     let both = workspace.ok("list --fields id --jq '.result.tasks[0] | keys[]'");
     assert_eq!(both.stdout, "id\n");
+}
+
+#[test]
+fn the_fields_are_those_of_the_list_that_is_counted() {
+    let workspace = TestWorkspace::planned();
+    for (words, field, place) in [
+        (
+            &["spawn", "T2", "T3", "-n"][..],
+            "taskId",
+            "/spawns/1/taskId",
+        ),
+        (
+            &["orchestrator", "spawn", "T2", "T3", "-n"],
+            "skill",
+            "/spawns/0/skill",
+        ),
+        (&["skills", "list"], "name", "/skills/14/name"),
+        (&["orchestrator", "ready"], "id", "/tasks/0/id"),
+        (&["orchestrator", "waves"], "id", "/waves/1/0/id"),
+        (
+            &["add", "--batch", "more.jsonl"],
+            "created",
+            "/tasks/0/created",
+        ),
+    ] {
+        workspace.write("more.jsonl", "{\"title\":\"x\",\"key\":\"x\"}\n");
+        let whole = workspace.json(words)["result"].clone();
+        let picked = workspace.json(&[words, &["--fields", field]].concat())["result"].clone();
+        assert_eq!(picked["total"], whole["total"], "{words:?}: {picked}");
+        assert_eq!(picked.as_object().unwrap().len(), 2, "{picked}");
+        let of = |answer: &Value| answer.pointer(place).cloned();
+        assert!(of(&whole).is_some(), "{words:?}: {whole}");
+        assert!(
+            of(&picked).is_some_and(|it| !it.is_null()),
+            "{words:?}: {picked}"
+        );
+        let refused = workspace.json(&[words, &["--fields", "nope"]].concat());
+        assert_eq!(refused["error"]["code"], "E_USAGE", "{words:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
+    let workspace = TestWorkspace::planned();
+    for (line, field) in [
+        ("next", "task"),
+        ("orchestrator next", "reason"),
+        ("orchestrator status", "percent"),
+        ("route hello", "score"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let whole = workspace.json(&words)["result"][field].clone();
+        let picked = workspace.json(&[&words[..], &["--fields", field]].concat());
+        assert!(!whole.is_null(), "{line}");
+        assert_eq!(picked["result"], json!({ field: whole }), "{line}");
+    }
 }
 
 #[test]

@@ -292,3 +292,41 @@ fn a_session_is_not_resumed_over_the_work_of_another_one() {
     assert_eq!(error["fix"], "cleo session resume S1 --force");
     does(&workspace, "ada", "session resume S1 --force");
 }
+
+#[test]
+fn a_delete_that_is_taken_back_gives_sessions_their_scope_and_focus_back() {
+    let workspace = TestWorkspace::planned();
+    let about = || {
+        let session = workspace.json(&["session", "show", "S1"])["result"]["session"].clone();
+        (session["scope"].clone(), session["focus"].clone())
+    };
+    workspace.ok("session start --scope T1");
+    workspace.ok("focus T2");
+    workspace.ok("delete T1 --cascade");
+    assert_eq!(about(), (json!(null), json!(null)));
+    let undone = workspace.json(&["undo"]);
+    assert_eq!(about(), (json!("T1"), json!("T2")));
+    let undo = undone["result"]["undo"].to_string();
+    let again = workspace.json(&["undo", &undo]);
+    assert_eq!(again["warnings"], json!([]));
+    assert_eq!(about(), (json!(null), json!(null)));
+    let back = again["result"]["undo"].to_string();
+    workspace.ok(&format!("undo {back}"));
+    assert_eq!(about(), (json!("T1"), json!("T2")));
+}
+
+#[test]
+fn a_focus_that_was_chosen_since_a_delete_stays_when_that_is_taken_back() {
+    for (since, focus) in [("focus T5", json!("T5")), ("focus --clear", json!(null))] {
+        let workspace = TestWorkspace::planned();
+        workspace.ok("session start");
+        workspace.ok("focus T2");
+        workspace.ok("delete T2 --force");
+        let log = workspace.json(&["log", "--limit", "1"]);
+        workspace.ok(since);
+        let delete = &log["result"]["operations"][0]["number"];
+        workspace.ok(&format!("undo {delete}"));
+        let shown = workspace.json(&["session", "show", "S1"]);
+        assert_eq!(shown["result"]["session"]["focus"], focus, "{since}");
+    }
+}

@@ -80,8 +80,7 @@ fn one_bad_task_is_named_and_the_others_are_kept() {
         error["message"],
         "2 of 4 prompts could not be prepared: there is no task T9; there is no task T8"
     );
-    let fix = "cleo orchestrator spawn T9 T8 --strict --date 2026-02-01";
-    assert_eq!(error["fix"], fix, "it tries only what failed");
+    assert_eq!(error["fix"], "cleo list", "the same would fail again");
     assert_eq!(texts(&result["spawns"], "taskId"), ["T2", "T3"]);
     assert_eq!(result["total"], 2);
     assert_eq!(texts(&result["failed"], "taskId"), ["T9", "T8"]);
@@ -138,6 +137,23 @@ fn a_prompt_without_its_protocol_fails_alone() {
     assert_eq!(failed["exitCode"], 60);
     let fixed = workspace.shell(failed["fix"].as_str().unwrap());
     assert_eq!(fixed.exit, 0, "{fixed}");
+}
+
+#[test]
+fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
+    let workspace = TestWorkspace::planned().with(
+        "skills/bare/SKILL.md",
+        "---\nname: bare\ndescription: x\nmetadata:\n  cleo-protocol: own\n---\nNothing.\n",
+    );
+    let words = "spawn T2 T3 --template bare --strict --dry-run --date 2026-02-01";
+    let words: Vec<&str> = words.split(' ').collect();
+    let batch = workspace.json(&words);
+    assert_eq!(batch["error"]["exitCode"], 81);
+    let fix = batch["error"]["fix"].as_str().unwrap();
+    let fixed = workspace.shell(fix);
+    assert_eq!(fixed.exit, 0, "{fix}\n{fixed}");
+    assert!(fixed.stdout.contains("2 prompts"), "{fixed}");
+    assert_eq!(recorded(&workspace), 0, "a dry run stays one");
 }
 
 #[test]
@@ -241,7 +257,7 @@ fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
     let last = &lines[2];
     assert_eq!(last["result"]["total"], 2);
     assert_eq!(texts(&last["result"]["failed"], "taskId"), ["T9"]);
-    assert_eq!(last["error"]["fix"], "cleo orchestrator spawn T9");
+    assert_eq!(last["error"]["fix"], "cleo list");
     let alone = ndjson(&workspace, &["spawn", "T2"]);
     assert_eq!(
         document(&alone)["result"]["taskId"],

@@ -274,6 +274,84 @@ fn unknown_tasks_and_skills_are_refused_with_what_to_type() {
 }
 
 #[test]
+fn a_skill_whose_file_is_faulty_is_named_with_the_place() {
+    let workspace = workspace();
+    let text = "---\nname: brk\ndescription: Use when: x\n---\n";
+    workspace.write("skills/brk/SKILL.md", text);
+    for words in [&["T1"][..], &["T1", "T1"], &["T1", "--dry-run"]] {
+        let asked = [words, &["--template", "BRK"]].concat();
+        let error = refused(&workspace, &asked, "E_SKILL_INVALID");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("skills/brk/SKILL.md:3:22: "), "{message}");
+        let judged = workspace.shell(error["fix"].as_str().unwrap());
+        assert_eq!(judged.exit, 6, "{judged}");
+        assert!(judged.stderr.contains("skills/brk/SKILL.md:3:"), "{judged}");
+    }
+    for words in [
+        &["skills", "show", "brk"][..],
+        &["skills", "dispatch", "T1", "--template", "brk"],
+    ] {
+        workspace.refused(words, "E_SKILL_INVALID");
+    }
+}
+
+#[test]
+fn a_skill_that_is_nothing_like_the_wanted_one_is_not_suggested() {
+    let workspace = workspace();
+    for name in ["bare", "", "x", "ct-"] {
+        let error = refused(&workspace, &["T1", "--template", name], "E_SKILL_NOT_FOUND");
+        assert_eq!(error["fix"], "cleo skills list", "{name}");
+    }
+}
+
+#[test]
+fn the_fix_of_a_dry_run_records_nothing_either() {
+    let workspace = workspace();
+    workspace.write("skills/own/SKILL.md", own("# Work {{WHAT}}"));
+    let asked = ["T1", "--template", "own", "--strict", "--dry-run"];
+    let error = refused(&workspace, &asked, "E_PROTOCOL_MISSING");
+    let fix = error["fix"].as_str().unwrap();
+    assert!(fix.ends_with(" --force-inject --strict --dry-run"), "{fix}");
+    let asked = [&asked[..], &["--force-inject"]].concat();
+    let error = refused(&workspace, &asked, "E_TOKENS_UNRESOLVED");
+    let before = workspace.state();
+    paste(&workspace, &error);
+    assert_eq!(workspace.state(), before);
+}
+
+#[test]
+fn a_protocol_of_the_project_is_looked_at_where_it_is_at_fault() {
+    let workspace = workspace();
+    let mine =
+        "---\nname: mine\nversion: \"1\"\norder: \"9\"\nwhen:\n  always: \"true\"\n---\nMine.\n";
+    workspace.write("protocols/mine.md", mine);
+    let error = refused(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
+    let others = error["alternatives"].as_array().unwrap();
+    let commands = others
+        .iter()
+        .map(|other| other["command"].as_str().unwrap());
+    let commands: Vec<&str> = commands.collect();
+    assert_eq!(
+        commands,
+        ["cleo research inject T1", "cat protocols/mine.md"]
+    );
+    for command in commands {
+        assert_eq!(workspace.shell(command).exit, 0, "{command}");
+    }
+    let prose = mine.replace("Mine.", "Do {{TASK_TITLE}}.");
+    workspace.write("protocols/mine.md", prose);
+    let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+    assert_eq!(error["alternatives"][1]["command"], "cat protocols/mine.md");
+    workspace.write(
+        "protocols/mine.md",
+        mine.replace("order", "color: blue\norder"),
+    );
+    let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+    assert_eq!(error["alternatives"], json!([]), "force does not help here");
+    assert!(paste(&workspace, &error).contains("color: blue"));
+}
+
+#[test]
 fn what_the_caller_should_know_is_said() {
     let workspace = workspace();
     add(&workspace, &[json!({"title": "Dry it", "depends": ["T1"]})]);
@@ -405,6 +483,7 @@ fn a_base_protocol_that_cannot_be_read_is_passed_by_with_force() {
     let base = ".cleo/skills/_shared/subagent-protocol-base.md";
     workspace.write(base, "---\nname: [\n---\nDo as you like.\n");
     let error = workspace.refused(&["spawn", "T1"], "E_CATALOGUE_INVALID");
+    assert!(paste(&workspace, &error).contains("name: ["));
     let command = error["alternatives"][0]["command"].as_str().unwrap();
     let forced = workspace.shell(command);
     assert_eq!(forced.exit, 0, "{command} {forced}");

@@ -45,7 +45,7 @@ pub(in crate::cli) struct Filters {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let listed = manifest::list(&face.context()?, &arguments.filters.filter())?;
+    let listed = manifest::list(&mut face.context()?, &arguments.filters.filter())?;
     answer(face, &listed)
 }
 

@@ -5,13 +5,16 @@ use std::process::ExitCode;
 use super::Scope;
 use super::start::{active, few, state};
 use crate::cli::Face;
+use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::orchestrator::{self, Overall};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let overall = orchestrator::status(&mut face.context()?, scope.epic)?;
-    face.reply(&overall, &[], |screen| render(screen, &overall))
+    let mut context = face.context()?;
+    let overall = orchestrator::status(&mut context, scope.epic)?;
+    let stuck = stuck_warnings(&mut context, scope.epic)?;
+    face.reply(&overall, &stuck, |screen| render(screen, &overall))
 }
 
 fn render(screen: &mut Screen, overall: &Overall) {

@@ -4,14 +4,17 @@ use std::process::ExitCode;
 
 use super::Scope;
 use crate::cli::Face;
+use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::compliance::{self, Compliance, RuleReport, TaskReport};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let mut found = compliance::validate(&mut face.context()?, scope.epic)?;
+    let mut context = face.context()?;
+    let mut found = compliance::validate(&mut context, scope.epic)?;
+    let stuck = stuck_warnings(&mut context, scope.epic)?;
     let error = found.error.take();
-    face.verdict(&found, error, |screen| render(screen, &found))
+    face.outcome(&found, error, &stuck, |screen| render(screen, &found))
 }
 
 fn render(screen: &mut Screen, found: &Compliance) {

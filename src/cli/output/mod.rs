@@ -75,6 +75,11 @@ impl Output {
         Ok(())
     }
 
+    /// Has a filter read a verdict that failed, too.
+    pub(super) fn filter_verdict(&mut self) {
+        self.view.filter_verdict();
+    }
+
     /// Refuses fields that no answer of this command has.
     pub(super) fn check_fields(
         &self,
@@ -136,10 +141,22 @@ impl Output {
     /// Shows a page that was asked for: as text even in a pipe, which may lead to a pager, unless
     /// JSON was asked for too.
     pub(super) fn page<T: Serialize>(&self, command: &str, text: &str, result: &T) -> ExitCode {
+        self.picture(command, text, result, &[])
+    }
+
+    /// Shows the same with warnings, which are no part of the text.
+    pub(super) fn picture<T: Serialize>(
+        &self,
+        command: &str,
+        text: &str,
+        result: &T,
+        warnings: &[String],
+    ) -> ExitCode {
+        self.notes.warn(warnings);
         if !self.json_asked {
             return self.print(text);
         }
-        let envelope = Envelope::new(command, Some(result), None, &[]);
+        let envelope = Envelope::new(command, Some(result), None, warnings);
         self.ended(self.show(&envelope), None)
     }
 

@@ -17,6 +17,8 @@ use crate::reply::Envelope;
 pub(super) struct View {
     fields: Fields,
     jq: Option<Jq>,
+    /// Whether the filter reads a verdict that failed, too.
+    filters_verdict: bool,
 }
 
 impl View {
@@ -25,7 +27,14 @@ impl View {
         Ok(View {
             fields: Fields::read(&globals.fields),
             jq: globals.jq.as_deref().map(Jq::read).transpose()?,
+            filters_verdict: false,
         })
+    }
+
+    /// Has the filter read a verdict that failed, too: for a command of which that is what people
+    /// want a part of.
+    pub(super) fn filter_verdict(&mut self) {
+        self.filters_verdict = true;
     }
 
     /// Refuses fields that no answer of this command has.
@@ -34,7 +43,7 @@ impl View {
         let schema = fields.and_then(|_| schema(command));
         fields
             .zip(schema)
-            .map_or(Ok(()), |(fields, schema)| fields.check(&schema))
+            .map_or(Ok(()), |(fields, schema)| fields.check(command, &schema))
     }
 
     /// Says whether only a part of an answer is shown.
@@ -42,7 +51,8 @@ impl View {
         !self.fields.is_empty() || self.jq.is_some()
     }
 
-    /// Writes an envelope, or what was asked for of it. An error goes out whole.
+    /// Writes an envelope, or what was asked for of it. An error goes out whole, and so does a verdict
+    /// that failed unless a filter is to read it.
     pub(super) fn write<T: Serialize>(
         &self,
         out: &mut dyn Write,
@@ -50,6 +60,9 @@ impl View {
         format: Format,
     ) -> io::Result<Ended> {
         let Some(result) = envelope.success() else {
+            if self.filters_verdict {
+                return self.filtered(out, envelope, format);
+            }
             out.write_all(document(envelope, format).as_bytes())?;
             return Ok(Ended::Whole);
         };
@@ -57,7 +70,7 @@ impl View {
             return self.filtered(out, envelope, format);
         }
         let result = serde_json::to_value(result).map_err(io::Error::other)?;
-        let picked = self.fields.of(&result);
+        let picked = self.fields.of(envelope.command(), &result);
         self.filtered(out, &envelope.with(&picked), format)
     }
 

@@ -21,6 +21,6 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let listed = research::list(&face.context()?, &arguments.filters.filter())?;
+    let listed = research::list(&mut face.context()?, &arguments.filters.filter())?;
     answer(face, &listed)
 }

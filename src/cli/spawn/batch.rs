@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::keep_options;
+use super::{keep_options, with_kept};
 use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::screen::{Cell, Screen, Tone, count};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Result};
 use crate::ops::Context;
 use crate::ops::spawn::{Batch, Options, Selection, Spawned, select, spawn_batch};
 
@@ -36,12 +36,13 @@ pub(super) fn run(
         });
     }
     let work = |context: &mut Context, take: &mut dyn FnMut(Spawned) -> bool| {
-        let mut batch = spawn_batch(context, &ids, options, take)?;
+        let batch = spawn_batch(context, &ids, options, take);
+        let mut batch = batch.map_err(|error| with_kept(error, kept))?;
         for failed in &mut batch.failed {
             keep_options(&mut failed.error, kept);
         }
         batch.warnings.splice(0..0, left_out.iter().cloned());
-        let error = batch.error(&format!("{}{kept}", given(options)));
+        let error = batch.error(options, kept);
         Ok((batch, error))
     };
     if face.output.format() == Format::Ndjson {
@@ -72,21 +73,6 @@ fn stream(
     let error = face.with_fix(error);
     lines.finish(name, &batch, error.as_ref(), &batch.warnings);
     Ok(face.output.end(lines))
-}
-
-/// Writes down the options that a fix has to say again.
-fn given(options: &Options) -> String {
-    let template = options.template.iter();
-    let template = template.map(|name| format!(" --template={}", quote(name)));
-    let flags = [
-        (options.strict, " --strict"),
-        (options.force_inject, " --force-inject"),
-        (options.dry_run, " --dry-run"),
-    ];
-    let flags = flags.iter().filter(|(is_set, _)| *is_set);
-    template
-        .chain(flags.map(|(_, flag)| flag.to_string()))
-        .collect()
 }
 
 /// People see what was prepared; the prompts are too long to be read one behind the other.

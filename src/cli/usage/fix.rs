@@ -6,8 +6,14 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
-use crate::error::{Error, nearest, quote};
+use crate::error::{Code, Error, nearest, quote};
 use crate::id::TaskId;
+use crate::task::draft::{cleaned_line, cleaned_text};
+
+/// Options whose texts may have several lines.
+const PROSE: [&str; 3] = ["description", "note", "reason"];
+/// Words that other programs begin the commands about tasks with.
+const GROUPS: [&str; 2] = ["task", "tasks"];
 
 /// Finds what was most likely meant by a line that clap refuses.
 pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
@@ -24,6 +30,9 @@ pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> 
 /// that is.
 pub(super) fn replaced(error: &Error, line: &Line<'_>) -> Option<String> {
     let (wrong, right) = error.replacement.as_ref()?;
+    if error.code == Code::TextControl {
+        return cleaned(line);
+    }
     let is_wrong = |value: &str| is_same(value, wrong);
     let all = places(line, |word| word.with(&is_wrong, right).is_some());
     let first = |places: &[usize]| line.words[*places.first()?].argument.clone();
@@ -35,6 +44,24 @@ pub(super) fn replaced(error: &Error, line: &Line<'_>) -> Option<String> {
     named.retain(|at| is_named(&error.message, &line.words[*at]));
     let chosen = [all, named].into_iter().find(one)?;
     rewritten(line, &chosen, |word| word.with(&is_wrong, right))
+}
+
+/// Writes the line again without the control characters that texts must not hold. It takes them out of
+/// all, because only the first of them was named.
+fn cleaned(line: &Line<'_>) -> Option<String> {
+    let places = places(line, |word| clean(word).is_some());
+    rewritten(line, &places, clean)
+}
+
+fn clean(word: &Word<'_>) -> Option<String> {
+    let argument = word.argument.as_ref()?;
+    let (name, value) = (argument.get_long().unwrap_or_default(), word.value()?);
+    let clean = match PROSE.contains(&name) {
+        _ if argument.is_global_set() => None,
+        true => cleaned_text(value),
+        false => cleaned_line(value),
+    };
+    word.holding(&clean?)
 }
 
 /// Writes a command line so that it can be pasted; none when a word of it is no text.
@@ -111,10 +138,26 @@ fn suggested(fault: &clap::Error, kind: ContextKind, wrong: &str) -> Option<Stri
 
 fn command(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let wrong = context(fault, ContextKind::InvalidSubcommand)?;
-    let right = suggested(fault, ContextKind::SuggestedSubcommand, &wrong)?;
     let is_it = |word: &Word<'_>| word.role == Role::Argument && word.text() == Some(&wrong);
     let place = line.words.iter().position(is_it)?;
+    if line.name() == "cleo" && GROUPS.contains(&wrong.as_str()) {
+        return plain(line, place);
+    }
+    let right = suggested(fault, ContextKind::SuggestedSubcommand, &wrong)?;
     rewritten(line, &[place], |_| Some(right.clone()))
+}
+
+/// `cleo task add x` becomes `cleo add x`, where there is such a command, and `cleo tasks` a list.
+fn plain(line: &Line<'_>, place: usize) -> Option<String> {
+    let mut after = line.words[place + 1..].iter();
+    let Some(next) = after.find(|word| word.role == Role::Argument) else {
+        return rewritten(line, &[place], |_| Some("list".to_string()));
+    };
+    line.command.find_subcommand(next.text()?)?;
+    let words = line.words.iter().map(Word::text);
+    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
+    words.remove(place);
+    Some(pasted(words.into_iter()))
 }
 
 /// Finds the word that begins with an option that nobody knows.

@@ -50,14 +50,9 @@ impl Word<'_> {
 
     /// Returns the word with `right` for each value that is `wrong`; none when none is.
     pub(super) fn with(&self, wrong: &dyn Fn(&str) -> bool, right: &str) -> Option<String> {
-        let (text, value) = (self.text()?, self.value()?);
-        let before = &text[..text.len() - value.len()];
-        // It would be read as an option.
-        if before.is_empty() && right.starts_with('-') && !text.starts_with('-') {
-            return None;
-        }
+        let value = self.value()?;
         if wrong(value) {
-            return Some(format!("{before}{right}"));
+            return self.holding(right);
         }
         let delimiter = self.argument.as_ref()?.get_value_delimiter()?;
         let is_wrong = |item: &str| !item.is_empty() && wrong(item);
@@ -65,8 +60,15 @@ impl Word<'_> {
         let items = value
             .split(delimiter)
             .map(|item| if is_wrong(item) { right } else { item });
-        let items = items.collect::<Vec<_>>().join(&delimiter.to_string());
-        Some(format!("{before}{items}"))
+        self.holding(&items.collect::<Vec<_>>().join(&delimiter.to_string()))
+    }
+
+    /// Returns the word with another value; none when that would be read as an option.
+    pub(super) fn holding(&self, value: &str) -> Option<String> {
+        let (text, old) = (self.text()?, self.value()?);
+        let before = &text[..text.len() - old.len()];
+        let is_option = before.is_empty() && value.starts_with('-') && !text.starts_with('-');
+        (!is_option).then(|| format!("{before}{value}"))
     }
 }
 

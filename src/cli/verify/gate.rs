@@ -280,11 +280,29 @@ fn broken(renewed: &Renewed) -> Option<Error> {
         let message = format!("{} of {id} failed", names.join(", "));
         return Some(Error::new(code, message).fix(again(id, first)));
     }
-    let gate = renewed.words_only.first()?;
-    let names: Vec<&str> = renewed.words_only.iter().map(|gate| gate.name()).collect();
-    let names = names.join(", ");
-    let message = format!("{names} of {id} rest on somebody's word from before files changed");
-    let again = format!("cleo verify {id} --gate {gate} --note 'how you know'");
+    rests_on_words(renewed)
+}
+
+/// What only somebody's word can renew: gates, and criteria without a command.
+fn rests_on_words(renewed: &Renewed) -> Option<Error> {
+    let id = renewed.standing.task_id;
+    let gates = renewed.words_only.iter();
+    let gates = gates.map(|gate| (gate.to_string(), format!("--gate {gate}")));
+    let criteria = renewed.criteria_words_only.iter();
+    let criteria = criteria.map(|number| {
+        let accept = format!("--accept {number}");
+        (format!("criterion {number}"), accept)
+    });
+    let (names, options): (Vec<String>, Vec<String>) = gates.chain(criteria).unzip();
+    let rests = if names.len() == 1 { "rests" } else { "rest" };
+    let message = format!(
+        "{} of {id} {rests} on somebody's word from before files changed",
+        names.join(", ")
+    );
+    let again = format!(
+        "cleo verify {id} {} --note 'how you know'",
+        options.first()?
+    );
     Some(Error::new(Code::EvidenceStale, message).fix(again))
 }
 

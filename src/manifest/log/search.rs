@@ -121,6 +121,13 @@ impl Latest {
         self.archived.get(&task).map(String::as_str)
     }
 
+    /// Adds an entry that a task was linked to after it was written, unless it is archived.
+    pub fn add(&mut self, task: TaskId, entry: &Entry) {
+        if entry.status != Status::Archived {
+            self.entries.insert(task, entry.clone());
+        }
+    }
+
     fn take(
         &mut self,
         entry: Entry,

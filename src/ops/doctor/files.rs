@@ -1,6 +1,6 @@
 //! Skills, protocols and the manifest.
 
-use super::{Finding, Status};
+use super::Finding;
 use crate::error::quote;
 use crate::ops::{Context, Surroundings, manifest, skills};
 
@@ -68,11 +68,18 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
                 check,
                 format!("{} entries, every line whole", found.entries),
             ),
-            Some(error) => Finding {
-                fix: Some("cleo manifest validate".to_string()),
-                ..Finding::new(check, Status::Fail, error.message, None)
-            },
+            Some(error) => Finding::fail(check, error.message, mending(context)),
         },
         Err(error) => Finding::of(check, error),
+    }
+}
+
+/// Chooses what to do about faulty lines: what is no entry is moved away, and a fault of an entry
+/// is left to its author, who has to see it.
+fn mending(context: &Context) -> &'static str {
+    let movable = manifest::compact(context, true).map_or(0, |found| found.total);
+    match movable {
+        0 => "cleo manifest validate",
+        _ => "cleo manifest compact",
     }
 }

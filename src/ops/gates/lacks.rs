@@ -27,7 +27,11 @@ fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
     let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
     let message = format!("{id} needs gates that are open: {}", names.join(", "));
     let passed: Vec<&Gate> = standing.gates.keys().collect();
-    let mut error = Error::new(Code::GateOpen, message).fix(proving(*first, standing, here));
+    let error = Error::new(Code::GateOpen, message);
+    let mut error = match proving(*first, standing, here) {
+        Some(command) => error.fix(command),
+        None => first.or_proof(&id.to_string(), error),
+    };
     if gates.required.is_empty() && !passed.is_empty() {
         let own: Vec<String> = passed
             .iter()
@@ -40,13 +44,13 @@ fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
 }
 
 /// Writes the command that passes a gate on evidence: the one that it failed with, else that of a
-/// criterion which shows the same. Where neither is known, whoever pastes it has to say what runs.
-fn proving(gate: Gate, standing: &TaskGates, here: &str) -> String {
+/// criterion which shows the same; none where neither is known.
+fn proving(gate: Gate, standing: &TaskGates, here: &str) -> Option<String> {
     let id = standing.task_id;
     let failed = standing.gates.get(&gate);
     let failed = failed.filter(|record| record.evidence.iter().any(|it| it.outcome().is_some()));
     if let Some(again) = failed.and_then(|record| again(id, gate, record, here)) {
-        return again;
+        return Some(again);
     }
     let is_shown_by_criteria = matches!(gate, Gate::Implemented | Gate::TestsPassed);
     let criteria = standing.criteria.iter().filter(|_| is_shown_by_criteria);
@@ -54,47 +58,93 @@ fn proving(gate: Gate, standing: &TaskGates, here: &str) -> String {
     let runs: Vec<String> = commands
         .map(|it| format!(" --run {}", quote(&typed(it))))
         .collect();
-    match runs.is_empty() {
-        true => gate.proof_wanted(&id.to_string()),
-        false => format!("cleo verify {id} --gate {gate}{}", runs.concat()),
-    }
+    let shown = || format!("cleo verify {id} --gate {gate}{}", runs.concat());
+    (!runs.is_empty()).then(shown)
 }
 
 fn forced(id: TaskId) -> String {
     format!("cleo complete {id} --force")
 }
 
+/// Something that is stale.
+struct Old {
+    name: String,
+    /// The command that shows it again; none when it would have to be typed in another folder.
+    way: Option<String>,
+    /// Whether `--refresh` can do it.
+    is_renewable: bool,
+}
+
 /// Evidence that is stale, of gates and criteria.
 fn stale(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
     let id = standing.task_id;
-    let mut names = Vec::new();
-    let mut ways = Vec::new();
-    for gate in standing.stale.iter().filter(|gate| gates.needs(**gate)) {
-        let record = standing.gates.get(gate)?;
-        names.push(named(gate.name(), &record.evidence));
-        ways.extend(again(id, *gate, record, here));
-    }
-    let old = |one: &&CriterionStanding| one.state == Proven::Stale && one.command.is_some();
-    for one in standing.criteria.iter().filter(old) {
-        names.push(format!("criterion {} (`{}`)", one.number, line(one)));
-        ways.push(format!("cleo verify {id} --only {}", one.number));
-    }
-    let all = format!("cleo verify {id} --refresh");
-    // One way out is the whole way out; of several, each is a part of it.
-    let (fix, others) = match ways.as_slice() {
-        [one] if names.len() == 1 => (one.clone(), vec![all]),
-        _ => (all, ways),
-    };
+    let mut old = old_gates(gates, standing, here);
+    old.extend(old_criteria(standing, here));
+    let names: Vec<&str> = old.iter().map(|one| one.name.as_str()).collect();
     let message = format!(
         "files of {id} changed after it was verified, so this is stale: {}",
         names.join(", ")
     );
+    let mut ways = ways(id, &old).into_iter();
+    let fix = ways.next().unwrap_or(format!("cleo verify {id}"));
     let error = Error::new(Code::EvidenceStale, message).fix(fix);
-    let error = others
-        .into_iter()
-        .fold(error, |error, way| error.or("take it again", way));
+    let error = ways.fold(error, |error, way| error.or("take it again", way));
     let error = error.or("complete it all the same, which is recorded", forced(id));
-    (!names.is_empty()).then_some(error)
+    (!old.is_empty()).then_some(error)
+}
+
+/// Orders the ways out, the best first. One that is the whole way out comes before `--refresh`; of
+/// several, each is a part of it.
+fn ways(id: TaskId, old: &[Old]) -> Vec<String> {
+    let is_renewable = old.iter().any(|one| one.is_renewable);
+    let all = is_renewable.then(|| format!("cleo verify {id} --refresh"));
+    let each = old.iter().filter_map(|one| one.way.clone());
+    match old {
+        [Old { way: Some(way), .. }] => std::iter::once(way.clone()).chain(all).collect(),
+        _ => all.into_iter().chain(each).collect(),
+    }
+}
+
+fn old_gates(gates: &Gates, standing: &TaskGates, here: &str) -> Vec<Old> {
+    let needed = standing.stale.iter().filter(|gate| gates.needs(**gate));
+    let records = needed.filter_map(|gate| Some((gate, standing.gates.get(gate)?)));
+    let old = records.map(|(gate, record)| Old {
+        name: named(gate.name(), &record.evidence),
+        way: again(standing.task_id, *gate, record, here),
+        is_renewable: record.evidence.iter().any(Evidence::is_proof),
+    });
+    old.collect()
+}
+
+/// A criterion that somebody's word once showed counts like one that a command did: otherwise files
+/// could change under an acceptance and nobody would look again.
+fn old_criteria(standing: &TaskGates, here: &str) -> Vec<Old> {
+    let id = standing.task_id;
+    let all = standing.criteria.iter();
+    let old = all.filter(|one| one.state == Proven::Stale);
+    let old = old.map(|one| match &one.command {
+        Some(_) => Old {
+            name: format!("criterion {} (`{}`)", one.number, line(one)),
+            way: Some(format!("cleo verify {id} --only {}", one.number)),
+            is_renewable: true,
+        },
+        None => Old {
+            name: format!("criterion {}", one.number),
+            way: Some(accepted_again(id, one, here)),
+            is_renewable: false,
+        },
+    });
+    old.collect()
+}
+
+/// Writes the command that accepts a criterion again, on the same evidence where that can be typed
+/// here.
+fn accepted_again(id: TaskId, one: &CriterionStanding, here: &str) -> String {
+    let record = one.record.as_ref();
+    let given = record.and_then(|record| given_again(record, here));
+    let given = given.filter(|given| !given.is_empty());
+    let given = given.unwrap_or(" --note 'how you know'".to_string());
+    format!("cleo verify {id} --accept {}{given}", one.number)
 }
 
 /// Names a gate with the commands that proved it.
@@ -113,11 +163,22 @@ fn line(one: &CriterionStanding) -> String {
 /// Writes the command that sets a gate again; none when it would have to be typed in another
 /// folder.
 fn again(id: TaskId, gate: Gate, record: &Record, here: &str) -> Option<String> {
+    let mut again = format!("cleo verify {id} --gate {gate}");
+    again += &given_again(record, here)?;
+    if let Some(agent) = &record.agent {
+        again += &format!(" --agent {agent}");
+    }
+    Some(again + if record.forced { " --force" } else { "" })
+}
+
+/// Writes the options that give the same evidence again; none when they would have to be typed in
+/// another folder.
+fn given_again(record: &Record, here: &str) -> Option<String> {
     let is_here = |each: &Evidence| each.origin.as_ref().is_none_or(|it| it.directory == here);
     if !record.evidence.iter().all(is_here) {
         return None;
     }
-    let mut again = format!("cleo verify {id} --gate {gate}");
+    let mut given = String::new();
     for each in &record.evidence {
         let (option, value) = match &each.proof {
             Proof::Command { command, .. } => ("--run", typed(command)),
@@ -128,12 +189,9 @@ fn again(id: TaskId, gate: Gate, record: &Record, here: &str) -> Option<String> 
             Proof::Note { text } => ("--note", text.clone()),
             Proof::Claim => continue,
         };
-        again += &format!(" {option} {}", quote(&value));
+        given += &format!(" {option} {}", quote(&value));
     }
-    if let Some(agent) = &record.agent {
-        again += &format!(" --agent {agent}");
-    }
-    Some(again + if record.forced { " --force" } else { "" })
+    Some(given)
 }
 
 /// Criteria with a command that failed, or was never run.

@@ -36,6 +36,8 @@ pub struct Renewed {
     pub ran: Vec<Ran>,
     /// Gates that are stale and rest on somebody's word, which only that somebody can give again.
     pub words_only: Vec<Gate>,
+    /// Numbers of criteria that are stale and rest on somebody's word in the same way.
+    pub criteria_words_only: Vec<usize>,
     /// How the task stands.
     #[serde(flatten)]
     pub standing: TaskGates,
@@ -92,6 +94,7 @@ pub fn renew(
     let mut renewed = Renewed {
         ran: Vec::new(),
         words_only: Vec::new(),
+        criteria_words_only: Vec::new(),
         standing: before,
     };
     match renewal.only {
@@ -104,9 +107,19 @@ pub fn renew(
     let warnings = std::mem::take(&mut renewed.standing.warnings);
     renewed.standing = gates(context, task)?;
     renewed.standing.warnings = warnings;
+    if renewal.only.is_none() {
+        renewed.criteria_words_only = accepted_before(&renewed.standing);
+    }
     let stale = stale_already(&renewed);
     renewed.standing.warnings.extend(stale);
     Ok(renewed)
+}
+
+/// Numbers the criteria that somebody accepted before files changed: no command can show them again.
+fn accepted_before(standing: &TaskGates) -> Vec<usize> {
+    let stale = standing.criteria.iter();
+    let stale = stale.filter(|one| one.command.is_none() && one.state == Proven::Stale);
+    stale.map(|one| one.number).collect()
 }
 
 /// Says which criteria passed and do not count, because files changed while they were run.

@@ -55,13 +55,14 @@ pub struct Shown {
 }
 
 /// Lists the entries that pass the filter, newest last.
-pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
+pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+    let linked = linked_later(context, filter.task)?;
     let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
     let (mut ids, mut total, mut faulty) = (VecDeque::new(), 0, Vec::new());
     log::scan(&path, |line| match line {
         Line::Faulty(fault) => faulty.push(fault),
-        Line::Entry(_, fields) if filter.fits(fields) => {
+        Line::Entry(_, fields) if filter.fits(fields, &linked) => {
             total += 1;
             ids.extend(fields.id().map(str::to_string));
             if ids.len() > limit {
@@ -79,6 +80,15 @@ pub fn list(context: &Context, filter: &Filter) -> Result<Listed> {
     })
 }
 
+/// Finds the entries that a task was linked to after they were written.
+fn linked_later(context: &mut Context, task: Option<TaskId>) -> Result<HashSet<String>> {
+    let Some(task) = task else {
+        return Ok(HashSet::new());
+    };
+    let links = context.read(|transaction| transaction.links(task))?;
+    Ok(links.into_iter().map(|link| link.entry).collect())
+}
+
 /// Reads the entries of these ids, in their order. Only what is shown is copied out of the file.
 fn entries(path: &Path, ids: &VecDeque<String>) -> Result<Vec<Entry>> {
     let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
@@ -88,13 +98,15 @@ fn entries(path: &Path, ids: &VecDeque<String>) -> Result<Vec<Entry>> {
 }
 
 impl Filter {
-    fn fits(&self, fields: &Fields<'_>) -> bool {
+    fn fits(&self, fields: &Fields<'_>, linked: &HashSet<String>) -> bool {
         let topic = |wanted: &String| {
             let wanted = normalize(wanted.trim());
             let mut topics = fields.texts("topics");
             topics.any(|topic| normalize(topic.trim()) == wanted)
         };
-        self.task.is_none_or(|task| fields.is_linked_to(task))
+        let is_linked_later = || fields.id().is_some_and(|id| linked.contains(id));
+        let is_linked = |task| fields.is_linked_to(task) || is_linked_later();
+        self.task.is_none_or(is_linked)
             && (self.status).is_none_or(|status| fields.has_status(status))
             && self.topic.as_ref().is_none_or(topic)
     }

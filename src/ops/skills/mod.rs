@@ -146,6 +146,9 @@ pub fn dispatch_subject(
     template: Option<&str>,
     with_rejected: bool,
 ) -> Result<Decision> {
+    if let Some(name) = template {
+        catalogue.skill(name)?;
+    }
     let mut decision = dispatch(subject, &catalogue.skills, &catalogue.matrix, template)?;
     if with_rejected {
         explain(&mut decision, &catalogue.skills);

@@ -33,7 +33,8 @@ pub struct Validated {
 pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
     if paths.is_empty() {
         let catalogue = catalogue(surroundings)?;
-        let left_out = catalogue.left_out.iter().filter_map(|file| file.parent());
+        let left_out = catalogue.left_out.iter();
+        let left_out = left_out.filter_map(|one| one.file.parent());
         let left_out = left_out.map(validate_folder);
         let loaded = catalogue.skills.iter().map(validate_loaded).map(Ok);
         return loaded.chain(left_out).collect();

@@ -243,9 +243,9 @@ fn split(
 }
 
 impl Batch {
-    /// Returns the verdict as an error when some failed, with a command that tries only those
-    /// again; `options` is what was asked for besides the tasks.
-    pub fn error(&self, options: &str) -> Option<Error> {
+    /// Returns the verdict as an error when some failed, with a command that leads on; `options` is what
+    /// was asked for, and `kept` what was asked for besides.
+    pub fn error(&self, options: &Options, kept: &str) -> Option<Error> {
         if self.failed.is_empty() {
             return None;
         }
@@ -260,10 +260,22 @@ impl Batch {
             self.failed.len(),
             told.join("; ")
         );
-        let again = self.failed.iter().take(IDS_PASTED);
-        let again: String = again.map(|one| format!(" {}", one.task_id)).collect();
-        let fix = format!("cleo orchestrator spawn{again}{options}");
+        let fix = self.way_on(&format!("{}{kept}", options.written()));
         Some(Error::new(Code::StepsFailed, message).fix(fix))
+    }
+
+    /// Returns what to type after failures: the same again would fail again, unless nothing was wrong
+    /// with the tasks.
+    fn way_on(&self, asked: &str) -> String {
+        let failed = self.failed.iter().take(IDS_PASTED);
+        let ids: String = failed.map(|one| format!(" {}", one.task_id)).collect();
+        let again = format!("cleo orchestrator spawn{ids}{asked}");
+        let lacks_block = |one: &Failed| one.error.code == Code::ProtocolMissing;
+        if self.failed.iter().all(lacks_block) {
+            return format!("{again} --force-inject");
+        }
+        let first = self.failed.iter().find_map(|one| one.error.fix.clone());
+        first.unwrap_or(again)
     }
 
     fn warn(&mut self, warnings: &[String]) {

@@ -139,7 +139,8 @@ fn is_free(
     Ok(!is_there && !names.in_manifest.has_file(name))
 }
 
-/// Reads what the dependencies of tasks found: the latest entry of each.
+/// Reads what the dependencies of tasks found: the latest entry of each; of one that no entry names, the
+/// entry that it was linked to last.
 pub(super) fn findings(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -153,7 +154,24 @@ pub(super) fn findings(
         return Ok(log::Latest::default());
     }
     let needs: Vec<TaskId> = needs.into_iter().collect();
-    log::latest_for(&workspace.manifest()?, &needs, |_, _| true)
+    let path = workspace.manifest()?;
+    let mut findings = log::latest_for(&path, &needs, |_, _| true)?;
+    let mut later = Vec::new();
+    for need in needs {
+        if findings.entry(need).is_none()
+            && let Some(link) = transaction.links(need)?.pop()
+        {
+            later.push((need, link.entry));
+        }
+    }
+    let ids = later.iter().map(|(_, id)| id.as_str()).collect();
+    let found = log::find_all(&path, &ids)?;
+    for (need, id) in &later {
+        if let Some((_, entry)) = found.get(id).and_then(|found| found.entry.as_ref()) {
+            findings.add(*need, entry);
+        }
+    }
+    Ok(findings)
 }
 
 /// Reads the value of every token but RESULT_KIND.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Context, require};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::dispatch::{Decision, Strategy, Subject, dispatch};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::manifest::log::Latest;
 use crate::protocol::message::kind_of;
@@ -39,6 +39,22 @@ pub struct Options {
     pub date: Option<String>,
     /// Record nothing.
     pub dry_run: bool,
+}
+
+impl Options {
+    /// Writes what decides about the text of a prompt as it stands on a command line.
+    fn written(&self) -> String {
+        let template = self.template.iter();
+        let template = template.map(|name| format!(" --template={}", quote(name)));
+        let flags = [
+            (self.strict, " --strict"),
+            (self.force_inject, " --force-inject"),
+        ];
+        let flags = flags.iter().filter(|(is_set, _)| *is_set);
+        template
+            .chain(flags.map(|(_, flag)| flag.to_string()))
+            .collect()
+    }
 }
 
 /// A prepared prompt.
@@ -99,10 +115,14 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
     if options.force_inject {
         return Catalogue::load_past_base(&places);
     }
-    Catalogue::load(&places).map_err(|error| match error.code {
-        Code::CatalogueInvalid => error.or(
+    // Force only helps where nothing but the base is at fault.
+    Catalogue::load(&places).map_err(|error| match Catalogue::load_past_base(&places) {
+        Ok(_) if error.code == Code::CatalogueInvalid => error.or(
             "use the base protocol that cleo carries",
-            format!("cleo orchestrator spawn {tasks} --force-inject"),
+            format!(
+                "cleo orchestrator spawn {tasks}{} --force-inject",
+                options.written()
+            ),
         ),
         _ => error,
     })
@@ -250,6 +270,9 @@ impl Assembly<'_> {
     fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
         let Catalogue { skills, matrix, .. } = self.catalogue;
         let template = options.template.as_deref();
+        if let Some(name) = template {
+            self.catalogue.skill(name)?;
+        }
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.skill)?;
         let mut bindings = gather::bindings(self.transaction, self.findings, task, place)?;

@@ -111,7 +111,11 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
 fn is_of_input(code: Code) -> bool {
     matches!(
         code,
-        Code::SkillNotFound | Code::SkillInactive | Code::ProtocolMissing | Code::TokenInvalid
+        Code::SkillNotFound
+            | Code::SkillInvalid
+            | Code::SkillInactive
+            | Code::ProtocolMissing
+            | Code::TokenInvalid
     )
 }
 

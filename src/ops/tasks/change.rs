@@ -123,8 +123,8 @@ fn apply_status(task: &mut Task, status: Option<Status>, now: &str) -> Result<()
     let Some(status) = status else { return Ok(()) };
     let (id, from) = (task.id, task.status);
     let verb = match status {
-        Status::Done => "complete",
-        Status::Cancelled => "cancel",
+        Status::Done if from != Status::Cancelled => "complete",
+        Status::Cancelled if from != Status::Done => "cancel",
         _ if task.is_closed() => "reopen",
         _ => {
             task.move_to(status, now);

@@ -7,6 +7,7 @@ use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_holder};
 use crate::ops::{Context, require};
 use crate::store::Transaction;
+use crate::task::Task;
 
 /// What a delete took away, or would take away.
 #[derive(Debug, Serialize)]
@@ -74,37 +75,59 @@ fn plan(
     cascade: bool,
     force: bool,
 ) -> Result<(Vec<TaskId>, Vec<TaskId>)> {
-    require(tasks, id)?;
+    let task = require(tasks, id)?;
     let mut going = vec![id];
     going.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
+    let released = released(tasks, &going)?;
     if going.len() > 1 && !cascade {
-        let message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
-        return Err(Error::new(Code::HasChildren, message)
-            .fix(format!("cleo delete {id} --cascade"))
-            .or(
-                "see what would go",
-                format!("cleo delete {id} --cascade --dry-run"),
-            ));
+        return Err(has_children(&going, &released, force));
     }
-    let mut released = Vec::new();
-    for id in &going {
-        released.extend(
-            tasks
-                .dependents(*id)?
-                .into_iter()
-                .filter(|id| !going.contains(id)),
-        );
-    }
-    released.sort();
-    released.dedup();
     if !released.is_empty() && !force {
-        let message = format!("{} would lose what they depend on", id::list(&released));
-        let cascade = if cascade { " --cascade" } else { "" };
-        return Err(Error::new(Code::HasChildren, message)
-            .fix(format!("cleo delete {id}{cascade} --force"))
-            .or("give the task up instead", format!("cleo cancel {id}")));
+        return Err(has_dependents(&task, &released, cascade));
     }
     Ok((going, released))
+}
+
+/// Finds the tasks that depend on what goes and do not go themselves.
+fn released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
+    let mut released = Vec::new();
+    for id in going {
+        released.extend(tasks.dependents(*id)?);
+    }
+    released.retain(|id| !going.contains(id));
+    released.sort();
+    released.dedup();
+    Ok(released)
+}
+
+/// The error for a task with others below it, the first of `going`. What is to be pasted must not be
+/// refused for the sake of what depends on them.
+fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
+    let id = going[0];
+    let mut message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
+    if !released.is_empty() {
+        let released = id::list(released);
+        message += &format!("; and {released} would lose what they depend on");
+    }
+    let needs_force = force || !released.is_empty();
+    let force = if needs_force { " --force" } else { "" };
+    let fix = format!("cleo delete {id} --cascade{force}");
+    Error::new(Code::HasChildren, message)
+        .or("see what would go", format!("{fix} --dry-run"))
+        .fix(fix)
+}
+
+/// The error for a task that others depend on. What is over cannot be given up.
+fn has_dependents(task: &Task, released: &[TaskId], cascade: bool) -> Error {
+    let message = format!("{} would lose what they depend on", id::list(released));
+    let cascade = if cascade { " --cascade" } else { "" };
+    let id = task.id;
+    let error =
+        Error::new(Code::HasChildren, message).fix(format!("cleo delete {id}{cascade} --force"));
+    match task.is_closed() {
+        true => error,
+        false => error.or("give the task up instead", format!("cleo cancel {id}")),
+    }
 }
 
 /// Refuses to delete under the hands of somebody who works on a task. The first of `going` is the

@@ -40,17 +40,12 @@ pub fn start(context: &mut Context, id: TaskId, lease: Lease, epoch: Option<u32>
         if task.is_closed() {
             return Err(refused(&task, "started", &format!("cleo reopen {id}")));
         }
-        let waiting = waiting_for(transaction, &task)?;
+        let early = early(transaction, &task)?;
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
         let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
         moved.changed |= is_new;
         moved.claim = Some(claim);
-        if !waiting.is_empty() {
-            let waits = id::list(&waiting);
-            moved
-                .warnings
-                .push(format!("{id} depends on {waits}, not done yet"));
-        }
+        moved.warnings.extend(early);
         Ok(moved)
     })
 }
@@ -131,9 +126,7 @@ pub(in crate::ops) fn finish(
     now: &str,
 ) -> Result<Moved> {
     let id = task.id;
-    if task.status == Status::Cancelled {
-        return Err(refused(&task, "completed", &format!("cleo reopen {id}")));
-    }
+    refuse_cancelled(&task)?;
     let open = open_below(transaction, id)?;
     if !open.is_empty() && !force {
         let message = format!("{id} has children that are not done: {}", named(&open));
@@ -141,18 +134,25 @@ pub(in crate::ops) fn finish(
             .fix(format!("cleo complete {id} --force"))
             .or("finish the first of them", format!("cleo show {}", open[0])));
     }
-    let waiting = waiting_for(transaction, &task)?;
+    let early = early(transaction, &task)?;
     let mut moved = move_task(transaction, task, Status::Done, now)?;
-    if !waiting.is_empty() {
-        let waits = id::list(&waiting);
-        moved
-            .warnings
-            .push(format!("{id} depends on {waits}, not done yet"));
-    }
+    moved.warnings.extend(early);
     if moved.changed {
         moved.unblocked = transaction.unblocked_by(id)?;
     }
     Ok(moved)
+}
+
+/// Refuses to complete what was given up; neither a proof nor force helps there.
+pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
+    match task.status {
+        Status::Cancelled => Err(refused(
+            task,
+            "completed",
+            &format!("cleo reopen {}", task.id),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Moves a task to a status, unless it stands there already.
@@ -242,6 +242,18 @@ fn named(ids: &[TaskId]) -> String {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// Says what should have come before a task that is moved: what is not done, and what is not here.
+fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
+    let (id, waiting) = (task.id, waiting_for(tasks, task)?);
+    let open = (!waiting.is_empty()).then(|| {
+        let waits = id::list(&waiting);
+        format!("{id} depends on {waits}, not done yet")
+    });
+    let missing = missing(task).into_iter();
+    let missing = missing.map(|need| format!("{id} depends on {}", need.told()));
+    Ok(open.into_iter().chain(missing).collect())
 }
 
 fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {

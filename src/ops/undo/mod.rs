@@ -5,6 +5,7 @@ mod by_hand;
 mod claim;
 mod conflict;
 mod inverse;
+mod session;
 
 use serde::Serialize;
 
@@ -175,12 +176,14 @@ fn take_back(
         if inverse::is_possible(&recorded.change) {
             inverse::apply(transaction, &recorded.change, &caller.now)?;
         } else if !claim::undo(transaction, operation, &recorded.change, caller)?
+            && !session::goes_along(&recorded.change)
             && warnings.len() < SHOWN
         {
             let what = by_hand::told(&recorded.change);
             warnings.push(format!("this cannot be taken back and stays: {what}"));
         }
     }
+    session::restore(transaction, operation, changes)?;
     let mut touched: Vec<TaskId> = changes.iter().filter_map(|each| each.change.task).collect();
     touched.sort();
     touched.dedup();

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::TaskGraph;
 use super::waiting::Waiting;
 use crate::id::TaskId;
+use crate::task::Status;
 
 /// Tasks that are looked at together when it is counted what waits behind each: as bits of these
 /// words.
@@ -74,23 +75,15 @@ impl TaskGraph {
         found.into_iter().map(bottleneck).collect()
     }
 
-    /// Counts the tasks that can start once the one at `place` is done. A container that is over
-    /// with it counts for what follows it.
+    /// Counts the tasks that can start once the one at `place` is done: a parent too, of which it is
+    /// the last part. An epic is over when somebody says so, so what waits for that is not among
+    /// them.
     fn freed_by(&self, waiting: &Waiting, place: usize) -> usize {
-        let (mut waits, mut n_freed) = (std::collections::HashMap::new(), 0);
-        let mut over = vec![place];
-        while let Some(place) = over.pop() {
-            for follower in &waiting.followers[place] {
-                let left = waits.entry(*follower).or_insert(waiting.waits[*follower]);
-                *left -= 1;
-                match (*left, waiting.is_work[*follower]) {
-                    (0, true) => n_freed += 1,
-                    (0, false) => over.push(*follower),
-                    _ => {}
-                }
-            }
-        }
-        n_freed
+        let is_free = |follower: &&usize| {
+            let node = &self.nodes[**follower];
+            waiting.waits[**follower] == 1 && !node.is_epic && node.status == Status::Pending
+        };
+        waiting.followers[place].iter().filter(is_free).count()
     }
 
     /// Counts for each place the tasks that wait for it, directly or not. They are bits, and are
@@ -98,7 +91,8 @@ impl TaskGraph {
     /// these wait for are passed over: of most there are few.
     fn behind(&self, waiting: &Waiting) -> Vec<usize> {
         let order = waiting.order(self);
-        let is_work = |turn: &usize| waiting.is_work[order[*turn]];
+        // A parent is work once its parts are done.
+        let is_work = |turn: &usize| !self.nodes[order[*turn]].is_epic;
         let work: Vec<usize> = (0..order.len()).filter(is_work).collect();
         let mut counts = vec![0; self.nodes.len()];
         let mut bits = vec![[0_u64; WORDS]; self.nodes.len()];
