@@ -6,7 +6,7 @@ import { Cost, Duration, Id, Tokens } from "../format";
 import { duration } from "../format/numbers";
 import { millis } from "../format/time";
 import { Command } from "../parts/Command";
-import { Loaded } from "../parts/States";
+import { Absent, Loaded } from "../parts/States";
 import { StatusGlyph } from "../parts/StatusGlyph";
 import type { State } from "../parts/state";
 import { toast } from "../parts/toasts";
@@ -20,15 +20,17 @@ import "./monitor.css";
 interface Props {
   id: string;
   name: (id: string) => string;
+  /** The way back, when there is no such execution. */
+  back: ReactNode;
   children?: ReactNode;
 }
 
 /** One execution as it goes on: its steps with their times, and the answer as it comes. */
-export function RealTimeExecutionMonitor({ id, name, children }: Props) {
+export function RealTimeExecutionMonitor({ id, name, back, children }: Props) {
   const resource = useExecution(id);
   return (
     <section className="section monitor" aria-label="Live monitor">
-      <Loaded of={resource} rows={5}>
+      <Loaded of={resource} rows={5} absent={<Absent id={id}>{back}</Absent>}>
         {({ execution }) => <Monitor execution={execution} name={name} />}
       </Loaded>
       {children}
@@ -45,7 +47,7 @@ function Monitor({ execution, name }: { execution: Execution; name: (id: string)
         {over ? WORDS[execution.status] : "Live"} <Id value={execution.id} />
         <span className="aside">{over ? <Facts execution={execution} /> : <Stop id={execution.id} />}</span>
       </h2>
-      <p className="text monitor-input">{execution.input}</p>
+      <p className="text monitor-input" tabIndex={0} role="region" aria-label="Message">{execution.input}</p>
       <ol className="steps" aria-label="Steps">
         {(execution.steps ?? []).map((step, at, all) => (
           <StepRow key={step.id} step={step} since={execution.startTime} name={name} state={stateAt(execution, at === all.length - 1)} />

@@ -50,7 +50,7 @@ export function ScoreView({ message, decision, agents, left = [], children }: Pr
 /** The message; what counts for the candidate is marked. */
 export function MarkedMessage(props: { message: string; candidate: Candidate | undefined }) {
   return (
-    <p className="score-message">
+    <p className="score-message" tabIndex={0} role="group" aria-label="Message">
       {marks(props.message, props.candidate).map((mark, at) =>
         mark.kind === "none" ? (
           <span key={at} className="muted">

@@ -17,6 +17,11 @@ export class Failure extends Error {
   get gone() {
     return this.status === 0;
   }
+
+  /** What was asked for by its id does not exist; what is no id is the id of nothing. */
+  get absent() {
+    return this.status === 404 || this.status === 400;
+  }
 }
 
 /** Reads every shape in which the server says no. */

@@ -5,6 +5,8 @@ import { answered, unanswered } from "./connection";
 export interface Ask {
   signal?: AbortSignal;
   headers?: Record<string, string>;
+  /** Told what stands above an answer. */
+  heard?: (headers: Headers) => void;
 }
 
 async function call<T>(method: string, path: string, body: unknown, ask: Ask): Promise<T> {
@@ -15,6 +17,7 @@ async function call<T>(method: string, path: string, body: unknown, ask: Ask): P
     if (response.status === 401) toSignIn();
     throw failure;
   }
+  ask.heard?.(response.headers);
   return answer as T;
 }
 

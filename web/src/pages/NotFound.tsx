@@ -1,4 +1,4 @@
-import { Empty } from "../parts/States";
+import { Absent, Empty } from "../parts/States";
 import { Link } from "../router/Link";
 import { Page } from "../shell/Page";
 
@@ -16,9 +16,7 @@ export function NotFound({ path }: { path: string }) {
 export function Unknown({ id, crumb }: { id: string; crumb: { label: string; href: string } }) {
   return (
     <Page title={id} crumbs={[crumb]}>
-      <Empty action={<Link className="link" href={crumb.href}>Back to {crumb.label.toLowerCase()}</Link>}>
-        <span className="mono">{id}</span> does not exist here.
-      </Empty>
+      <Absent id={id}><Link className="link" href={crumb.href}>Back to {crumb.label.toLowerCase()}</Link></Absent>
     </Page>
   );
 }

@@ -3,9 +3,11 @@ import type { ReactNode } from "react";
 import type { Failure } from "../api/failure";
 import { useSlow, type Resource } from "../api/resource";
 import { Button } from "./Button";
-import { told } from "./told";
+import { sentence } from "./told";
 import { Command } from "./Command";
 import { Digest } from "../format";
+
+export { sentence };
 
 export function Empty({ children, command, action }: { children: ReactNode; command?: string; action?: ReactNode }) {
   return (
@@ -44,16 +46,23 @@ export function Ghost({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** Shows what a resource holds, or why it holds nothing yet. */
-export function Loaded<T>({ of, rows, children }: { of: Resource<T>; rows?: number; children: (data: T) => ReactNode }) {
-  if (of.data !== undefined) return children(of.data);
-  if (of.failure) return <Trouble failure={of.failure} retry={of.reload} />;
-  return <Ghost {...(rows === undefined ? {} : { rows })} />;
+/** What an address names and nobody knows; the children are the way back. */
+export function Absent({ id, children }: { id: string; children: ReactNode }) {
+  return <Empty action={children}><span className="mono">{id}</span> does not exist here.</Empty>;
 }
 
-/** The server's sentences begin small and end without a full stop; a page's do not. */
-export function sentence(said: string) {
-  const text = told(said).words;
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.?:]$/.test(first) ? first : first + ".";
+interface LoadedProps<T> {
+  of: Resource<T>;
+  rows?: number;
+  /** Shown in the place of the failure when what was asked for does not exist. */
+  absent?: ReactNode;
+  children: (data: T) => ReactNode;
+}
+
+/** Shows what a resource holds, or why it holds nothing yet. */
+export function Loaded<T>({ of, rows, absent, children }: LoadedProps<T>) {
+  if (of.data !== undefined) return children(of.data);
+  if (absent !== undefined && of.failure?.absent) return absent;
+  if (of.failure) return <Trouble failure={of.failure} retry={of.reload} />;
+  return <Ghost {...(rows === undefined ? {} : { rows })} />;
 }

@@ -4,3 +4,10 @@ export function told(text: string): { words: string; command: string | null } {
   const found = /^(.*?)\s*\(`([^`]+)`\)\.?$/s.exec(bare);
   return found ? { words: found[1] ?? bare, command: found[2] ?? null } : { words: bare, command: null };
 }
+
+/** The server's sentences begin small and end without a full stop; a page's do not. */
+export function sentence(said: string) {
+  const text = told(said).words;
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.?:]$/.test(first) ? first : first + ".";
+}

@@ -89,7 +89,7 @@ function mayPress(event: KeyboardEvent, key: string) {
   if (key === "Enter" && target.closest("a, button, summary, input")) return false;
   // A link does nothing with it.
   if (key === "Space" && target.closest("button, summary, input")) return false;
-  if (key.startsWith("Arrow") && target.closest("[role=tablist], [role=radiogroup], [type=radio], [data-own-keys]")) return false;
+  if (key.startsWith("Arrow") && target.closest("[role=tablist], [role=radiogroup], [type=radio]")) return false;
   return useKeySettings.getState().single || key.length > 1;
 }
 

@@ -230,6 +230,49 @@ test("a card is moved with keys, and moved back by Undo", async () => {
   await look.close();
 });
 
+test("the focus goes with a card that is moved, also when the server has answered", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  const place = () =>
+    page.evaluate(() => {
+      const card = document.activeElement?.closest("[data-task]");
+      return [card?.getAttribute("data-task"), card?.closest("[data-column]")?.getAttribute("data-column")];
+    });
+  await page.getByRole("button", { name: /Fix onboarding/ }).first().focus();
+  for (const [key, column, words] of [
+    ["Shift+ArrowRight", "doing", "Moved to doing."],
+    ["Shift+ArrowLeft", "todo", "Moved to to do."],
+  ] as const) {
+    await page.keyboard.press(key);
+    await page.getByRole("status").getByText(words).waitFor();
+    await look.settled();
+    assert.deepEqual(await place(), ["T1", column]);
+  }
+  await page.getByRole("button", { name: /^Move T1/ }).click();
+  await page.getByRole("menuitem", { name: "Doing" }).click();
+  await page.getByRole("region", { name: /^Doing/ }).getByText("Fix onboarding").waitFor();
+  await look.settled();
+  assert.deepEqual(await place(), ["T1", "doing"]);
+  await page.keyboard.press("Shift+ArrowLeft");
+  await page.getByRole("region", { name: /^To do/ }).getByText("Fix onboarding").waitFor();
+  await look.settled();
+  await look.close();
+});
+
+test("a long message is scrolled with the keyboard", async () => {
+  const body = JSON.stringify({ input: "Explain the history of the war to me. ".repeat(60) });
+  const answer = await fetch(`${world.address}/api/agents/execute?wait=true`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { execution } = (await answer.json()) as { execution: { id: string } };
+  const look = await open(`/agents/architecture?execution=${execution.id}`);
+  const message = look.page.getByRole("region", { name: "Message", exact: true });
+  await message.focus();
+  assert.deepEqual(await message.evaluate((one) => [one === document.activeElement, one.scrollHeight > one.clientHeight]), [true, true]);
+  await look.page.getByRole("list", { name: "Delegations" }).getByRole("button").first().click();
+  await look.page.getByText(/Replayed|changed since/).waitFor();
+  await fine(look);
+  await look.close();
+});
+
 test("a task is created, and the router says who fits", async () => {
   const look = await open("/agents/tasks");
   const { page } = look;
@@ -318,6 +361,13 @@ test("an answer of a model is laid out, and nothing of it is HTML", async () => 
   await look.close();
 });
 
+test("the first page counts the active agents as the metrics do", async () => {
+  const told = (await (await fetch(`${world.address}/api/agents/metrics`)).json()) as { dashboard: { activeAgents: number; runningExecutions: number } };
+  const look = await open("/agents");
+  await look.page.getByText(`${told.dashboard.activeAgents} active, ${told.dashboard.runningExecutions} running`).waitFor();
+  await look.close();
+});
+
 test("nothing moves once the data is there", async () => {
   for (const path of ["/agents", "/agents/architecture", "/agents/manage", "/agents/tasks"]) {
     const look = await open(path);
@@ -353,13 +403,22 @@ test("a workspace in which nothing happened says how to begin", async () => {
 });
 
 test("what does not exist says so", async () => {
-  for (const [path, words] of [
-    ["/agents/manage?agent=nobody", "nobody does not exist here."],
-    ["/agents/chat/conv_0", /there is no conversation/i],
-    ["/agents/tasks?task=T999", /there is no task T999/i],
+  for (const [path, words, back] of [
+    ["/agents/manage?agent=nobody", "nobody does not exist here.", "Back to the list"],
+    ["/agents/chat/conv_0", "conv_0 does not exist here.", "Back to chat"],
+    ["/agents/chat?agent=nobody", "nobody does not exist here.", null],
+    ["/agents/chat?agent=billing-helper", "Billing helper is paused.", null],
+    ["/agents/tasks?task=T999", "T999 does not exist here.", "Back to the board"],
+    ["/agents/tasks?task=none", "none does not exist here.", "Back to the board"],
+    ["/agents/architecture?execution=exec_0", "exec_0 does not exist here.", "Close it"],
+    ["/agents/architecture?delegation=999999", "Delegation 999999 is not among the last", "Close it"],
   ] as const) {
     const look = await open(path);
     await look.page.getByText(words).first().waitFor();
+    if (back !== null) {
+      await look.page.getByText(back, { exact: true }).click();
+      await look.page.getByText(words).first().waitFor({ state: "detached" });
+    }
     assert.deepEqual(look.faults, []);
     await look.close();
   }

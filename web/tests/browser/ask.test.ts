@@ -45,6 +45,32 @@ test("a question is answered, with who was used and what each step gave back", a
   await look.close();
 });
 
+test("an answer stands in its address: a reload shows it and asks nobody again", async () => {
+  const look = await world.open("/");
+  const { page } = look;
+  const asked = async () => ((await (await fetch(`${world.address}/api/runs?kind=query`)).json()) as { total: number }).total;
+  await page.getByLabel("What should be done?").fill("Summarize the notes again");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/execution=/);
+  const times = await asked();
+  await page.reload();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await answer.getByText(/Two owners, <b>one<\/b> open question\./).first().waitFor();
+  await answer.getByText("Fallback plan: no model is configured.").waitFor();
+  await page.getByLabel("Show steps").check();
+  await answer.getByText("← your query").waitFor();
+  await answer.getByText("step_0").click();
+  await answer.getByText('"result": "Two owners, <b>one</b> open question."').waitFor();
+  assert.equal(await asked(), times);
+  assert.deepEqual(await look.axe(), []);
+  await look.go("/?execution=run_none");
+  await page.getByText("run_none does not exist here.").waitFor();
+  await page.getByRole("link", { name: "Ask a question" }).click();
+  await page.getByText("run_none does not exist here.").waitFor({ state: "detached" });
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("a worker that fails is named with the reason, and the address asks again", async () => {
   writeFileSync(join(world.folder, "notes.sh"), "exit 3\n");
   const look = await world.open("/?q=Summarize+the+notes&debug=1");
@@ -52,5 +78,9 @@ test("a worker that fails is named with the reason, and the address asks again",
   await page.getByRole("button", { name: "Ask" }).click();
   await page.getByText("step_0").waitFor();
   assert.match(await page.getByRole("region", { name: "Answer" }).innerText(), /notes/);
+  await page.waitForURL(/execution=/);
+  await page.reload();
+  await page.getByText("step_0").waitFor();
+  assert.match(await page.getByRole("region", { name: "Answer" }).innerText(), /cli_error/);
   await look.close();
 });

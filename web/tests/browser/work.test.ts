@@ -29,6 +29,73 @@ test("a selected task opens beside the graph, and its address restores it", asyn
   await look.close();
 });
 
+test("arrows move the focus along the lines of the graph", async () => {
+  const look = await world.open("/work?view=graph&epic=T1");
+  const { page } = look;
+  const focused = async (ids: string[]) => {
+    const found = await page.waitForFunction((all) => all.find((id) => document.activeElement?.getAttribute("data-task") === id), ids);
+    return String(await found.jsonValue());
+  };
+  await page.locator("#node-T4").focus();
+  await page.keyboard.press("ArrowRight");
+  const dependent = await focused(["T9", "T11"]);
+  assert.equal(new URL(page.url()).searchParams.get("task"), dependent);
+  await page.getByRole("complementary", { name: `Task ${dependent}` }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("complementary").waitFor({ state: "detached" });
+  await page.keyboard.press("ArrowLeft");
+  await focused(["T4", "T5"]);
+
+  // The same when the page comes back out of what was kept of it.
+  await page.getByRole("link", { name: /^Runs/ }).first().click();
+  await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+  await page.goBack();
+  const { nodes } = (await (await fetch(`${world.address}/api/work/graph?epic=T1`)).json()) as { nodes: { id: string; wave: number; y: number }[] };
+  const wave = nodes.find((node) => node.id === "T4")?.wave;
+  const [upper, lower] = nodes.filter((node) => node.wave === wave).sort((a, b) => a.y - b.y);
+  assert.ok(upper && lower);
+  await page.locator(`#node-${upper.id}`).focus();
+  await page.keyboard.press("ArrowDown");
+  await focused([lower.id]);
+  await page.keyboard.press("ArrowUp");
+  await focused([upper.id]);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("what an address names and nobody knows is said, with the way back", async () => {
+  const { runs } = (await (await fetch(`${world.address}/api/runs?status=failed`)).json()) as { runs: { id: string }[] };
+  for (const [path, words, back] of [
+    ["/work?view=list&task=T999", "T999 does not exist here.", "Back to the tasks"],
+    ["/work?epic=T999", "T999 does not exist here.", "Back to work"],
+    ["/work?view=board&epic=none", "none does not exist here.", "Back to work"],
+    ["/runs/run_none", "run_none does not exist here.", "Back to runs"],
+    [`/runs/${runs[0]?.id}?task=T999`, "T999 does not exist in this run.", "Close"],
+    [`/runs/${runs[0]?.id}?task=T4&attempt=99`, "Attempt 99 of T4 does not exist in this run.", "Close"],
+  ] as const) {
+    const look = await world.open(path);
+    await look.page.getByText(words).first().waitFor();
+    await look.page.getByRole("link", { name: back, exact: true }).click();
+    await look.page.getByText(words).first().waitFor({ state: "detached" });
+    assert.deepEqual(await look.axe(), [], path);
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+});
+
+test("the focus goes with a card of the board that is moved with keys", async () => {
+  const { task } = JSON.parse(world.cleo("add", "Goes to and fro", "--json")).result as { task: { id: string } };
+  const look = await world.open("/work?view=board&q=fro");
+  const { page } = look;
+  const card = page.getByRole("region", { name: "Running" }).locator(`[data-task=${task.id}]`);
+  await page.locator(`.board [data-task=${task.id}]`).focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await card.waitFor();
+  await look.settled();
+  assert.equal(await card.evaluate((one) => one === document.activeElement), true);
+  await look.close();
+});
+
 test("keys walk the list, open the palette and find a task", async () => {
   const look = await world.open("/work?view=list&epic=T1");
   const { page } = look;

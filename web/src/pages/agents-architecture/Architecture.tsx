@@ -8,7 +8,7 @@ import { useRouted } from "../../agents/routing";
 import { Icon } from "../../parts/Icon";
 import { Tabs } from "../../parts/Tabs";
 import { Link } from "../../router/Link";
-import { navigate, useQuery } from "../../router/location";
+import { navigate, useQuery, withQuery } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { offer } from "../../shell/palette";
 import { ArchitectureRail } from "./ArchitectureRail";
@@ -89,7 +89,7 @@ export default function Architecture() {
             onRun={(id) => show(id)}
           />
           {watched !== null && (
-            <RealTimeExecutionMonitor id={watched} name={name}>
+            <RealTimeExecutionMonitor id={watched} name={name} back={<Link className="link" replace href={withQuery({ execution: null })}>Close it</Link>}>
               {shown !== null && running.some((one) => one.id !== shown) && (
                 <button type="button" className="link small" onClick={() => show(null)}>
                   Show what runs now

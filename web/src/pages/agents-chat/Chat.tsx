@@ -63,7 +63,7 @@ export default function Chat({ params }: { params: Params }) {
             </p>
           )}
         </nav>
-        {id === null ? <NewTalk agents={registry.agents} /> : <Thread key={id} id={id} registry={registry} />}
+        {id === null ? <NewTalk agents={registry.agents} known={registry.resource.data !== undefined} /> : <Thread key={id} id={id} registry={registry} />}
       </div>
     </Page>
   );

@@ -13,13 +13,16 @@ const WITH: Record<string, string> = {
 };
 
 /** The beginning of a conversation: with whom, and the first message. */
-export function NewTalk({ agents }: { agents: readonly Agent[] }) {
+export function NewTalk({ agents, known }: { agents: readonly Agent[]; known: boolean }) {
   const { query } = usePlace();
-  const [agent, setAgent] = useState(query.get("agent") ?? SUPERVISOR);
+  const [wanted, setWanted] = useState(query.get("agent") ?? SUPERVISOR);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
   const choice = useId();
-  const chosen = agents.find((one) => one.id === agent);
+  const offered = agents.filter((one) => one.id !== SUPERVISOR && one.status === "active");
+  const missing = known && !Object.hasOwn(WITH, wanted) && !offered.some((one) => one.id === wanted);
+  const agent = missing ? SUPERVISOR : wanted;
+  const chosen = agents.find((one) => one.id === wanted);
   const start = async (text: string) => {
     setBusy(true);
     try {
@@ -38,18 +41,21 @@ export function NewTalk({ agents }: { agents: readonly Agent[] }) {
         <div className="thread-column new-talk">
           <div className="field">
             <label htmlFor={choice}>Talk to</label>
-            <select id={choice} className="input" value={agent} onChange={(event) => setAgent(event.target.value)}>
+            <select id={choice} className="input" value={agent} onChange={(event) => setWanted(event.target.value)}>
               <option value={SUPERVISOR}>Whoever fits (routed)</option>
               <option value={CHAT}>Designs and components</option>
-              {agents
-                .filter((one) => one.id !== SUPERVISOR && one.status === "active")
-                .map((one) => (
-                  <option key={one.id} value={one.id}>
-                    {one.name}
-                  </option>
-                ))}
+              {offered.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
             </select>
           </div>
+          {missing && (
+            <p className="notice" role="status">
+              {chosen ? `${chosen.name} is ${chosen.status}.` : `${wanted} does not exist here.`} The message goes to whoever fits.
+            </p>
+          )}
           <p className="muted">{WITH[agent] ?? chosen?.description ?? ""}</p>
           {failure && <Trouble failure={failure} />}
         </div>

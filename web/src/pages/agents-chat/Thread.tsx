@@ -13,8 +13,9 @@ import { usePieces } from "../../agents/pieces";
 import type { Conversation, Execution, Said, Talk } from "../../agents/types";
 import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
-import { Loaded, sentence } from "../../parts/States";
+import { Absent, Loaded, sentence } from "../../parts/States";
 import { Command } from "../../parts/Command";
+import { Link } from "../../router/Link";
 import { Composer } from "./Composer";
 import { Details } from "./Details";
 import { cancel, forget, send, useOutbox, type Outgoing } from "./outbox";
@@ -35,7 +36,7 @@ export function Thread({ id, registry }: { id: string; registry: Registry }) {
   });
   return (
     <section className="thread" aria-label="Conversation">
-      <Loaded of={talk} rows={8}>
+      <Loaded of={talk} rows={8} absent={<Absent id={id}><Link className="link" href="/agents/chat">Back to chat</Link></Absent>}>
         {(data) => <Open talk={data} registry={registry} onMore={data.total > data.messages.length && limit < MOST ? () => setLimit(limit + PAGE) : null} />}
       </Loaded>
     </section>

@@ -6,7 +6,7 @@ import { kindOf } from "../../agents/names";
 import type { Agent } from "../../agents/types";
 import { Id } from "../../format";
 import { Button } from "../../parts/Button";
-import { Empty, Loaded } from "../../parts/States";
+import { Absent, Empty, Loaded } from "../../parts/States";
 import { toast } from "../../parts/toasts";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
@@ -62,7 +62,7 @@ export default function Manage() {
       }
       rail={<Filters agents={agents} known={resource.data !== undefined} />}
     >
-      <Split panel={isNew ? <NewPanel agents={agents} onSaved={saved} onClose={close} /> : id !== null && <AgentPanel agent={of(id)} id={id} known={resource.data !== undefined} agents={agents} onSaved={saved} onClose={close} />}>
+      <Split panel={isNew ? <NewPanel agents={agents} onSaved={saved} onClose={close} /> : id !== null && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
         <div className="pane">
           <Loaded of={resource}>
             {() =>
@@ -95,13 +95,11 @@ function NewPanel({ agents, onSaved, onClose }: PanelProps) {
   );
 }
 
-function AgentPanel({ agent, id, known, agents, onSaved, onClose }: PanelProps & { agent: Agent | undefined; id: string; known: boolean }) {
+function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProps & { agent: Agent | undefined; id: string; resource: ReturnType<typeof useAgents>["resource"] }) {
   if (!agent)
     return (
       <Panel label="Agent" title={id} onClose={onClose}>
-        {known && (
-          <Empty action={<Button onClick={onClose}>Back to the list</Button>}>{id} does not exist here.</Empty>
-        )}
+        <Loaded of={resource}>{() => <Absent id={id}><Button onClick={onClose}>Back to the list</Button></Absent>}</Loaded>
       </Panel>
     );
   const above = (

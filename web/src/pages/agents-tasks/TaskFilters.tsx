@@ -44,7 +44,10 @@ function Several({ name, label, values }: { name: string; label: string; values:
 function One({ name, label, values }: { name: string; label: string; values: Choice[] }) {
   const [chosen, setChosen] = useQuery(name);
   const entries: MenuEntry[] = values.map(({ value, label: text }) => ({ label: text, checked: value === chosen, onSelect: () => setChosen(value === chosen ? null : value) }));
-  return <Choices label={label} chosen={values.filter(({ value }) => value === chosen)} entries={entries} />;
+  const known = values.find(({ value }) => value === chosen);
+  // An address can name what does not exist; it filters all the same, so it is to be seen.
+  const on = known ?? (chosen ? { value: chosen, label: chosen } : null);
+  return <Choices label={label} chosen={on ? [on] : []} entries={entries} />;
 }
 
 function Choices({ label, chosen, entries }: { label: string; chosen: Choice[]; entries: MenuEntry[] }) {

@@ -9,7 +9,7 @@ import type { Agent, AgentTask, Routed, TaskPriority, TaskStatus } from "../../a
 import { Ago, Id } from "../../format";
 import { Button } from "../../parts/Button";
 import { Command } from "../../parts/Command";
-import { Loaded, sentence, Trouble } from "../../parts/States";
+import { Absent, Loaded, sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
 import { Link } from "../../router/Link";
 import { Panel } from "../../shell/Panel";
@@ -42,7 +42,7 @@ export function TaskPanel(props: Props) {
   if (listed) return <Known {...props} task={listed} />;
   return (
     <Panel label={`Task ${id}`} title={id} onClose={onClose}>
-      <Loaded of={fetched}>{({ task }) => <Form {...props} task={task} />}</Loaded>
+      <Loaded of={fetched} absent={<Absent id={id}><Button onClick={onClose}>Back to the board</Button></Absent>}>{({ task }) => <Form {...props} task={task} />}</Loaded>
     </Panel>
   );
 }

@@ -3,6 +3,7 @@ import { useAgents } from "../../agents/data";
 import type { AgentTask, TaskStatus } from "../../agents/types";
 import { Button } from "../../parts/Button";
 import { Command } from "../../parts/Command";
+import { useFollowedFocus } from "../../parts/followed";
 import { Empty, Ghost, sentence, Trouble } from "../../parts/States";
 import { navigate, usePlace, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
@@ -30,11 +31,16 @@ export default function Tasks() {
     navigate(withQuery({ task }));
     if (task === null) requestAnimationFrame(() => opener.current?.focus());
   };
+  const follow = useFollowedFocus(titleOf);
+  const move = (task: AgentTask, to: TaskStatus) => {
+    follow(task.id);
+    board.move(task, to);
+  };
   const focused = () => board.tasks.find((task) => task.id === document.activeElement?.closest("[data-task]")?.getAttribute("data-task"));
   const shift = (step: number) => {
     const task = focused();
     const to = task && beside(task.status, step);
-    if (task && to) board.move(task, to);
+    if (task && to) move(task, to);
   };
   const edit = (field: string) => {
     const task = focused();
@@ -74,7 +80,7 @@ export default function Tasks() {
       <Split panel={id !== null && <TaskPanel key={id} id={id} listed={task} part={part} agents={registry.agents} onMove={board.move} onClose={() => open(null)} onCreated={(made) => open(made)} />}>
         <div className="pane tasks-pane">
           {board.refused && <RefusedNotice refused={board.refused} onClose={board.forgive} />}
-          <Content board={board} name={registry.name} registry={registry} selected={id} onOpen={(one) => open(one.id)} onNew={() => open("new")} isFiltered={[...query.keys()].some((key) => key !== "task")} />
+          <Content board={board} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} onNew={() => open("new")} isFiltered={[...query.keys()].some((key) => key !== "task")} />
         </div>
       </Split>
     </Page>
@@ -83,15 +89,15 @@ export default function Tasks() {
 
 interface ContentProps {
   board: ReturnType<typeof useTasks>;
-  name: (id: string) => string;
   registry: ReturnType<typeof useAgents>;
   selected: string | null;
+  onMove: (task: AgentTask, to: TaskStatus) => void;
   onOpen: (task: AgentTask) => void;
   onNew: () => void;
   isFiltered: boolean;
 }
 
-function Content({ board, registry, selected, onOpen, onNew, isFiltered }: ContentProps) {
+function Content({ board, registry, selected, onMove, onOpen, onNew, isFiltered }: ContentProps) {
   const failed = [board.open, board.over].find((list) => list.failure && list.data === undefined);
   if (failed?.failure) return <Trouble failure={failed.failure} retry={failed.reload} />;
   if (board.open.loading || board.over.loading) return <Ghost rows={8} />;
@@ -102,7 +108,7 @@ function Content({ board, registry, selected, onOpen, onNew, isFiltered }: Conte
       </Empty>
     );
   const total = (board.open.data?.total ?? 0) + (board.over.data?.total ?? 0);
-  return <Board columns={board.columns} hidden={total - board.tasks.length} registry={registry} selected={selected} onMove={board.move} onOpen={onOpen} />;
+  return <Board columns={board.columns} hidden={total - board.tasks.length} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />;
 }
 
 /** Why a card went back to where it was. */
@@ -116,6 +122,11 @@ function RefusedNotice({ refused, onClose }: { refused: Refused; onClose: () => 
       <Button look="ghost" small icon="close" aria-label="Close the message" onClick={onClose} />
     </div>
   );
+}
+
+/** What has the focus of a card on the board. */
+function titleOf(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`.agent-board [data-task="${CSS.escape(id)}"] .agent-card-title`);
 }
 
 function cards(): HTMLElement[] {

@@ -1,5 +1,4 @@
 import type { Resource } from "../../api/resource";
-import { SUPERVISOR } from "../../agents/names";
 import type { Agent, Metrics, TaskStats } from "../../agents/types";
 import { plural } from "../../format/numbers";
 import { Icon, type IconName } from "../../parts/Icon";
@@ -17,14 +16,12 @@ interface Props {
 /** The four pages of agents, each with one number of its own. */
 export function Modules({ agents, loaded, metrics, conversations, stats }: Props) {
   if (loaded.failure && !loaded.data) return <Trouble failure={loaded.failure} retry={loaded.reload} />;
-  const active = agents.filter((agent) => agent.status === "active" && agent.id !== SUPERVISOR).length;
   const paused = agents.filter((agent) => agent.status === "paused").length;
-  const running = metrics?.dashboard.runningExecutions ?? 0;
   const known = loaded.data !== undefined;
   return (
     <ul className="agents-modules">
       <Module href="/agents/architecture" icon="architecture" title="Architecture" about="See where a message goes and why, run it, watch each step">
-        {known && `${active} active, ${running} running`}
+        {metrics && `${metrics.dashboard.activeAgents} active, ${metrics.dashboard.runningExecutions} running`}
       </Module>
       <Module href="/agents/manage" icon="manage" title="Manage" about="Create, edit, pause; try tags against real messages">
         {known && `${plural(agents.length, "agent")}, ${paused} paused`}

@@ -1,5 +1,5 @@
 // Ask the supervisor: the field on top, the answer under it, who was used and what came back.
-import { useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { useResource } from "../../api/resource";
@@ -11,6 +11,7 @@ import { Page } from "../../shell/Page";
 import { plural } from "../../format/numbers";
 import { Answer } from "./Answer";
 import type { Answered } from "./answered";
+import { KeptAnswer } from "./KeptAnswer";
 import "./ask.css";
 
 interface Worker {
@@ -22,10 +23,13 @@ export default function Ask() {
   const { query } = usePlace();
   const [text, setText] = useState(query.get("q") ?? "");
   const debug = query.get("debug") === "1";
+  const execution = query.get("execution");
   const workers = useResource<Worker[]>("/api/agents/registry", { on: (event) => event.kind === "agents" });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [answer, setAnswer] = useState<Answered | null>(null);
+  const [fresh, setFresh] = useState<{ run: string | null; answered: Answered } | null>(null);
+  const answer = fresh && fresh.run === execution ? fresh.answered : null;
+  const here = useHere();
 
   async function ask(event?: FormEvent) {
     event?.preventDefault();
@@ -33,11 +37,15 @@ export default function Ask() {
     if (words === "" || busy) return;
     setBusy(true);
     setFailure(null);
-    navigate(withQuery({ q: words }), { replace: true });
+    setFresh(null);
+    // The answer before this one stays in the history.
+    navigate(withQuery({ q: words, execution: null }), { replace: execution === null });
     const began = Date.now();
+    let run: string | null = null;
     try {
-      const reply = await api.post<Answered["reply"]>("/query", { query: words, options: { debug: true } });
-      setAnswer({ query: words, reply, tookMs: Date.now() - began });
+      const reply = await api.post<Answered["reply"]>("/query", { query: words, options: { debug: true } }, { heard: (headers) => (run = headers.get("x-run-id")) });
+      setFresh({ run, answered: { query: words, reply, tookMs: Date.now() - began } });
+      if (here.current) navigate(withQuery({ execution: run }), { replace: true });
     } catch (fault) {
       if (fault instanceof Failure) setFailure(fault);
     }
@@ -68,11 +76,24 @@ export default function Ask() {
           </div>
         </form>
         {failure && <Trouble failure={failure} retry={() => void ask()} />}
-        {answer && <Answer answered={answer} debug={debug} />}
-        {!answer && !failure && none && (
+        {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
+        {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
+        {execution === null && !answer && !failure && none && (
           <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">No workers are registered, so nobody can answer. A worker is a program or an address that you trust.</Empty>
         )}
       </div>
     </Page>
   );
+}
+
+/** Whether this page is still the one that is shown: an answer may come when somebody has gone on. */
+function useHere() {
+  const here = useRef(true);
+  useEffect(() => {
+    here.current = true;
+    return () => {
+      here.current = false;
+    };
+  }, []);
+  return here;
 }

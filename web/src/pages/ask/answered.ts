@@ -14,5 +14,6 @@ export interface Reply {
 export interface Answered {
   query: string;
   reply: Reply;
-  tookMs: number;
+  /** None while it is not over. */
+  tookMs: number | null;
 }

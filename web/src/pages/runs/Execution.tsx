@@ -8,7 +8,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 export function Execution({ page }: { page: RunPage }) {
   const { run } = page;
   return (
-    <div className="execution">
+    <div className="execution" tabIndex={0} role="region" aria-label="Question and answer">
       <section className="section">
         <h2>Asked {run.user && <span className="aside">by {run.user}</span>}</h2>
         <p className="text">{run.input ?? "unknown"}</p>

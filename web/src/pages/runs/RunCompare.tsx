@@ -4,7 +4,7 @@ import { isLive, touchesRun, type RunPage } from "../../api/runs";
 import { Cost, Duration } from "../../format";
 import { timeOfDay } from "../../format/time";
 import { plural } from "../../format/numbers";
-import { Empty, Loaded } from "../../parts/States";
+import { Absent, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Link } from "../../router/Link";
 import { useQuery, withQuery } from "../../router/location";
@@ -13,8 +13,8 @@ import { RunGlyph, STATUS_WORDS } from "./RunLine";
 
 export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
-  if (run.failure?.status === 404) return <Empty action={<Link className="link" href={withQuery({ compare: null })}>Back to the run</Link>}>{other} does not exist here.</Empty>;
-  return <Loaded of={run} rows={8}>{(data) => <Both one={page} other={data} />}</Loaded>;
+  const absent = <Absent id={other}><Link className="link" href={withQuery({ compare: null })}>Back to the run</Link></Absent>;
+  return <Loaded of={run} rows={8} absent={absent}>{(data) => <Both one={page} other={data} />}</Loaded>;
 }
 
 function Both({ one, other }: { one: RunPage; other: RunPage }) {

@@ -15,14 +15,18 @@ import { UsageTab } from "./UsageTab";
 
 export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const { query } = usePlace();
-  const task = page.tasks.find((one) => one.taskId === query.get("task")) ?? firstWorthSeeing(page.tasks);
-  const attempt = attemptOf(task, query.get("attempt"));
+  const wanted = query.get("task");
+  const task = page.tasks.find((one) => one.taskId === wanted) ?? firstWorthSeeing(page.tasks);
+  const number = query.get("attempt");
+  const attempt = attemptOf(task, number);
   const tab = query.get("tab") ?? "proof";
   useRunKeys(page.tasks, task, attempt);
   return (
     <div className="task-run">
       <Timeline page={page} live={live} selected={task?.taskId ?? null} />
       <div className="below">
+        {wanted !== null && wanted !== task?.taskId && <NotInIt what={wanted} />}
+        {number !== null && wanted === task?.taskId && number !== String(attempt?.attempt) && <NotInIt what={`Attempt ${number} of ${wanted}`} />}
         {task && <Head task={task} attempt={attempt} run={page.run.id} live={live} />}
         {task && attempt ? (
           <div className="log-and-proof">
@@ -44,6 +48,16 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
         )}
       </div>
     </div>
+  );
+}
+
+/** Says that the address names what this run does not have: what follows is something else. */
+function NotInIt({ what }: { what: string }) {
+  return (
+    <p className="notice" role="status">
+      <span className="grow">{what} does not exist in this run. What follows is what it does have.</span>
+      <Link className="link" replace href={withQuery({ task: null, attempt: null })}>Close</Link>
+    </p>
   );
 }
 

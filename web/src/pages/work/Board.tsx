@@ -5,6 +5,7 @@ import type { Failure } from "../../api/failure";
 import type { Row } from "../../api/work";
 import { count } from "../../format/numbers";
 import { Button } from "../../parts/Button";
+import { useFollowedFocus } from "../../parts/followed";
 import { GateMeter } from "../../parts/GateMeter";
 import { Menu } from "../../parts/Menu";
 import { Ghost, sentence, Trouble } from "../../parts/States";
@@ -26,19 +27,22 @@ const ORDER: State[] = ["ready", "running", "done"];
 export default function Board({ filters }: { filters: Filters }) {
   const { rows, counts, whole, more, failure, loading, reload } = useRows(filters, "wave", "asc");
   const [refused, setRefused] = useState<{ id: string; failure: Failure } | null>(null);
-  const selected = rows.find((row) => row.id === filters.task);
+  const follow = useFollowedFocus(cardOf);
 
   async function move(row: Row, to: State) {
     const what = actFor(row.state, to);
     if (!what) return;
+    follow(row.id);
     const failed = await act(row.id, what);
     setRefused(failed ? { id: row.id, failure: failed } : null);
   }
 
   function shift(by: 1 | -1) {
-    const at = selected ? ORDER.indexOf(selected.state) : -1;
+    const id = focused() ?? filters.task;
+    const row = rows.find((one) => one.id === id);
+    const at = row ? ORDER.indexOf(row.state) : -1;
     const to = ORDER[at + by];
-    if (selected && at >= 0 && to) void move(selected, to);
+    if (row && at >= 0 && to) void move(row, to);
   }
 
   useKeys("Board", [
@@ -70,6 +74,15 @@ export default function Board({ filters }: { filters: Filters }) {
       </div>
     </div>
   );
+}
+
+function cardOf(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`.board [data-task="${CSS.escape(id)}"]`);
+}
+
+/** The task whose card has the focus. */
+function focused(): string | null {
+  return document.activeElement?.closest(".board [data-task]")?.getAttribute("data-task") ?? null;
 }
 
 /** The verb behind a move; null when cleo itself decides about that column. */

@@ -1,5 +1,6 @@
 import { Tabs } from "../../parts/Tabs";
-import { Empty, Loaded } from "../../parts/States";
+import { Absent, Loaded } from "../../parts/States";
+import { Link } from "../../router/Link";
 import { navigate, withQuery } from "../../router/location";
 import { Panel } from "../../shell/Panel";
 import { TaskActions } from "./TaskActions";
@@ -20,18 +21,14 @@ export default function TaskPanel({ id, tab }: { id: string; tab: string }) {
       above={page ? <TaskChips page={page} /> : <span className="mono muted">{id}</span>}
       onClose={closeTask}
     >
-      {task.failure?.status === 404 ? (
-        <Empty>{id} does not exist here.</Empty>
-      ) : (
-        <Loaded of={task}>
-          {(data) => (
-            <>
-              <TaskActions page={data} />
-              <Tabs label={`Parts of ${id}`} tabs={taskTabs(data)} value={tab} onChange={(to) => navigate(withQuery({ tab: to === "overview" ? null : to }), { replace: true })} />
-            </>
-          )}
-        </Loaded>
-      )}
+      <Loaded of={task} absent={<Absent id={id}><Link className="link" href={withQuery({ task: null, tab: null })}>Back to the tasks</Link></Absent>}>
+        {(data) => (
+          <>
+            <TaskActions page={data} />
+            <Tabs label={`Parts of ${id}`} tabs={taskTabs(data)} value={tab} onChange={(to) => navigate(withQuery({ tab: to === "overview" ? null : to }), { replace: true })} />
+          </>
+        )}
+      </Loaded>
     </Panel>
   );
 }

@@ -10,6 +10,7 @@ import { Page } from "../../shell/Page";
 import { Split } from "../../shell/Panel";
 import { useKeys } from "../../shell/keys";
 import { offer } from "../../shell/palette";
+import { Unknown } from "../NotFound";
 import { FilterMenu, openFilter } from "./FilterMenu";
 import { useFilters, type ViewName } from "./filters";
 import { List } from "./List";
@@ -25,19 +26,22 @@ const Board = lazy(() => import("./Board"));
 const GraphView = lazy(() => import("./graph/GraphView"));
 const TaskPanel = lazy(() => import("./TaskPanel"));
 
+const CRUMB = { label: "Work", href: "/work" };
+
 export default function Work() {
   const filters = useFilters();
   const graph = useGraph(filters);
   const marking = useMarks((marks) => marks.on) && filters.view !== "graph";
   useEffect(() => clearMarks, []);
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
-  useWorkKeys(filters.task, marking, filters.view !== "graph");
+  useWorkKeys(filters.task, marking, filters.view === "graph");
   useWorkCommands(filters.task);
+  if (filters.epic && graph.failure?.absent) return <Unknown id={filters.epic} crumb={CRUMB} />;
   return (
     <Page
       title={title}
       id={graph.data?.epic?.id}
-      crumbs={[{ label: "Work", href: "/work" }]}
+      crumbs={[CRUMB]}
       actions={
         <>
           <Views view={filters.view} />
@@ -99,15 +103,16 @@ function mark(open: string | null) {
   else startMarking();
 }
 
-function useWorkKeys(task: string | null, marking: boolean, canMark: boolean) {
+function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean) {
   const walk = useWalk();
   useKeys("Work", [
-    { keys: "J|ArrowDown", does: "Next task", run: () => walk.step(1) },
-    { keys: "K|ArrowUp", does: "Task before", run: () => walk.step(-1) },
+    // In the graph, arrows follow its lines.
+    { keys: inGraph ? "J" : "J|ArrowDown", does: "Next task", run: () => walk.step(1) },
+    { keys: inGraph ? "K" : "K|ArrowUp", does: "Task before", run: () => walk.step(-1) },
     { keys: "N", does: "Next ready task", run: () => walk.next("ready") },
     { keys: "Shift+N", does: "Next failed task", run: () => walk.next("failed") },
     { keys: "Space", does: "Look at the task that has the focus, and close it again", run: () => peek(task) },
-    ...(canMark ? [{ keys: "X", does: "Select the task, with Shift and a click all up to one", run: () => mark(task) }] : []),
+    ...(inGraph ? [] : [{ keys: "X", does: "Select the task, with Shift and a click all up to one", run: () => mark(task) }]),
     { keys: "Mod+Enter", does: "Open the task as a page", run: () => task && navigate(`/work/${task}`) },
     { keys: "Escape", does: "Close the task", run: () => (marking ? clearMarks() : task && closeTask()) },
     { keys: "F", does: "Filter", run: openFilter },

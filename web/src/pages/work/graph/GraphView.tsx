@@ -95,7 +95,8 @@ function useReveal(graph: Graph, selected: string | null) {
 }
 
 function flowNodes(graph: Graph, selected: string | null): Node[] {
-  const tabbed = selected ?? focusOf(graph)?.id;
+  // A selected task that is folded away or not of this graph has no card to tab to.
+  const tabbed = (graph.nodes.find((task) => task.id === selected) ?? focusOf(graph))?.id;
   return [
     ...graph.nodes.map((task): Node => ({
       id: task.id, type: "task", ...known(task),

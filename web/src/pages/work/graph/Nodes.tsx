@@ -24,7 +24,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
     <Link
       href={withQuery({ task: task.id })}
       className={`task-node ${task.state}${selected ? " selected" : ""}${task.wave === null ? " stuck" : ""}`}
-      id={`node-${task.id}`} data-task={task.id} tabIndex={tabbed ? 0 : -1} draggable={false} data-own-keys
+      id={`node-${task.id}`} data-task={task.id} tabIndex={tabbed ? 0 : -1} draggable={false}
       aria-roledescription="task" aria-current={selected ? "true" : undefined}
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >
@@ -50,7 +50,7 @@ export const StackNode = memo(function StackNode({ data }: NodeProps) {
   const state = LOUDEST.find((one) => (stack.counts[one] ?? 0) > 0) ?? "done";
   const words = stack.title ?? stack.label.replace(/^\d+\s*/, "");
   return (
-    <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} data-own-keys aria-label={`${stack.total} ${words}, unfold`}>
+    <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} aria-label={`${stack.total} ${words}, unfold`}>
       <span className="row tight strong"><StatusGlyph state={state} label="" />{stack.total}</span>
       <span className="muted ell">{words}</span>
     </Link>

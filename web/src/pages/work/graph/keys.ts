@@ -11,13 +11,18 @@ export function useGraphKeys(graph: Graph, selected: string | null) {
   const flow = useReactFlow();
   const [critical, setCritical] = useQuery("critical");
   const [, setUnfold] = useQuery("unfold");
-  const go = (to: GraphNode | undefined) => to && select(to.id);
-  const here = graph.nodes.find((node) => node.id === selected) ?? focusOf(graph);
+  const go = (next: (here: GraphNode | undefined) => GraphNode | undefined) => {
+    const to = next(startOf(graph, selected));
+    if (!to) return;
+    select(to.id);
+    // Whoever reads in the panel goes on reading there.
+    if (!document.activeElement?.closest(".panel")) focusCard(to.id);
+  };
   useKeys("Graph", [
-    { keys: "ArrowLeft", does: "To a dependency", run: () => go(along(graph, here, "from")) },
-    { keys: "ArrowRight", does: "To a dependent", run: () => go(along(graph, here, "to")) },
-    { keys: "ArrowUp", does: "Up in the wave", run: () => go(within(graph, here, -1)) },
-    { keys: "ArrowDown", does: "Down in the wave", run: () => go(within(graph, here, 1)) },
+    { keys: "ArrowLeft", does: "To a dependency", run: () => go((here) => along(graph, here, "from")) },
+    { keys: "ArrowRight", does: "To a dependent", run: () => go((here) => along(graph, here, "to")) },
+    { keys: "ArrowUp", does: "Up in the wave", run: () => go((here) => within(graph, here, -1)) },
+    { keys: "ArrowDown", does: "Down in the wave", run: () => go((here) => within(graph, here, 1)) },
     { keys: "0", does: "Fit to view", run: () => fit(flow, graph) },
     { keys: "+|=", does: "Zoom in", run: () => void flow.zoomIn({ duration: 160 }) },
     { keys: "-", does: "Zoom out", run: () => void flow.zoomOut({ duration: 160 }) },
@@ -30,9 +35,29 @@ export function useGraphKeys(graph: Graph, selected: string | null) {
 /** The focus goes with the selection when it was on a card before. */
 function useFocus(selected: string | null) {
   useEffect(() => {
-    if (!document.activeElement?.classList.contains("task-node")) return;
-    requestAnimationFrame(() => document.getElementById(`node-${selected ?? ""}`)?.focus({ preventScroll: true }));
+    if (selected !== null && document.activeElement?.classList.contains("task-node")) focusCard(selected);
   }, [selected]);
+}
+
+/** How many frames a card is waited for: what is out of sight is drawn once the view has moved there. */
+const FRAMES = 60;
+
+let frame = 0;
+let awaited: string | null = null;
+
+function focusCard(id: string, left = FRAMES) {
+  cancelAnimationFrame(frame);
+  const card = document.getElementById(`node-${id}`);
+  awaited = card || left === 0 ? null : id;
+  if (card) card.focus({ preventScroll: true });
+  else if (left > 0) frame = requestAnimationFrame(() => focusCard(id, left - 1));
+}
+
+/** Where a key starts from: the card that has the focus, else the selected one, else the frontier. */
+function startOf(graph: Graph, selected: string | null) {
+  const focused = document.activeElement?.closest(".task-node")?.getAttribute("data-task");
+  const of = (id: string | null | undefined) => graph.nodes.find((node) => node.id === id);
+  return of(awaited ?? focused) ?? of(selected) ?? focusOf(graph);
 }
 
 export function focusOf(graph: Graph) {
