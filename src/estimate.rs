@@ -5,14 +5,29 @@ use serde::Serialize;
 use crate::error::steers;
 
 /// How it is estimated.
-pub const METHOD: &str = "characters / 4";
+pub const METHOD: &str = "characters / 4, wide ones 1";
 
-/// How many characters count as one token.
+/// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Estimates how many tokens a text has for a model.
 pub fn tokens(text: &str) -> usize {
-    text.chars().count().div_ceil(CHARACTERS_PER_TOKEN)
+    let n_wide = match text.is_ascii() {
+        true => 0,
+        false => text.chars().filter(|c| is_wide(*c)).count(),
+    };
+    n_wide + (text.chars().count() - n_wide).div_ceil(CHARACTERS_PER_TOKEN)
+}
+
+/// Says whether a character is a word or a syllable by itself, and a token for a model: those of
+/// Chinese, Japanese and Korean, their wide forms, and pictures.
+fn is_wide(c: char) -> bool {
+    matches!(
+        c,
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{a4cf}' | '\u{a960}'..='\u{a97f}'
+            | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe4f}'
+            | '\u{ff00}'..='\u{ffef}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Makes one line of a text, of at most `max` characters. What steers a screen goes.
@@ -29,4 +44,26 @@ pub fn one_line(text: &str, max: usize) -> String {
 /// Estimates how many tokens an answer has as JSON.
 pub fn tokens_of(answer: &impl Serialize) -> usize {
     tokens(&serde_json::to_string(answer).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_characters_are_a_token_and_so_is_a_wide_one() {
+        for (text, expected) in [
+            ("", 0),
+            ("a", 1),
+            ("abcd", 1),
+            ("abcde", 2),
+            ("größe…", 2),
+            ("日本語", 3),
+            ("한국어", 3),
+            ("登録 login", 4),
+            ("🚀", 1),
+        ] {
+            assert_eq!(tokens(text), expected, "{text}");
+        }
+    }
 }

@@ -307,7 +307,7 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
     );
     // Without `--strict` an edited base would pass, and nothing would be added.
     let strict = if input.strict { " --strict" } else { "" };
-    let error = Error::new(Code::ProtocolMissing, message)
+    Error::new(Code::ProtocolMissing, message)
         .fix(format!(
             "cleo orchestrator spawn {}{} --force-inject{strict}",
             task.id,
@@ -316,19 +316,13 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         .or(
             "print the block to append it yourself",
             format!("cleo research inject {}", task.id),
-        );
-    match at_fault(input) {
-        Some(file) => error.or(
-            "look at the file that lacks it",
-            format!("cat {}", argument(file)),
-        ),
-        None => error,
-    }
+        )
 }
 
-/// Finds the file on disk that keeps a prompt from passing: the skill where it brings its own protocol,
-/// else the first protocol with which the block fails. What the program carries cannot be edited.
-fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
+/// Finds the file on disk that keeps a prompt from passing, as it is shown: the skill where it brings
+/// its own protocol, else the first protocol with which the block fails. What the program carries
+/// cannot be edited.
+pub fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
     let skill = input.situation.skill;
     let base = input.base;
     let fails = |file: &&ProtocolFile| {

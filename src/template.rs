@@ -81,6 +81,11 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ("MANIFEST_APPEND_CMD", "cleo manifest append"),
 ];
 
+/// Folder of outputs, relative to the root of a workspace: the value of OUTPUT_DIR.
+pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
+/// The manifest, relative to the root of a workspace: the value of MANIFEST_PATH.
+pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+
 /// Longest slug, in characters.
 const SLUG_MAX: usize = 60;
 
@@ -97,6 +102,14 @@ impl Bindings {
                 .map(|(name, value)| (*name, value.to_string()))
                 .collect(),
         )
+    }
+
+    /// Starts with all tokens that have the same value for every task.
+    pub fn fixed() -> Bindings {
+        let mut bindings = Bindings::new();
+        bindings.set("OUTPUT_DIR", OUTPUT_DIR);
+        bindings.set("MANIFEST_PATH", MANIFEST);
+        bindings
     }
 
     /// Binds a token.
@@ -182,14 +195,14 @@ pub fn is_task_token(name: &str) -> bool {
     TASK.contains(&name)
 }
 
-/// Splits a template into the texts between its tokens.
-pub fn literals(template: &str) -> impl Iterator<Item = &str> {
+/// Splits a template into the texts between its tokens, each with the name of the token after it.
+pub fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let end = (template.len()..template.len(), "");
     let mut rest = 0;
-    tokens(template).chain([end]).map(move |(token, _)| {
+    tokens(template).chain([end]).map(move |(token, name)| {
         let literal = &template[rest..token.start];
         rest = token.end;
-        literal
+        (literal, Some(name).filter(|name| !name.is_empty()))
     })
 }
 

@@ -7,11 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unreadable, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
-
-/// Folder of outputs, relative to the root.
-pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
-/// The manifest, relative to the root.
-pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+pub use crate::template::{MANIFEST, OUTPUT_DIR};
 
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];

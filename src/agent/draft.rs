@@ -13,10 +13,17 @@ use serde_json::{Map, Value};
 use self::check::check;
 use super::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result, nearest};
+use crate::id;
 use crate::task::draft::check_list;
 
 /// Longest name, in characters.
 pub const NAME_MAX: usize = 100;
+
+/// Longest id, in characters.
+const ID_MAX: usize = 64;
+
+/// How many digits tell ids apart that are made of names without letters for one.
+const DIGITS: usize = 8;
 
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 160;
@@ -290,19 +297,32 @@ pub fn check_id(id: &str) -> Result<()> {
 pub fn is_plain_id(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());
-    begins && id.len() <= 64 && id.chars().all(plain)
+    begins && id.len() <= ID_MAX && id.chars().all(plain)
 }
 
-/// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty.
+/// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty: a text that has no letters
+/// for an id gets one that no other such text has, and always the same.
 pub fn suggested(text: &str) -> String {
     let normal = crate::score::normalize(text);
     let words: Vec<&str> = normal
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let id: String = words.join("-").chars().take(64).collect();
+    let id: String = words.join("-").chars().take(ID_MAX).collect();
     match id.trim_end_matches('-') {
-        "" => "agent".to_string(),
+        "" if text.trim().is_empty() => "agent".to_string(),
+        "" => {
+            let digest = id::digest(text.trim());
+            let digits = digest.trim_start_matches("sha256:");
+            format!("agent-{}", &digits[..DIGITS])
+        }
         id => id.to_string(),
     }
+}
+
+/// Makes another id of one that is taken: `lore-keeper` becomes `lore-keeper-2`.
+pub fn numbered(id: &str, number: u32) -> String {
+    let end = format!("-{number}");
+    let begin: String = id.chars().take(ID_MAX - end.len()).collect();
+    begin + &end
 }

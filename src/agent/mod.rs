@@ -119,9 +119,27 @@ impl Agent {
         self.status == AgentStatus::Active && self.role != Role::Supervisor
     }
 
+    /// Says whether only its user sees it. Agents of the moment are there for all.
+    pub fn is_private(&self) -> bool {
+        self.user_id.is_some() && !self.is_runtime
+    }
+
+    /// Says whether it is a user's own. Without a user all are.
+    pub fn is_own_of(&self, user: Option<&str>) -> bool {
+        user.is_none() || self.user_id.as_deref() == user
+    }
+
     /// Says whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
     pub fn is_seen_by(&self, user: Option<&str>) -> bool {
-        user.is_none() || self.user_id.is_none() || self.user_id.as_deref() == user
+        !self.is_private() || self.is_own_of(user)
+    }
+
+    /// Leaves out whose it is, unless it is the user's own.
+    pub fn shown_to(mut self, user: Option<&str>) -> Agent {
+        if !self.is_own_of(user) {
+            self.user_id = None;
+        }
+        self
     }
 
     /// Says whether it offers a capability to plans, without regard to case.
@@ -214,6 +232,30 @@ mod tests {
         agent.status = AgentStatus::Active;
         agent.role = Role::Supervisor;
         assert!(!agent.is_candidate());
+    }
+
+    #[test]
+    fn an_agent_of_the_moment_is_seen_by_all_and_owned_by_one_of_whom_nobody_hears() {
+        let of_ann = |kind| Agent {
+            user_id: Some("ann".into()),
+            ..Agent::new("a", kind, "A")
+        };
+        for (kind, user, seen, own) in [
+            (Kind::Persistent, Some("ann"), true, true),
+            (Kind::Persistent, Some("bob"), false, false),
+            (Kind::Persistent, None, true, true),
+            (Kind::Runtime, Some("ann"), true, true),
+            (Kind::Runtime, Some("bob"), true, false),
+            (Kind::Runtime, None, true, true),
+        ] {
+            let agent = of_ann(kind);
+            assert_eq!(agent.is_seen_by(user), seen, "{kind} {user:?}");
+            assert_eq!(agent.is_own_of(user), own, "{kind} {user:?}");
+            let told = agent.shown_to(user).user_id.is_some();
+            assert_eq!(told, own, "{kind} {user:?}");
+        }
+        let of_all = Agent::new("a", Kind::Persistent, "A");
+        assert!(!of_all.is_own_of(Some("ann")));
     }
 
     #[test]

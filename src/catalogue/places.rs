@@ -96,6 +96,15 @@ impl Places {
             .unwrap_or_else(|| file.to_path_buf());
         path.to_string_lossy().into_owned()
     }
+
+    /// Returns the file that is shown in this way.
+    pub fn file(&self, shown: &str) -> PathBuf {
+        match (shown.strip_prefix("~/"), &self.home, &self.project) {
+            (Some(rest), Some(home), _) => home.join(rest),
+            (_, _, Some(root)) => root.join(shown),
+            _ => PathBuf::from(shown),
+        }
+    }
 }
 
 /// The SKILL.md files below a folder.

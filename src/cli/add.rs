@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufReader, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,7 +10,7 @@ use clap::Args;
 use super::Face;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
-use crate::error::Result;
+use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
 use crate::gate::Criterion;
 use crate::ops::tasks::{self, Added};
@@ -160,12 +160,13 @@ fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
 
 fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
     let drafts = if file.as_os_str() == "-" {
-        tasks::read_batch(stdin().lock())?
+        tasks::read_batch(stdin().lock(), None)?
     } else {
         let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
-        tasks::read_batch(BufReader::new(opened))?
+        tasks::read_batch(BufReader::new(opened), Some(&file))?
     };
-    let result = tasks::add_batch(&mut face.context()?, drafts)?;
+    let result = tasks::add_batch(&mut face.context()?, drafts);
+    let result = result.map_err(|error| looked_at(error, &file))?;
     face.reply(&result, &[], |screen| {
         for added in result.tasks.iter().flatten() {
             added_line(screen, added);
@@ -177,6 +178,18 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
         let told = format!("{} of {} added{ids}", result.created, result.total);
         screen.line(Tone::Dim, told);
     })
+}
+
+/// Lines that do not go together are looked at together.
+fn looked_at(error: Error, file: &Path) -> Error {
+    if error.code != Code::BatchInvalid || error.fix.is_some() || file.as_os_str() == "-" {
+        return error;
+    }
+    let file = quote(&file.to_string_lossy());
+    error.fix(format!("cat -n {file}")).or(
+        "add all of it, once it is corrected",
+        format!("cleo add --batch {file}"),
+    )
 }
 
 fn added_line(screen: &mut Screen, added: &Added) {

@@ -63,6 +63,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         answerers: Answerers::of(face.settings)?,
         planner: planner.transpose()?,
         jobs: usize::from(arguments.jobs),
+        only: None,
     };
     let query = Query {
         query: arguments.query,

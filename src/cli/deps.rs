@@ -76,7 +76,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let Some(task) = arguments.task else {
         let message = "`--epic` goes with `--dot` or `--svg`";
-        return Err(Error::new(Code::Usage, message).fix("cleo deps --help"));
+        let epic = arguments.epic.map(|epic| format!(" --epic {epic}"));
+        let fix = format!("cleo deps{} --dot", epic.unwrap_or_default());
+        return Err(Error::new(Code::Usage, message).fix(fix));
     };
     if arguments.tree {
         return tree(face, task, &arguments);

@@ -11,12 +11,10 @@ use super::machine::{Deed, Fact};
 use super::prompt;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::entry::Status as EntryStatus;
-use crate::ops::complete::{Checks, Completion, Lacking, check_all, complete_checked, lacking};
+use crate::ops::complete::{Checks, check_all, complete_checked};
 use crate::ops::gates::Renewal;
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
-use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
@@ -36,6 +34,7 @@ impl Engine<'_> {
             Deed::Claim(steps) => self.claim(&steps),
             Deed::Start(step) => self.start(step),
             Deed::Check(step) => self.check(step),
+            Deed::Complete(step) if self.misspoken(step).is_some() => self.object(step),
             Deed::Complete(step) => self.bring_home((self.tasks[step], self.slots[step].epoch)),
             Deed::Repair(step) => self.repair(step),
             Deed::End(step) => {
@@ -121,7 +120,9 @@ impl Engine<'_> {
             },
             raw,
         };
-        Ok(Some((Arc::clone(&worker.runner), job)))
+        let runner = Arc::clone(&worker.runner);
+        self.slots[step].given = Some(spawned);
+        Ok(Some((runner, job)))
     }
 
     fn passed(&self) -> Vec<String> {
@@ -190,14 +191,21 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Looks at what the agents of steps left that are to be completed.
-    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Checks {
+    /// Looks at what the agents of steps left that are to be completed, but for those whose agents did not
+    /// end with the words that they should have.
+    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Checks> {
         let steps = deeds.iter().filter_map(|deed| match deed {
-            Deed::Complete(step) => Some((self.tasks[*step], self.slots[*step].epoch)),
+            Deed::Complete(step) => Some(*step),
             _ => None,
         });
-        let steps: Vec<(TaskId, Option<u32>)> = steps.collect();
-        check_all(&mut self.context, &steps, &mut self.required)
+        let (wrong, right): (Vec<usize>, Vec<usize>) =
+            steps.partition(|step| self.misspoken(*step).is_some());
+        wrong.into_iter().try_for_each(|step| self.object(step))?;
+        let right = right.into_iter();
+        let right: Vec<(TaskId, Option<u32>)> = right
+            .map(|step| (self.tasks[step], self.slots[step].epoch))
+            .collect();
+        Ok(check_all(&mut self.context, &right, &mut self.required))
     }
 
     /// Completes the steps that hold.
@@ -209,56 +217,16 @@ impl Engine<'_> {
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 
-    pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
-        let step = self.places[&id];
-        let lacking = match done {
-            Ok(_) => {
-                self.slots[step].said = None;
-                self.tell(kind::TASK_COMPLETED, self.of(step));
-                self.facts.push(Fact::Completed(step));
-                return Ok(());
-            }
-            Err(lacking) => lacking,
-        };
-        if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
-            self.facts.push(Fact::Lost(step, fault.message.clone()));
-            return Ok(());
-        }
-        let (outcome, missing) = self.judged(step, &lacking);
-        let why = missing.first().cloned().unwrap_or_default();
-        let told = Told {
-            outcome: Some(outcome),
-            missing,
-            ..self.of(step)
-        };
-        self.tell(kind::TASK_LACKING, told);
-        self.facts.push(Fact::Lacking(step, outcome, why));
-        Ok(())
-    }
-
-    /// Says how a try counts whose work does not verify: what the entry says of the work, else how the
-    /// program ended, else that it broke the protocol.
-    fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
-        let said = self.slots[step].said.take().unwrap_or_default();
-        let outcome = match (lacking.entry, said.outcome) {
-            (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
-            (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
-            (Some(EntryStatus::Partial), _) => Outcome::Partial,
-            _ if !said.denied.is_empty() => Outcome::Permission,
-            _ => Outcome::ProtocolViolation,
-        };
-        let reason = match outcome {
-            Outcome::ProtocolViolation => None,
-            Outcome::Permission => Some(format!("it was not allowed: {}", said.denied.join(", "))),
-            _ => said.reason,
-        };
-        let faults = lacking.faults.iter().map(prompt::told);
-        (outcome, reason.into_iter().chain(faults).collect())
-    }
-
-    /// Makes the prompt of another try, which says what is missing now.
+    /// Makes the prompt of another try, which says what is missing now. One that lacks nothing but its last
+    /// words keeps the entry and the file that it has.
     fn repair(&mut self, step: usize) -> Result<()> {
         let task = self.tasks[step];
+        let given = self.slots[step].given.take();
+        if let Some(given) = given
+            && self.lacks_words_only(step)?
+        {
+            return self.instruct(step, *given);
+        }
         let spawned = spawn::spawn(&mut self.context, task, &spawn::Options::default());
         let spawned = match spawned {
             Ok(spawned) => spawned,
@@ -274,13 +242,9 @@ impl Engine<'_> {
     /// now. It goes on with the conversation of that one, where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
-            let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-            let lacking = match self.slots[step].tree.clone() {
-                Some(tree) => self.lacking_in(&tree, task, epoch)?,
-                None => lacking(&mut self.context, task, epoch, &mut self.required)?,
-            };
-            let faults: Vec<String> = lacking.faults.iter().map(prompt::told).collect();
-            let before = self.board.task(task);
+            let faults = self.lacks(step)?.faults;
+            let faults: Vec<String> = faults.iter().map(prompt::told).collect();
+            let before = self.board.task(self.tasks[step]);
             let conversation = before.and_then(|before| before.conversation.clone());
             let resumes = self
                 .worker(step)
@@ -297,10 +261,16 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Gives a task back that is not done, unless somebody else has it by now.
+    /// Leaves a step that is not done: its worktree, and its claim.
     fn release(&mut self, step: usize) -> Result<()> {
         self.leave_tree(step)?;
+        self.give_back(step)
+    }
+
+    /// Gives a task back that is not done, unless somebody else has it by now.
+    pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
+        slot.given = None;
         if let Some(stop) = slot.stop.take() {
             halt(&stop);
         }

@@ -17,6 +17,7 @@ use super::report::{self, Report};
 use super::selection::Team;
 use super::staff::Worker;
 use super::trees::{Tree, Trees};
+use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -40,6 +41,8 @@ const COORDINATOR: &str = "cleo";
 pub(super) struct Slot {
     /// The prompt, from when it is ready until its agent is started.
     pub(super) spawned: Option<Box<Spawned>>,
+    /// The prompt that its last agent was given.
+    pub(super) given: Option<Box<Spawned>>,
     /// What the next try is told instead of the prompt.
     pub(super) instead: Option<String>,
     /// The conversation that the next try goes on with.
@@ -52,6 +55,8 @@ pub(super) struct Slot {
     pub(super) tree: Option<Tree>,
     /// What a try said of itself, until it is judged.
     pub(super) said: Option<crate::runner::agent::Ended>,
+    /// The last message of an agent that came to its end, as far as it can be known.
+    pub(super) last_words: Option<String>,
     /// True once it was told that another run works on it.
     pub(super) is_awaited: bool,
     /// When it was last told what the agent does.
@@ -68,6 +73,7 @@ pub(super) struct Engine<'a> {
     pub(super) crew: Crew,
     /// Where each task gets a worktree of its own, if it does.
     pub(super) trees: Option<Trees>,
+    pub(super) turns: Turns,
     pub(super) workers: Vec<Worker>,
     /// The worker of each step, by its place.
     employed: Vec<usize>,
@@ -217,6 +223,7 @@ impl<'a> Engine<'a> {
             journal,
             crew: Crew::new(),
             trees,
+            turns: Turns::default(),
             workers,
             options: outset.options,
             ambience: outset.ambience,
@@ -273,8 +280,9 @@ impl<'a> Engine<'a> {
             self.keep()?;
             let is_idle = decided.is_empty();
             decided = self.act(decided)?;
+            self.take_turn()?;
             let is_idle = is_idle && decided.is_empty() && self.facts.is_empty();
-            if is_idle && self.machine.is_over() {
+            if is_idle && !self.is_due() && self.machine.is_over() {
                 return Ok(());
             }
             self.wait(is_idle)?;
@@ -286,13 +294,13 @@ impl<'a> Engine<'a> {
         let is_handing = |deed: &Deed| matches!(deed, Deed::Complete(_) | Deed::Claim(_));
         let (handing, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_handing);
         for deed in others {
-            self.perform(deed)?;
+            self.perform_in_turn(deed)?;
         }
         match self.trees {
             // Work is brought home by commands, which nobody else is to be kept waiting for.
             Some(_) => handing
                 .into_iter()
-                .try_for_each(|deed| self.perform(deed))
+                .try_for_each(|deed| self.perform_in_turn(deed))
                 .map(|()| Vec::new()),
             None => self.hand_on(handing),
         }
@@ -305,7 +313,7 @@ impl<'a> Engine<'a> {
         }
         // Files are read before, because nobody else writes meanwhile.
         self.stock = Some(self.stocked()?);
-        let checks = self.checks(&handing);
+        let checks = self.checks(&handing)?;
         self.context.store.begin_together()?;
         let handed = self.handed_on(&handing, checks);
         let kept = self.context.store.end_together(handed.is_ok());

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::engine::Engine;
 use super::machine::Fact;
+use super::prompt;
 use super::trees::{Merge, Tree};
+use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
@@ -17,8 +19,8 @@ use crate::run::told::{Told, kind};
 enum Brought {
     /// It does not verify.
     Lacking(Lacking),
-    /// It does not fit; why.
-    Conflict(String),
+    /// It cannot be brought over: the branch that holds it, if one does, and why.
+    Stuck(Option<String>, String),
     /// It is there, in this commit if it changed anything, and the task is done or lacks something there.
     Home(Option<String>, Box<Completion>),
 }
@@ -48,8 +50,8 @@ impl Engine<'_> {
         };
         match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
-            Brought::Conflict(why) => {
-                self.conflict(step, &tree, &why);
+            Brought::Stuck(branch, why) => {
+                self.stuck(step, branch, why);
                 Ok(())
             }
             Brought::Home(commit, done) => {
@@ -97,15 +99,20 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(Brought::Lacking(lacking));
         };
-        let merged = match trees.commit(tree, &message) {
-            Ok(()) => trees.merge(tree, &message)?,
-            Err(error) => Merge::Conflict(error.message),
-        };
-        let commit = match merged {
+        let saved = trees.commit(tree, &message);
+        if let Err(error) = saved.and_then(|()| trees.require_reportable(tree)) {
+            return Ok(Brought::Stuck(None, prompt::told(&error)));
+        }
+        let commit = match trees.merge(tree, &message)? {
             Merge::Done(commit) => commit,
-            Merge::Conflict(why) => return Ok(Brought::Conflict(why)),
+            Merge::Conflict(why) => {
+                let branch = tree.branch.clone();
+                let why = format!("the branch {branch} cannot be merged: {why}");
+                return Ok(Brought::Stuck(Some(branch), why));
+            }
         };
-        trees.report(tree)?;
+        let clashes = trees.report(tree)?;
+        self.tell_clashes(self.places[&id], &clashes);
         let mut done = self.done_at_home(id, epoch)?;
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
@@ -171,39 +178,98 @@ impl Engine<'_> {
         self.completed(done)
     }
 
-    /// Has a step fail whose branch does not fit what was merged before.
-    fn conflict(&mut self, step: usize, tree: &Tree, why: &str) {
-        let reason = format!("the branch {} cannot be merged: {why}", tree.branch);
+    /// Has a step fail whose work cannot be brought into the workspace.
+    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
         let told = Told {
             outcome: Some(Outcome::Blocked),
-            missing: vec![reason.clone()],
-            branch: Some(tree.branch.clone()),
+            missing: vec![why.clone()],
+            branch,
             ..self.of(step)
         };
         self.tell(kind::TASK_LACKING, told);
-        self.facts
-            .push(Fact::Lacking(step, Outcome::Blocked, reason));
+        self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
     }
 
-    /// Removes the worktree of a step. What was done in it and is not in the workspace stays on its branch.
+    /// Removes the worktree of a step. What was reported in it comes home however its try ended, unless
+    /// somebody else has the task by now; what was done and is not in the workspace stays on its branch. A
+    /// worktree of which that cannot be had is kept.
     pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
-        let Some(tree) = self.slots[step].tree.take() else {
+        let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
+        let is_held = self.holds(step)?;
         let Some(trees) = &self.trees else {
             return Ok(());
         };
-        // What is no worktree any more has nothing that could be kept.
-        let _ = trees.commit(&tree, &format!("{}: not finished", self.tasks[step]));
-        if let Some(branch) = trees.end(&tree)? {
+        let mut clashes = Vec::new();
+        let mut leave = || -> Result<Option<String>> {
+            if is_held {
+                clashes = trees.report(&tree)?;
+            }
+            trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
+            trees.end(&tree)
+        };
+        let left = leave();
+        self.tell_clashes(step, &clashes);
+        match left {
+            Ok(branch) => self.tell_left(step, branch),
+            Err(error) => self.keep_tree(step, &error),
+        }
+        Ok(())
+    }
+
+    /// Says whether the claim of a step is still the one that it was begun under.
+    fn holds(&mut self, step: usize) -> Result<bool> {
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        Ok(claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch))
+    }
+
+    /// Tells which branch holds what is not in the workspace, now that the worktree is gone.
+    fn tell_left(&mut self, step: usize, branch: Option<String>) {
+        self.slots[step].tree = None;
+        if branch.is_some() {
             let told = Told {
-                branch: Some(branch),
+                branch,
                 ..self.of(step)
             };
             self.tell(kind::TASK_MERGED, told);
         }
-        Ok(())
     }
+
+    /// Tells of outputs that somebody else has changed meanwhile.
+    fn tell_clashes(&mut self, step: usize, clashes: &[Error]) {
+        for clash in clashes {
+            let told = Told {
+                reason: Some(prompt::told(clash)),
+                ..self.of(step)
+            };
+            self.tell(kind::TASK_KEPT, told);
+        }
+    }
+
+    /// Leaves the worktree of a step where it is, because it cannot be ended without loss, and tells so.
+    pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
+        let Some(tree) = self.slots[step].tree.take() else {
+            return;
+        };
+        let reason = match error.code {
+            Code::Interrupted | Code::Terminated => not_home_yet(&self.run.id),
+            _ => prompt::told(error),
+        };
+        let told = Told {
+            branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
+            worktree: Some(tree.place()),
+            reason: Some(reason),
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_KEPT, told);
+    }
+}
+
+fn not_home_yet(run: &str) -> String {
+    format!("cleo was asked to end before it was brought home (`cleo runs resume {run}`)")
 }
 
 fn not_taken_back(commit: &str) -> Error {

@@ -178,6 +178,7 @@ impl Machine {
                 self.hold_back(now, step, why, deeds);
             }
             Fact::Lacking(step, outcome, why) => self.lacking(step, outcome, why, deeds),
+            Fact::Overruled(step, why) => self.fail(step, Outcome::ProtocolViolation, why, deeds),
             Fact::Lost(step, why) => self.lost(step, why, deeds),
             Fact::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);

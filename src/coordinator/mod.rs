@@ -11,6 +11,7 @@ pub mod detached;
 mod engine;
 mod hearing;
 mod isolation;
+mod judging;
 mod machine;
 mod options;
 pub mod plan;
@@ -22,6 +23,7 @@ mod rules;
 mod selection;
 mod staff;
 mod trees;
+mod turns;
 
 pub use engine::run;
 pub use options::{DEPTH_MAX, Options, Selection};

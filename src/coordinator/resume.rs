@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::engine::{Engine, Outset, check_depth};
 use super::options::Options;
+use super::prompt;
 use super::report::Report;
 use super::trees::Trees;
 use super::{Ambience, Listener, selection};
@@ -163,16 +164,28 @@ impl Engine<'_> {
         };
         self.tell(kind::RUN_RESUMED, resumed);
         self.keep_run()?;
+        let _turn = match &self.trees {
+            Some(trees) => {
+                let turn = trees.turn()?;
+                trees.recover()?;
+                Some(turn)
+            }
+            None => None,
+        };
         for step in 0..self.tasks.len() {
             let task = self.board.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
             self.slots[step].attempt = task.attempts;
             self.take_up(step, &task)?;
         }
-        match &self.trees {
-            Some(trees) => trees.sweep(),
-            None => Ok(()),
+        let told = match &self.trees {
+            Some(trees) => swept(&mut self.context, trees, &self.tasks)?,
+            None => Vec::new(),
+        };
+        for told in told {
+            self.tell(kind::TASK_KEPT, told);
         }
+        Ok(())
     }
 
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -292,17 +305,23 @@ fn settled(
     let groups = groups(&Board::of(&events));
     let orphans = orphans::end(&run.id, &workspace.root, &groups);
     let clock = surroundings.clock;
-    let released = released(surroundings, &run.id)?;
-    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
-        let folder = journal::place(workspace, &run.id)?;
-        Trees::open(workspace, &folder, &run.id)?.sweep()?;
-    }
+    let mut context = Context::open(Surroundings {
+        actor: run.id.clone(),
+        ..surroundings
+    })?;
+    let released = released(&mut context, &run.id)?;
+    let kept = match begun(&run, &events) {
+        Ok((Options { isolate: true, .. }, planned)) => ended(&mut context, &run.id, &planned)?,
+        _ => Vec::new(),
+    };
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(clock.timestamp());
     run.error = Some("it was given up".to_string());
     let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
     journal.record(agency, |journal, transaction| {
         transaction.put_run(&run)?;
+        let mut kept = kept.iter();
+        kept.try_for_each(|told| journal.tell(transaction, kind::TASK_KEPT, told.detail()))?;
         let told = Told {
             reason: Some(run.status.to_string()),
             ..Told::default()
@@ -316,13 +335,47 @@ fn settled(
     })
 }
 
+/// Ends the worktrees of a run that is given up.
+fn ended(context: &mut Context, run: &str, planned: &[Planned]) -> Result<Vec<Told>> {
+    let folder = journal::place(&context.workspace, run)?;
+    let trees = Trees::open(&context.workspace, &folder, run)?;
+    let _turn = trees.turn()?;
+    trees.recover()?;
+    let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+    swept(context, &trees, &tasks)
+}
+
+/// Ends the worktrees that a process left. What agents reported in them comes home where nobody has the task
+/// by now, and everything else stays on branches. Returns what is to be told: of outputs that somebody else
+/// has changed meanwhile, and of worktrees that have to be kept.
+fn swept(context: &mut Context, trees: &Trees, tasks: &[TaskId]) -> Result<Vec<Told>> {
+    let mut told = Vec::new();
+    for task in tasks {
+        let Some(tree) = trees.left(&task.to_string()) else {
+            continue;
+        };
+        let claim = context.read(|transaction| transaction.claim(*task))?;
+        if claim.is_none_or(|claim| claim.holder.is_none()) {
+            told.extend(trees.report(&tree)?.iter().map(|clash| Told {
+                reason: Some(prompt::told(clash)),
+                ..Told::of(*task)
+            }));
+        }
+    }
+    told.extend(trees.sweep()?.into_iter().map(|(tree, error)| Told {
+        task_id: tree.task(),
+        worktree: Some(tree.place()),
+        reason: Some(prompt::told(&error)),
+        ..Told::default()
+    }));
+    Ok(told)
+}
+
 /// Gives back the tasks that a run holds.
-fn released(mut surroundings: Surroundings, holder: &str) -> Result<Vec<TaskId>> {
-    surroundings.actor = holder.to_string();
-    let mut context = Context::open(surroundings)?;
+fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
     let held = context.read(|transaction| transaction.claims_of(holder))?;
     for claim in &held {
-        claims::release(&mut context, claim.task, Some(claim.epoch), false)?;
+        claims::release(context, claim.task, Some(claim.epoch), false)?;
     }
     Ok(held.into_iter().map(|claim| claim.task).collect())
 }

@@ -1,30 +1,28 @@
 //! Git worktrees: each task works in one of its own, on a branch of its own, and what verifies is merged
 //! into the branch that is checked out in the workspace.
 //!
-//! Git is called without a shell, asks nobody, and runs no hooks. The repository's own settings and
-//! filters count, as they do for whoever works in it. What agents report lies in the workspace and not in
-//! the branches: outputs and manifest are brought over file by file.
+//! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
+//! what is checked out in the workspace is done by one process at a time (`turn`). A worktree is only
+//! removed once its branch holds all that was done in it (`saving`) and its reports are in the workspace
+//! (`reports`).
 
-use std::collections::HashSet;
-use std::env;
-use std::ffi::{OsStr, OsString};
+mod git;
+mod merging;
+mod reports;
+mod saving;
+mod turn;
+
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
-use crate::error::{Code, Error, Result, quote};
+pub(super) use merging::Merge;
+pub(super) use turn::{Asked, PATIENCE, Turn};
+
+use crate::error::{Code, Error, Result};
 use crate::file::{unreadable, unwritable};
-use crate::manifest::log::{self, Line};
-use crate::runner::process;
-use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
-
-/// How long one call of git may take.
-const LIMIT: Duration = Duration::from_secs(300);
-/// Most bytes of an answer of git that are read.
-const ANSWER_MAX: usize = 1 << 20;
-/// Most names of files that a conflict tells.
-const NAMED_MAX: usize = 5;
+use crate::id::TaskId;
+use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// The worktrees of a run.
 pub(super) struct Trees {
@@ -35,6 +33,8 @@ pub(super) struct Trees {
     /// Where worktrees are made.
     folder: PathBuf,
     run: String,
+    /// What is locked by whoever touches the files of the repository.
+    mark: PathBuf,
 }
 
 /// The worktree of a task.
@@ -45,14 +45,21 @@ pub(super) struct Tree {
     /// The workspace in it.
     pub(super) root: PathBuf,
     pub(super) branch: String,
+    /// Where it is noted which outputs there were when it was made; what was put aside lies beside it.
+    outset: PathBuf,
 }
 
-/// What became of a branch that was to be merged.
-pub(super) enum Merge {
-    /// The commit that holds it; none when there was nothing to merge.
-    Done(Option<String>),
-    /// It does not fit; why.
-    Conflict(String),
+impl Tree {
+    /// Returns where its files are, for people.
+    pub(super) fn place(&self) -> String {
+        self.top.to_string_lossy().into_owned()
+    }
+
+    /// Returns the task that is worked on in it.
+    pub(super) fn task(&self) -> Option<TaskId> {
+        let name = self.top.file_name()?.to_str()?;
+        name.rsplit_once('-')?.0.parse().ok()
+    }
 }
 
 impl Trees {
@@ -67,7 +74,7 @@ impl Trees {
             Error::new(Code::InputInvalid, message).fix("git init && git add -A && git commit")
         };
         let top = top.ok_or_else(|| refuse("there is none here"))?;
-        let trees = Trees {
+        let mut trees = Trees {
             inside: root
                 .strip_prefix(top)
                 .unwrap_or(Path::new(""))
@@ -75,11 +82,19 @@ impl Trees {
             top: top.to_path_buf(),
             folder: folder.join("trees"),
             run: run.to_string(),
+            mark: PathBuf::new(),
         };
-        match trees.git(&trees.top, ["rev-parse", "--verify", "--quiet", "HEAD"])? {
-            Ok(_) => Ok(trees),
-            Err(_) => Err(refuse("nothing is committed in it")),
+        if !trees.has(&trees.top, "HEAD")? {
+            return Err(refuse("nothing is committed in it"));
         }
+        trees.mark = trees.place_of_mark()?;
+        Ok(trees)
+    }
+
+    /// Says whether a revision is there.
+    fn has(&self, folder: &Path, revision: &str) -> Result<bool> {
+        let words = ["rev-parse", "--verify", "--quiet", revision];
+        Ok(self.git(folder, words)?.is_ok())
     }
 
     /// Makes the worktree of a try, from what is checked out in the workspace now.
@@ -92,6 +107,7 @@ impl Trees {
         self.done(&self.top, words)?;
         let outputs = tree.root.join(OUTPUT_DIR);
         fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
+        self.note(&tree)?;
         Ok(tree)
     }
 
@@ -107,136 +123,13 @@ impl Trees {
 
     fn tree(&self, name: &str) -> Tree {
         let top = self.folder.join(name);
+        let outset = self.folder.with_file_name("outputs");
         Tree {
             root: top.join(&self.inside),
             top,
             branch: format!("cleo/{}/{name}", self.run),
+            outset: outset.join(format!("{name}.json")),
         }
-    }
-
-    /// Brings a report that lies in the workspace into a worktree, so that both are checked together.
-    pub(super) fn show(&self, tree: &Tree, output: &str, entry: &str) -> Result<()> {
-        bring(
-            &self.top.join(&self.inside),
-            &tree.root,
-            Some(output),
-            Some(entry),
-        )
-    }
-
-    /// Brings what was reported in a worktree into the workspace: output files that are not there, and
-    /// lines of the manifest with ids that it lacks.
-    pub(super) fn report(&self, tree: &Tree) -> Result<()> {
-        bring(&tree.root, &self.top.join(&self.inside), None, None)
-    }
-
-    /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
-    /// itself counts too, also on a branch of its own that goes on from the one it was given.
-    pub(super) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
-        self.require_own(tree)?;
-        let own = [".cleo", OUTPUT_DIR].map(|folder| {
-            let mut exclude = OsString::from(":(top,exclude,literal)");
-            exclude.push(self.inside.join(folder));
-            exclude
-        });
-        let words = ["add", "--all", "--", ":(top)"].map(OsString::from);
-        self.done(&tree.top, words.into_iter().chain(own))?;
-        let staged = ["diff", "--cached", "--quiet"];
-        if self.git(&tree.top, staged)?.is_err() {
-            let commit = ["commit", "--quiet", "--no-verify", "--message", message];
-            self.done(&tree.top, commit)?;
-        }
-        self.gather(tree)
-    }
-
-    /// Refuses a worktree that its agent has made into something else: git would be asked about another
-    /// repository.
-    fn require_own(&self, tree: &Tree) -> Result<()> {
-        let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        let (own, theirs) = (self.done(&self.top, words)?, self.git(&tree.top, words)?);
-        if theirs.is_ok_and(|theirs| theirs == own) {
-            return Ok(());
-        }
-        let place = tree.top.display();
-        let message = format!("{place} is no worktree of the repository any more");
-        Err(Error::new(Code::FileUnreadable, message).fix("git worktree list"))
-    }
-
-    /// Has the branch of a worktree hold what is checked out in it.
-    fn gather(&self, tree: &Tree) -> Result<()> {
-        let branch = format!("refs/heads/{}", tree.branch);
-        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD"])?;
-        let own = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &branch])?;
-        if own.as_ref().is_ok_and(|own| *own == head) {
-            return Ok(());
-        }
-        let head = head.trim();
-        let goes_on = ["merge-base", "--is-ancestor", &branch, head];
-        if own.is_ok() && self.git(&self.top, goes_on)?.is_err() {
-            let message = format!(
-                "its agent left the branch {} for the commit {head}, which does not go on from it",
-                tree.branch
-            );
-            let look = format!("git log {head}");
-            return Err(Error::new(Code::InputInvalid, message).fix(look));
-        }
-        self.done(&self.top, ["update-ref", &branch, head])
-            .map(drop)
-    }
-
-    /// Says whether a branch has anything that the workspace lacks.
-    fn is_ahead(&self, tree: &Tree) -> Result<bool> {
-        let range = format!("HEAD..refs/heads/{}", tree.branch);
-        let count = self.done(&self.top, ["rev-list", "--count", &range])?;
-        Ok(count.trim() != "0")
-    }
-
-    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was.
-    pub(super) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
-        if !self.is_ahead(tree)? {
-            return Ok(Merge::Done(None));
-        }
-        let begun = ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"];
-        if self.git(&self.top, begun)?.is_ok() {
-            // Somebody else's merge is not ours to end.
-            let why = "a merge that somebody else began is not finished in the workspace";
-            return Ok(Merge::Conflict(why.to_string()));
-        }
-        let words = [
-            "merge",
-            "--no-ff",
-            "--no-verify",
-            "--quiet",
-            "-m",
-            message,
-            &tree.branch,
-        ];
-        let merged = self.git(&self.top, words)?;
-        if let Err(said) = merged {
-            let names = ["diff", "--name-only", "--diff-filter=U", "-z"];
-            let names = self.git(&self.top, names)?.unwrap_or_default();
-            let names: Vec<&str> = names.split('\0').filter(|name| !name.is_empty()).collect();
-            // There is nothing to abort where git refused to begin.
-            let _ = self.git(&self.top, ["merge", "--abort"])?;
-            let named = names
-                .iter()
-                .take(NAMED_MAX)
-                .copied()
-                .collect::<Vec<_>>()
-                .join(", ");
-            let why = if named.is_empty() { said } else { named };
-            return Ok(Merge::Conflict(why));
-        }
-        let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
-        Ok(Merge::Done(Some(head.trim().to_string())))
-    }
-
-    /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
-    /// committed meanwhile stays.
-    pub(super) fn unmerge(&self, commit: &str) -> Result<bool> {
-        let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
-        let reset = ["reset", "--quiet", "--keep", "HEAD^1"];
-        Ok(head.trim() == commit && self.git(&self.top, reset)?.is_ok())
     }
 
     /// Removes a worktree. Its branch stays when it has something that the workspace lacks, and is then
@@ -252,135 +145,49 @@ impl Trees {
             self.done(&self.top, ["worktree", "prune"])?;
         }
         let _ = fs::remove_dir(&self.folder);
-        let branch = format!("refs/heads/{}", tree.branch);
-        let is_there = ["rev-parse", "--verify", "--quiet", &branch];
-        if self.git(&self.top, is_there)?.is_err() {
+        let Some(branch) = self.branch(tree)? else {
             return Ok(None);
-        }
+        };
         if self.is_ahead(tree)? {
-            return Ok(Some(tree.branch.clone()));
+            return Ok(Some(branch));
         }
-        self.done(&self.top, ["branch", "--quiet", "-D", &tree.branch])?;
+        self.done(&self.top, ["branch", "--quiet", "-D", &branch])?;
         Ok(None)
     }
 
-    /// Ends the worktrees that a killed process left; what was done in them stays on their branches.
-    pub(super) fn sweep(&self) -> Result<()> {
+    /// Has a worktree stay that cannot be ended, and returns its branch, as far as there is one.
+    pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
+        let words = ["worktree", "lock"].map(OsStr::new);
+        // What git holds locked is not pruned, even when it does not look like a worktree any more.
+        let path = tree.top.as_os_str();
+        let _ = self.git(&self.top, words.into_iter().chain([path]));
+        self.branch(tree).ok().flatten()
+    }
+
+    /// Returns the branch of a worktree, if it is there.
+    fn branch(&self, tree: &Tree) -> Result<Option<String>> {
+        let is_there = self.has(&self.top, &format!("refs/heads/{}", tree.branch))?;
+        Ok(is_there.then(|| tree.branch.clone()))
+    }
+
+    /// Ends the worktrees that a killed process left; what was done in them stays on their branches. One
+    /// whose branch cannot hold all of it stays, and is returned with the reason.
+    pub(super) fn sweep(&self) -> Result<Vec<(Tree, Error)>> {
+        let mut kept = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
             let tree = self.tree(name);
-            // One that was only half made has nothing to keep.
-            let _ = self.commit(&tree, &format!("{name}: left behind"));
-            let _ = self.end(&tree);
+            match self.commit(&tree, &format!("{name}: left behind")) {
+                // One that was only half made has no note yet, and nothing to keep.
+                Err(error) if tree.outset.exists() => kept.push((tree, error)),
+                _ => drop(self.end(&tree)),
+            }
         }
-        self.done(&self.top, ["worktree", "prune"]).map(drop)
+        for (tree, _) in &kept {
+            self.keep(tree);
+        }
+        self.done(&self.top, ["worktree", "prune"])?;
+        Ok(kept)
     }
-
-    /// Runs git, which must succeed, and returns what it says.
-    fn done<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<String> {
-        self.git(folder, words)?.map_err(|said| {
-            let message = format!("git failed in {}: {said}", folder.display());
-            let place = quote(&self.top.to_string_lossy());
-            Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
-        })
-    }
-
-    /// Runs git and returns what it says, or what it complains of when it fails.
-    fn git<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<std::result::Result<String, String>> {
-        let mut command = Command::new("git");
-        command.current_dir(folder).env_clear();
-        // A worktree that lost its mark is not taken for a part of the repository around it.
-        command.env("GIT_CEILING_DIRECTORIES", &self.folder);
-        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
-            command.envs(env::var_os(name).map(|value| (name, value)));
-        }
-        for (name, value) in [
-            ("LC_ALL", "C"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_ALLOW_PROTOCOL", "none"),
-            ("GIT_EDITOR", "false"),
-            ("GIT_AUTHOR_NAME", "cleo"),
-            ("GIT_AUTHOR_EMAIL", "cleo@localhost"),
-            ("GIT_COMMITTER_NAME", "cleo"),
-            ("GIT_COMMITTER_EMAIL", "cleo@localhost"),
-        ] {
-            command.env(name, value);
-        }
-        for setting in [
-            "core.hooksPath=/dev/null",
-            "core.fsmonitor=false",
-            "commit.gpgSign=false",
-            "gc.auto=0",
-            "submodule.recurse=false",
-        ] {
-            command.args(["-c", setting]);
-        }
-        command.args(words);
-        let captured = process::capture(command, LIMIT, ANSWER_MAX)?;
-        let finished = captured.finished;
-        if finished.exit_code == Some(0) {
-            return Ok(Ok(String::from_utf8_lossy(&captured.stdout).into_owned()));
-        }
-        let said = finished.last_lines.join("; ");
-        Ok(Err(if said.is_empty() {
-            "it said nothing".to_string()
-        } else {
-            said
-        }))
-    }
-}
-
-/// Copies outputs and lines of the manifest from one workspace to another: those that are named, else
-/// all that the other lacks.
-fn bring(from: &Path, to: &Path, output: Option<&str>, entry: Option<&str>) -> Result<()> {
-    for name in outputs(&from.join(OUTPUT_DIR)) {
-        let relative = format!("{OUTPUT_DIR}/{name}");
-        let is_wanted = output.is_none_or(|output| output == relative);
-        let target = to.join(&relative);
-        if is_wanted && target.symlink_metadata().is_err() {
-            let folder = to.join(OUTPUT_DIR);
-            fs::create_dir_all(&folder).map_err(|cause| unwritable(&folder, cause))?;
-            fs::copy(from.join(&relative), &target).map_err(|cause| unwritable(&target, cause))?;
-        }
-    }
-    let (source, target) = (from.join(MANIFEST), to.join(MANIFEST));
-    let mut known = HashSet::new();
-    log::scan(&target, |line| {
-        if let Line::Entry(_, fields) = line {
-            known.extend(fields.id().map(str::to_string));
-        }
-    })?;
-    let mut missing = Vec::new();
-    log::scan(&source, |line| {
-        let Line::Entry(_, fields) = line else { return };
-        // A faulty one is told of where it lies.
-        let Ok(one) = fields.entry() else { return };
-        let is_wanted = entry.is_none_or(|id| id == one.id);
-        if is_wanted && known.insert(one.id.clone()) {
-            missing.push(one);
-        }
-    })?;
-    for entry in &missing {
-        log::append(&target, entry)?;
-    }
-    Ok(())
-}
-
-/// Names the regular files among outputs, without the manifest.
-fn outputs(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let names = regular.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| !name.starts_with("MANIFEST")).collect();
-    names.sort();
-    names
 }

@@ -177,8 +177,8 @@ codes! {
         "Mend what the command found and run it again.";
     GateOpen = "E_GATE_OPEN", 6, "The task needs a gate that is open; it was not completed.",
         "Pass the gates that the message names, or name the gates it needs with `cleo update TASK --require-gate GATE`.";
-    EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after it was verified; it was not completed.",
-        "Take the evidence again: `cleo verify TASK --refresh` runs only what is stale.";
+    EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after a gate was passed, or a criterion shown or accepted.",
+        "Take the evidence again: `cleo verify TASK --refresh` runs only what is stale; accept again by `cleo verify TASK --accept NUMBER` what no command shows.";
     CriterionFailed = "E_CRITERION_FAILED", 6, "The command of an acceptance criterion failed; this is recorded.",
         "Mend what the command found and run it again.";
     CriterionOpen = "E_CRITERION_OPEN", 6, "An acceptance criterion with a command was not shown to hold; the task was not completed.",

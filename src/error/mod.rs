@@ -10,7 +10,7 @@ use std::fmt;
 use serde::Serialize;
 
 pub use code::Code;
-pub use paste::{nearest, quote, steers};
+pub use paste::{likeliest, nearest, quote, steers};
 
 /// Longest message that an answer shows, in characters.
 const MESSAGE_MAX: usize = 2_000;

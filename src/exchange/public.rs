@@ -3,18 +3,82 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Says whether an address on the web plainly names a place that is not public: this machine, or an
-/// address around it. Of a name only who looks it up can tell.
+/// address around it, in whatever way it is written. Of a name only who looks it up can tell.
 pub fn is_plainly_private(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let place = place.rsplit('@').next().unwrap_or_default();
-    let host = match place.strip_prefix('[') {
-        Some(inner) => inner.split(']').next().unwrap_or_default(),
-        None => place.split(':').next().unwrap_or_default(),
-    };
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let host = host(url);
     let is_here = host == "localhost" || host.ends_with(".localhost");
-    is_here || host.parse().is_ok_and(|address| !is_public(address))
+    is_here || address(&host).is_some_and(|address| !is_public(address))
+}
+
+/// Takes the host out of an address on the web: in small letters, with nothing written as `%31`, and
+/// without the brackets, the zone and the last dot that it may have.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let place = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let place = decoded(place.rsplit('@').next().unwrap_or_default());
+    let host = match place.strip_prefix('[') {
+        Some(inner) => inner.split([']', '%']).next(),
+        None => place.split(':').next(),
+    };
+    let host = host.unwrap_or_default().trim_end_matches('.');
+    host.to_ascii_lowercase()
+}
+
+/// Reads what is written as `%31`.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let digits = part.get(..2);
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(&part.as_bytes()[2..]);
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend(part.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    let plain = host.parse().ok();
+    plain.or_else(|| loose(host).map(IpAddr::V4))
+}
+
+/// Reads an address of the older kind in each of the ways in which systems look one up: `127.1`,
+/// `0x7f000001`, `0177.0.0.1`, `2130706433`.
+fn loose(host: &str) -> Option<Ipv4Addr> {
+    let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
+    let (last, bytes) = numbers.split_last()?;
+    if bytes.len() > 3 || bytes.iter().any(|byte| *byte > 255) {
+        return None;
+    }
+    // The last number fills the room that the others leave.
+    let room = 32 - 8 * u32::try_from(bytes.len()).ok()?;
+    if u64::from(*last) >> room != 0 {
+        return None;
+    }
+    let places = [24_u32, 16, 8];
+    let high = bytes.iter().zip(places).map(|(byte, place)| *byte << place);
+    Some(Ipv4Addr::from(high.sum::<u32>() + last))
+}
+
+/// Reads a number: of base 16 after `0x`, of base 8 after `0`, else of base 10.
+fn number(part: &str) -> Option<u32> {
+    let (digits, radix) = match (part.strip_prefix("0x"), part.strip_prefix('0')) {
+        (Some(""), _) | (_, Some("")) => return Some(0),
+        (Some(digits), _) => (digits, 16),
+        (_, Some(digits)) => (digits, 8),
+        _ => (part, 10),
+    };
+    let is_signed = digits.starts_with('+');
+    u32::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| !is_signed)
 }
 
 /// Says whether an address is one that anybody on the Internet can reach.
@@ -73,6 +137,31 @@ mod tests {
             ("http://a@[::1]:9/", true),
             ("http://169.254.169.254/latest", true),
             ("https://10.0.0.7?x", true),
+            ("http://127.1:9/run", true),
+            ("http://127.0.1/run", true),
+            ("http://0x7f000001/run", true),
+            ("http://0X7F.0.0.1/run", true),
+            ("http://0177.0.0.1/run", true),
+            ("http://2130706433/run", true),
+            ("http://0/run", true),
+            ("http://0x/run", true),
+            ("http://127.0.0.1./run", true),
+            ("http://%31%32%37.1/run", true),
+            ("http://%6cocalhost/run", true),
+            ("http://LocalHost.:9/run", true),
+            ("http://10.1/run", true),
+            ("http://0xa9fea9fe/latest", true),
+            ("http://[::ffff:127.0.0.1]/run", true),
+            ("http://[::ffff:7f00:1]/run", true),
+            ("http://[fe80::1%25eth0]/run", true),
+            ("http://127.0.0.1\\.example.com/", true),
+            ("http://8.8/", false),
+            ("http://134744072/", false),
+            ("http://0x08.010.8.8/", false),
+            ("http://127.0.0.0.1/", false),
+            ("http://4294967296/", false),
+            ("http://127.example.com/", false),
+            ("http://100%.example.com/", false),
             ("https://example.com/127.0.0.1", false),
             ("https://8.8.8.8/", false),
         ] {

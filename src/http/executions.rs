@@ -3,12 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::fault::Shape;
+use super::fault::{self, Shape};
 use super::following;
+use super::keys::{self, First};
+use super::pass::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::{self, Order, Request};
@@ -24,7 +26,7 @@ const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/agents/execute", |_| Err(super::fault::busy()))
+        Route::post("/api/agents/execute", |_| Err(fault::busy()))
             .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
             .tag("executions")
             .query::<Wait>()
@@ -77,9 +79,9 @@ struct Input {
     #[serde(alias = "conversation_id")]
     conversation_id: Option<String>,
     /// `requested_agent_id` counts where no agent is asked for.
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
     /// As `metadata`.
-    context: Option<Value>,
+    context: Option<Map<String, Value>>,
     /// Tell it while it is carried out, as server-sent events.
     #[serde(default)]
     stream: bool,
@@ -91,12 +93,9 @@ impl Input {
         if text.trim().is_empty() {
             return Err(Error::new(Code::InputInvalid, "Input is required"));
         }
-        let wish = |place: &Option<Value>| {
-            let wish = place.as_ref()?.get("requested_agent_id")?.as_str()?;
-            Some(wish.to_string())
-        };
+        let wishes = [wish(self.metadata)?, wish(self.context)?];
         let agent = self.agent_id.filter(|id| !id.trim().is_empty());
-        let agent = agent.or_else(|| wish(&self.metadata).or_else(|| wish(&self.context)));
+        let agent = agent.or_else(|| wishes.into_iter().flatten().next());
         Ok(Order {
             user: call.user().to_string(),
             only: call.only().map(String::from),
@@ -105,6 +104,18 @@ impl Input {
                 conversation: self.conversation_id,
             },
         })
+    }
+}
+
+/// Reads which agent is asked for beside the message.
+fn wish(place: Option<Map<String, Value>>) -> Result<Option<String>> {
+    match place.and_then(|mut place| place.remove("requested_agent_id")) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id)),
+        Some(_) => {
+            let message = "requested_agent_id: the id of an agent is needed, as text";
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
 }
 
@@ -118,41 +129,51 @@ fn execute(call: Call) -> Promise {
             keys.outcome(call.user(), key, Instant::now())
         });
         let outcome = outcome.transpose()?;
+        let pass = Pass::of(&call.server, &call.headers);
         let mut first = match &outcome {
             Some(outcome) => Some(outcome.lock().await),
             None => None,
         };
-        if let Some(id) = first.as_ref().and_then(|first| first.as_ref()) {
-            let executed = executed(&call, id)?;
+        if let Some(first) = first.as_ref().and_then(|first| first.as_ref()) {
+            if !first.is_of(&call.body) {
+                return Ok(keys::reused(call.header("idempotency-key")));
+            }
+            let executed = executed(&call, &first.execution)?;
             return match streams {
-                true => Ok(following::again(&executed)),
+                true => Ok(following::again(&executed, pass)),
                 false => Answer::ok(&executed),
             };
         }
         if streams {
             let told = call.server.scribe.follow(order)?;
-            let (id, answer) = following::follow(told).await?;
+            let (execution, answer) = following::follow(told, pass).await?;
             if let Some(first) = &mut first {
-                **first = Some(id);
+                **first = Some(First::of(&call.body, execution));
             }
             return Ok(answer);
         }
         let told = call.server.scribe.execute(order, wait)?;
         let told = match wait {
-            true => tokio::time::timeout(WAIT_MAX, told).await.map_err(|_| {
-                Error::new(
-                    Code::RunTimeout,
-                    "the execution is not over yet; look at it again",
-                )
-            })?,
+            true => waited(&pass, told).await?,
             false => told.await,
         };
-        let begun = told.map_err(|_| super::fault::busy())??;
+        let begun = told.map_err(|_| fault::busy())??;
         if let Some(first) = &mut first {
-            **first = Some(begun.run().id.clone());
+            let execution = begun.run().id.clone();
+            **first = Some(First::of(&call.body, execution));
         }
         Answer::ok(&Executed::of(begun.shown()))
     })
+}
+
+/// Waits for the end of an execution, as long as the caller is let in, and not for ever.
+async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
+    let late = "the execution is not over yet; look at it again";
+    tokio::select! {
+        told = told => Ok(told),
+        refused = pass.ended() => Err(refused),
+        () = tokio::time::sleep(WAIT_MAX) => Err(Error::new(Code::RunTimeout, late)),
+    }
 }
 
 fn show(call: &Call) -> Result<Answer> {
@@ -166,7 +187,8 @@ fn found(call: &Call, id: &str) -> Result<Answer> {
 fn executed(call: &Call, id: &str) -> Result<Executed> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
     let mut agency = call.agency()?;
-    let shown = runs::one(&mut agency, id, call.only())?;
+    let surroundings = call.surroundings("runs.show");
+    let shown = runs::one(&mut agency, &surroundings, id, call.only())?;
     let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
     Ok(Executed::of(shown.ok_or_else(nothing)?))
 }

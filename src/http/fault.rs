@@ -29,6 +29,17 @@ pub(super) enum Shape {
     Detail,
 }
 
+impl Shape {
+    /// Returns the form of refusals that have nothing to do with the endpoint, such as that of a token: it
+    /// is ours, except where a specification has one form for everything that goes wrong.
+    pub(super) fn of_refusals(self) -> Shape {
+        match self {
+            Shape::Chat | Shape::Detail => self,
+            _ => Shape::Ours,
+        }
+    }
+}
+
 /// Returns the status of a code.
 pub(super) fn status(code: Code) -> StatusCode {
     let (name, exit) = (code.name(), code.exit_code());

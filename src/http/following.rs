@@ -10,6 +10,7 @@ use super::answer::Answer;
 use super::events;
 use super::executions::Executed;
 use super::fault::busy;
+use super::pass::Pass;
 use super::scribe::Heard;
 use crate::clock::Clock;
 use crate::error::Result;
@@ -19,7 +20,10 @@ use crate::run::Line;
 const QUEUE: usize = 64;
 
 /// Tells an execution to the one who asked for it; returns its id too. One that is refused is an error.
-pub(super) async fn follow(mut told: UnboundedReceiver<Heard>) -> Result<(String, Answer)> {
+pub(super) async fn follow(
+    mut told: UnboundedReceiver<Heard>,
+    pass: Pass,
+) -> Result<(String, Answer)> {
     let begun = match told.recv().await {
         Some(Heard::Began(begun)) => begun,
         Some(Heard::Over(ended)) => ended?,
@@ -35,13 +39,14 @@ pub(super) async fn follow(mut told: UnboundedReceiver<Heard>) -> Result<(String
         }
     });
     let first = events::event("execution", &Executed::of(begun.shown()));
-    Ok((id, events::stream(vec![first], comes)))
+    Ok((id, events::stream(vec![first], comes, pass)))
 }
 
 /// Tells an execution that began with an earlier call, as it stands.
-pub(super) fn again(executed: &Executed) -> Answer {
+pub(super) fn again(executed: &Executed, pass: Pass) -> Answer {
     let (_, comes) = channel(1);
-    events::stream(vec![events::event("execution", executed)], comes)
+    let first = events::event("execution", executed);
+    events::stream(vec![first], comes, pass)
 }
 
 fn written(run: &str, heard: Heard) -> Bytes {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::PoisonError;
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Request, Uri};
 
 use super::caller::Caller;
 use super::server::Server;
@@ -17,6 +17,39 @@ use crate::ops::tokens::Scope;
 pub(super) const COOKIE_NAME: &str = "cleo_token";
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
+/// Headers of which one counts: of two, whoever stands before the server may have looked at the other.
+const ONCE: [&str; 5] = [
+    "host",
+    "origin",
+    "authorization",
+    "content-type",
+    "idempotency-key",
+];
+
+/// Refuses what says twice what counts once.
+pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
+    // Nearly no request has any header twice.
+    if headers.len() == headers.keys_len() {
+        return Ok(());
+    }
+    let is_twice = |name: &&&str| headers.get_all(**name).iter().nth(1).is_some();
+    let Some(name) = ONCE.iter().find(is_twice) else {
+        return Ok(());
+    };
+    let message = format!("the request has the header `{name}` twice; send it once");
+    Err(Error::new(Code::InputInvalid, message))
+}
+
+/// Counts the bytes of the head of a request: its first line and its headers.
+pub(super) fn head<B>(request: &Request<B>) -> usize {
+    let place = request.uri();
+    let named = place.authority().map_or(0, |named| named.as_str().len());
+    let path = place.path_and_query().map_or(0, |path| path.as_str().len());
+    let line = request.method().as_str().len() + named + path + "  HTTP/1.1\r\n".len();
+    let headers = request.headers().iter();
+    let lines = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    line + lines.sum::<usize>() + "\r\n".len()
+}
 
 /// Refuses what was sent under a name that is not the server's. Returns the name.
 pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<String> {
@@ -32,13 +65,12 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
 
 /// Finds the name under which a request was sent, in its target or in its header: it has one only.
 fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
-    let named = headers.get_all(HOST).into_iter();
+    let named = headers.get(HOST).into_iter();
     let named = named.map(|host| host.to_str().unwrap_or_default());
     let target = uri.authority().map(|authority| authority.as_str());
     let mut hosts = named.chain(target).map(str::to_ascii_lowercase);
     let host = hosts.next().unwrap_or_default();
-    let is_told_once = headers.get_all(HOST).into_iter().nth(1).is_none();
-    if is_told_once && hosts.all(|other| other == host) {
+    if hosts.all(|other| other == host) {
         return Ok(host);
     }
     let message = "the request names more than one host";

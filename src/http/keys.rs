@@ -5,7 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
+
+use super::answer::Answer;
+use super::fault::{self, Shape};
 use crate::error::{Code, Error, Result};
+use crate::id;
 
 /// How long a key is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -14,8 +19,41 @@ const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;
 
-/// What came of the first call with a key: the id of an execution. Locked while that is on its way.
-pub(super) type Outcome = Arc<tokio::sync::Mutex<Option<String>>>;
+/// What came of the first call with a key. Locked while that is on its way.
+pub(super) type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
+
+/// The first call with a key of which something came.
+#[derive(Debug)]
+pub(super) struct First {
+    /// The digest of its body.
+    body: String,
+    /// The execution that it began.
+    pub(super) execution: String,
+}
+
+impl First {
+    /// Notes which execution came of a body.
+    pub(super) fn of(body: &[u8], execution: String) -> First {
+        First {
+            body: id::digest(body),
+            execution,
+        }
+    }
+
+    /// Says whether a body is that of the first call.
+    pub(super) fn is_of(&self, body: &[u8]) -> bool {
+        self.body == id::digest(body)
+    }
+}
+
+/// Refuses a key that came with another body before: what came of that is no answer to this one.
+pub(super) fn reused(key: Option<&str>) -> Answer {
+    let key = key.unwrap_or_default();
+    let message =
+        format!("Idempotency-Key: `{key}` came with another body; this one needs a new key");
+    let error = Error::new(Code::InputInvalid, message);
+    fault::answer(&error, Shape::Bare).under(StatusCode::UNPROCESSABLE_ENTITY)
+}
 
 /// Keys of callers.
 #[derive(Debug, Default)]
@@ -37,7 +75,7 @@ impl Keys {
             known.retain(|_, (since, _)| now.duration_since(*since) < REMEMBERED);
         }
         if known.len() >= KEYS_MAX {
-            return Err(super::fault::busy());
+            return Err(fault::busy());
         }
         let entry = known.entry((user.to_string(), key.to_string()));
         let (since, outcome) = entry.or_insert_with(|| (now, Outcome::default()));

@@ -2,6 +2,7 @@
 //! handler takes apart what was asked, calls one verb, and renders what it returned. [`routes`] lists
 //! what there is, for the router as for the description in `docs/openapi.json`.
 
+mod accept;
 mod answer;
 mod call;
 mod caller;
@@ -12,6 +13,7 @@ mod keys;
 mod listen;
 mod openapi;
 mod pages;
+mod pass;
 mod pool;
 mod rate;
 mod respond;

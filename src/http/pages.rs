@@ -119,7 +119,7 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
             pages.page(title, &content)
         }
         None => {
-            let content = "<main><h1>Not found</h1><p>There is no page under this address.</p>\
+            let content = "<main><h1>Not found</h1><p>This page does not exist here.</p>\
                 <p><a href=\"/work\">Work</a></p></main>";
             let page = pages.page("Not found", content);
             page.under(StatusCode::NOT_FOUND)
@@ -135,7 +135,7 @@ pub(super) fn files() -> impl Iterator<Item = Cow<'static, str>> {
 
 fn nothing(path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
-    Error::new(Code::PathNotFound, format!("there is nothing at {shown}"))
+    Error::new(Code::PathNotFound, format!("{shown} does not exist here"))
 }
 
 fn is_at(page: &str, path: &str) -> bool {

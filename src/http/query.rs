@@ -79,6 +79,7 @@ fn asked(call: &Call, query: &Query) -> Result<Asked> {
         answerers: Answerers::of(&call.server.settings)?,
         planner: None,
         jobs: JOBS,
+        only: call.only().map(String::from),
     };
     let user = call.user();
     let done = ask::ask(&call.surroundings("ask"), query, &options, &mut |told| {

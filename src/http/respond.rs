@@ -19,6 +19,7 @@ use super::call::Call;
 use super::caller::Caller;
 use super::fault::{self, Shape};
 use super::guard;
+use super::listen::HEAD_MAX;
 use super::route::{Route, Work};
 use super::routes;
 use super::server::Server;
@@ -35,9 +36,10 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     }
     let pages = Arc::clone(server);
     router
-        .method_not_allowed_fallback(async || {
+        .method_not_allowed_fallback(|request: Request| {
             let message = "there is something under this path, but not with this method";
-            refused(&Error::new(Code::MethodRefused, message))
+            let error = Error::new(Code::MethodRefused, message);
+            std::future::ready(refused(&error, &request).response())
         })
         .fallback(move |request: Request| {
             let admitted = request.extensions().get::<Arc<Admitted>>();
@@ -75,7 +77,8 @@ pub(super) async fn respond(
         Err(_) => None,
     };
     let mut response = match admitted {
-        Err(error) => refused(&error),
+        Err(error) => refused(&error, &request).response(),
+        Ok(_) if guard::head(&request) > HEAD_MAX => head_refused(&request).response(),
         Ok((caller, _)) if request.method() == Method::OPTIONS && allowed.is_some() => {
             drop(caller);
             preflight()
@@ -104,6 +107,7 @@ fn admit(
     request: &Request,
 ) -> Result<(Arc<Admitted>, Option<HeaderValue>)> {
     let headers = request.headers();
+    guard::check_once(headers)?;
     let host = guard::check_host(server, headers, request.uri())?;
     let origin = guard::check_origin(server, &host, headers)?;
     let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
@@ -130,11 +134,11 @@ async fn answer(server: Arc<Server>, route: &'static Route, request: Request) ->
         .response()
 }
 
-/// Says in which form an endpoint tells an error: what has nothing to do with it is told in ours.
+/// Says in which form an endpoint tells an error.
 fn shape(route: &Route, code: Code) -> Shape {
     match code {
-        Code::Unauthorized | Code::Forbidden | Code::RateLimited | Code::ServerBusy => Shape::Ours,
-        Code::BodyTooLarge | Code::MediaType => Shape::Ours,
+        Code::Unauthorized | Code::Forbidden | Code::RateLimited => route.shape.of_refusals(),
+        Code::ServerBusy | Code::BodyTooLarge | Code::MediaType => route.shape.of_refusals(),
         _ => route.shape,
     }
 }
@@ -226,8 +230,16 @@ async fn read(server: &Server, body: Body, most: usize) -> Result<Bytes> {
     })
 }
 
-fn refused(error: &Error) -> Response<Body> {
-    fault::answer(error, Shape::Ours).response()
+/// Answers a request that no endpoint gets.
+fn refused(error: &Error, request: &Request) -> Answer {
+    fault::answer(error, routes::refusals_at(request.uri().path()))
+}
+
+/// Answers a request whose head is too large, with the status that the connection has for larger ones.
+fn head_refused(request: &Request) -> Answer {
+    let message = format!("the head of a request may have {HEAD_MAX} bytes");
+    let error = Error::new(Code::InputInvalid, message);
+    refused(&error, request).under(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
 }
 
 /// Answers what a browser asks before it lets a page of an allowed origin call.
@@ -261,7 +273,9 @@ fn safe(headers: &mut HeaderMap) {
             "default-src 'none'; frame-ancestors 'none'",
         ),
         ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
+        // With none at all, a browser says of forms on our own pages, too, that they come from nowhere.
+        // Others are told nothing either way.
+        ("referrer-policy", "same-origin"),
         ("x-frame-options", "DENY"),
         ("cross-origin-resource-policy", "same-origin"),
         ("cache-control", "no-store"),

@@ -54,6 +54,8 @@ pub(super) struct Description {
     pub(super) body: Option<Describe>,
     /// Statuses with what is answered under them; none is no JSON, of the type that is named.
     pub(super) answers: Vec<(u16, Option<Describe>, &'static str)>,
+    /// Statuses under which it refuses, besides those under which all of its kind do.
+    pub(super) refusals: Vec<u16>,
 }
 
 /// One endpoint.
@@ -189,6 +191,14 @@ impl Route {
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
         #[cfg(test)]
         self.description.answers.push((status, None, mime));
+        self
+    }
+
+    /// Says that it refuses under a status, where others of its kind do not.
+    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    pub(super) fn refuses(mut self, status: u16) -> Route {
+        #[cfg(test)]
+        self.description.refusals.push(status);
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::fault::Shape;
 use super::route::Route;
 use super::{
     agents, around, chat, conversations, events, executions, health, openapi, query, routing, runs,
@@ -34,4 +35,10 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
 /// Returns all endpoints.
 pub(super) fn all() -> &'static [Route] {
     &ROUTES
+}
+
+/// Returns the form in which a request to a path is refused before any endpoint has it.
+pub(super) fn refusals_at(path: &str) -> Shape {
+    let route = all().iter().find(|route| route.path == path);
+    route.map_or(Shape::Ours, |route| route.shape.of_refusals())
 }

@@ -189,13 +189,15 @@ fn create(call: &Call) -> Result<Answer> {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
     let mut context = call.context("agents.tasks.create")?;
-    Answer::created(&Kept::from(agent_tasks::create(&mut context, change)?))
+    let kept = agent_tasks::create(&mut context, change, call.only())?;
+    Answer::created(&Kept::from(kept))
 }
 
 fn update(call: &Call) -> Result<Answer> {
     let (id, change) = (call.id("id")?, Fields::read(call)?);
     let mut context = call.context("agents.tasks.update")?;
-    Answer::ok(&Kept::from(agent_tasks::update(&mut context, id, change)?))
+    let kept = agent_tasks::update(&mut context, id, change, call.only())?;
+    Answer::ok(&Kept::from(kept))
 }
 
 fn show(call: &Call) -> Result<Answer> {

@@ -182,11 +182,11 @@ pub struct Stats {
     pub completion_rate: f64,
 }
 
-/// Adds a task.
-pub fn create(context: &mut Context, change: Change) -> Result<Kept> {
+/// Adds a task; it can be assigned to an agent that a user sees, without a user to any.
+pub fn create(context: &mut Context, change: Change, user: Option<&str>) -> Result<Kept> {
     let title = change.title.unwrap_or_default();
     check_title(&title)?;
-    require_agent(context, change.assigned_to.as_deref())?;
+    require_agent(context, change.assigned_to.as_deref(), user)?;
     let draft = Draft {
         title,
         description: change.description.unwrap_or_default(),
@@ -206,10 +206,15 @@ pub fn create(context: &mut Context, change: Change) -> Result<Kept> {
     })
 }
 
-/// Changes a task and moves it, or neither.
-pub fn update(context: &mut Context, id: TaskId, change: Change) -> Result<Kept> {
+/// Changes a task and moves it, or neither; it can be assigned as a new one can.
+pub fn update(
+    context: &mut Context,
+    id: TaskId,
+    change: Change,
+    user: Option<&str>,
+) -> Result<Kept> {
     change.title.as_deref().map(check_title).transpose()?;
-    require_agent(context, change.assigned_to.as_deref())?;
+    require_agent(context, change.assigned_to.as_deref(), user)?;
     let status = change.status.as_deref().map(status).transpose()?;
     let patch = Patch {
         title: change.title,
@@ -381,10 +386,10 @@ fn check_title(title: &str) -> Result<()> {
     Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()))
 }
 
-/// Refuses an agent that nobody knows: the specification has `assigned_to` refer to an agent.
-fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
+/// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
+/// refer to an agent.
+fn require_agent(context: &Context, agent: Option<&str>, user: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
-    agents::known_in(&context.workspace)?
-        .require(id)
-        .map(|_| ())
+    let known = agents::known_in(&context.workspace)?.seen_by(user);
+    known.require(id).map(|_| ())
 }

@@ -1,6 +1,8 @@
 //! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
 //! gates and criteria that it uses.
 
+mod refusal;
+
 use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, refuse_cancelled};
@@ -9,7 +11,7 @@ use super::verify::{
     verification,
 };
 use super::{Context, require};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
@@ -17,6 +19,7 @@ use crate::manifest::log;
 use crate::store::{SpawnRecord, Transaction, Verification};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
+use refusal::refusal;
 
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
@@ -51,21 +54,33 @@ pub fn complete(
     done
 }
 
-/// A task that is not done yet: everything that speaks against it, and what the entry of its agent
-/// says of the work.
+/// A task that has not earned to be done: everything that speaks against it, and what the entry of its
+/// agent says of the work.
 #[derive(Debug, Default)]
 pub struct Lacking {
     /// What is wrong: at least one thing.
     pub faults: Vec<Error>,
     /// What the entry says; none when there is none.
     pub entry: Option<Status>,
+    /// Who completed it by force, where it is done all the same.
+    pub forced: Option<Forced>,
 }
 
 impl From<Error> for Lacking {
     fn from(error: Error) -> Lacking {
         Lacking {
             faults: vec![error],
-            entry: None,
+            ..Lacking::default()
+        }
+    }
+}
+
+impl From<Found> for Lacking {
+    fn from(found: Found) -> Lacking {
+        Lacking {
+            faults: found.faults,
+            entry: found.entry,
+            forced: found.forced,
         }
     }
 }
@@ -78,7 +93,7 @@ pub type Completion = (TaskId, std::result::Result<Moved, Lacking>);
 pub type Required = Option<Vec<String>>;
 
 /// Completes tasks as [`complete`] does without force, all in one transaction. One that is not
-/// completed holds up no other.
+/// completed holds up no other. One that is done already without being earned has to verify too.
 pub fn complete_all(
     context: &mut Context,
     tasks: &[(TaskId, Option<u32>)],
@@ -161,11 +176,7 @@ pub fn lacking(
     let check = Check::of(context, id, epoch, false, required)?;
     context.read(|transaction| {
         let task = require(transaction, id)?;
-        let found = check.found(transaction, &task)?;
-        Ok(Lacking {
-            faults: found.faults,
-            entry: found.entry,
-        })
+        check.found(transaction, &task).map(Lacking::from)
     })
 }
 
@@ -194,6 +205,8 @@ struct Found {
     spawn: Option<(SpawnRecord, Verification)>,
     /// What the entry of its agent says.
     entry: Option<Status>,
+    /// Who completed it by force, where it is done.
+    forced: Option<Forced>,
 }
 
 impl Check {
@@ -236,14 +249,13 @@ impl Check {
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut found = None;
-        if task.status != TaskStatus::Done {
+        if task.status != TaskStatus::Done || is_unearned(transaction, id)? {
             let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {
                 if let Some((_, verified)) = &there.spawn {
                     transaction.put_verification(verified)?;
                 }
-                let (faults, entry) = (there.faults, there.entry);
-                return Err(Lacking { faults, entry });
+                return Err(there.into());
             }
             found = Some(there);
         }
@@ -264,12 +276,14 @@ impl Check {
         let broken = lacks.iter().map(|(rule, error)| Violation::of(error, rule));
         let broken: Vec<Violation> = broken.collect();
         let lacks = lacks.into_iter().map(|(_, error)| error);
+        let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
                 faults: lacks.collect(),
                 warnings,
                 spawn: None,
                 entry: None,
+                forced,
             });
         };
         let verdict = match &self.left {
@@ -293,6 +307,7 @@ impl Check {
             warnings,
             spawn: Some((record, verified)),
             entry,
+            forced,
         })
     }
 
@@ -345,38 +360,10 @@ impl Check {
     }
 }
 
-fn refusal(verdict: &OutputVerdict) -> Option<Error> {
-    let id = verdict.task_id;
-    let faults: Vec<&str> = verdict
-        .verdict
-        .violations
-        .iter()
-        .map(|found| found.message.as_str())
-        .collect();
-    let why = match verdict.entry_status {
-        _ if !faults.is_empty() => faults.join("; "),
-        Some(Status::Complete) => return None,
-        Some(status) => format!("its entry says {status}, not complete"),
-        None => "it has no entry".to_string(),
-    };
-    let message = format!("{id} was spawned and does not verify: {why}");
-    let (check, again) = (
-        ("see what is wrong", format!("cleo verify output {id}")),
-        (
-            "give the prompt to an agent again",
-            format!("cleo spawn {id} --format text"),
-        ),
-    );
-    // What an agent left unfinished verifies as such: only more work completes the task.
-    let (fix, other) = match faults.is_empty() {
-        true => (again, check),
-        false => (check, again),
-    };
-    let force = "complete it all the same, which is recorded";
-    Some(
-        Error::new(Code::NotVerified, message)
-            .fix(fix.1)
-            .or(other.0, other.1)
-            .or(force, format!("cleo complete {id} --force")),
-    )
+/// Says whether a task that is done was never shown to be: it was completed by force, or what its agent
+/// left was never found to hold.
+fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+    let spawn = transaction.latest_spawn(task)?;
+    let is_unseen = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
+    Ok(is_unseen || transaction.gates(task)?.forced.is_some())
 }

@@ -38,11 +38,11 @@ pub mod work;
 pub mod workers;
 pub mod workspace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::catalogue::Places;
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::session::SessionId;
 use crate::store::sqlite::SqliteStore;
@@ -107,6 +107,17 @@ impl Surroundings {
             home: self.home.clone(),
             data_home: self.data_home.clone(),
         }
+    }
+
+    /// Writes a file, which is shown relative to the project or to the home, so that a command of
+    /// the caller finds it: relative to where the caller is, or in full.
+    pub fn typed(&self, workspace: Option<&Workspace>, shown: &str) -> String {
+        let file = self.places(workspace).file(shown);
+        let near = file.strip_prefix(&self.directory).ok();
+        // What begins with a dash would be taken for an option.
+        let is_plain = |path: &&str| !path.is_empty() && !path.starts_with('-');
+        let near = near.and_then(Path::to_str).filter(is_plain);
+        quote(near.unwrap_or(&file.to_string_lossy()))
     }
 }
 

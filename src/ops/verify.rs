@@ -25,6 +25,9 @@ pub struct Verdict {
     pub verdict: &'static str,
     /// Everything that is wrong; the first decides the exit code.
     pub violations: Vec<Violation>,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// One thing that is wrong.
@@ -75,6 +78,7 @@ impl Verdict {
         Verdict {
             verdict,
             violations,
+            warnings: Vec::new(),
         }
     }
 

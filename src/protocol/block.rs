@@ -3,6 +3,7 @@
 //! The block stands at the very end of a prompt, so nothing that follows can take it back, and a
 //! forged begin or end in a task's text can neither stand for it nor end it early.
 
+mod filled;
 mod marker;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,8 @@ use serde::Serialize;
 
 use super::{ProtocolFile, comments};
 use crate::id::{TaskId, digest};
-use crate::template::{PROSE, has_token, literals};
+use crate::template::{PROSE, has_token};
+use filled::is_filled_in;
 pub use marker::begins;
 use marker::{is_begin, is_end};
 
@@ -176,6 +178,12 @@ pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     Vec::new()
 }
 
+/// Says of a block that passes although it is not word for word a known one what was changed.
+pub fn edited(change: &Violation) -> String {
+    let change = &change.message;
+    format!("the protocol is word for word no known one: {change}; --strict refuses it")
+}
+
 /// Says whether a block that is word for word one of `known` carries the id of `task` wherever it
 /// names one; none when it is no such block. A token that was left as it is names no task.
 pub fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
@@ -230,22 +238,6 @@ fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a Pro
         files.push(known.iter().find(|file| file.name == name)?);
     }
     Some(files)
-}
-
-/// Says whether `text` is `template` with any values of one line in the place of its tokens.
-fn is_filled_in(template: &str, text: &str) -> bool {
-    let mut rest = text.trim_end();
-    for (index, literal) in literals(template.trim_end()).enumerate() {
-        let Some(at) = rest.find(literal) else {
-            return false;
-        };
-        let value = &rest[..at];
-        if (index == 0 && at > 0) || value.contains('\n') {
-            return false;
-        }
-        rest = &rest[at + literal.len()..];
-    }
-    rest.is_empty() || (template.ends_with("}}") && !rest.contains('\n'))
 }
 
 /// Finds the task that a prompt names in its task section.

@@ -69,6 +69,9 @@ pub struct TaskRun {
     /// The branch that holds its work, when that could not be merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The worktree that holds its work, when no branch could hold all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// The last words of what its agent did.
     #[serde(skip)]
     pub doing: Option<String>,
@@ -109,6 +112,7 @@ impl TaskRun {
             usage: None,
             cost: None,
             branch: None,
+            worktree: None,
             doing: None,
             conversation: None,
             group: None,
@@ -224,7 +228,7 @@ impl Summary {
 fn reopen(task: &mut TaskRun) {
     task.state = TaskState::Waiting;
     (task.outcome, task.reason, task.ended_at) = (None, None, None);
-    task.group = None;
+    (task.group, task.worktree) = (None, None);
 }
 
 fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
@@ -250,6 +254,7 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
         kind::TASK_FAILED => over(task, TaskState::Failed, at, told),
         kind::TASK_SKIPPED => over(task, TaskState::Skipped, at, told),
         kind::TASK_MERGED => task.branch = told.branch.clone(),
+        kind::TASK_KEPT => kept(task, told),
         _ => {}
     }
 }
@@ -267,6 +272,19 @@ fn ended(task: &mut TaskRun, told: &Told) {
         task.conversation = told.conversation.clone();
     }
     (task.doing, task.group, task.using) = (None, None, None);
+}
+
+/// Notes what was kept and why, beside the reason for which the task failed.
+fn kept(task: &mut TaskRun, told: &Told) {
+    let why = told.reason.clone();
+    let is_new = why.as_ref().is_some_and(|why| !task.missing.contains(why));
+    task.missing.extend(why.filter(|_| is_new));
+    let Some(place) = &told.worktree else { return };
+    task.worktree = Some(place.clone());
+    task.branch = told.branch.clone();
+    if let Some(reason) = &mut task.reason {
+        *reason += &format!("; its worktree is kept: {place}");
+    }
 }
 
 fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
@@ -308,6 +326,28 @@ mod tests {
         };
         board.take(kind::RUN_STARTED, "t0", &started);
         board
+    }
+
+    #[test]
+    fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
+        let mut board = board();
+        let failed = Told {
+            outcome: Some(Outcome::AgentError),
+            reason: Some("it crashed".into()),
+            ..told(1)
+        };
+        board.take(kind::TASK_FAILED, "t1", &failed);
+        let kept = Told {
+            worktree: Some("/w/T1-1".into()),
+            reason: Some("no commit".into()),
+            ..told(1)
+        };
+        board.take(kind::TASK_KEPT, "t2", &kept);
+        let task = &board.tasks()[0];
+        let reason = "it crashed; its worktree is kept: /w/T1-1";
+        assert_eq!(task.reason.as_deref(), Some(reason));
+        assert_eq!(task.missing, ["no commit"]);
+        assert_eq!(task.worktree.as_deref(), Some("/w/T1-1"));
     }
 
     #[test]

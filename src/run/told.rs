@@ -35,6 +35,9 @@ pub mod kind {
     pub const TASK_WAITING: &str = "task.waiting";
     /// The work on a task was brought from its worktree into the workspace.
     pub const TASK_MERGED: &str = "task.merged";
+    /// Something of a task stays outside of the workspace and of its branch: its worktree, or an output that
+    /// somebody else has changed too.
+    pub const TASK_KEPT: &str = "task.kept";
     /// A task verified and is done.
     pub const TASK_COMPLETED: &str = "task.completed";
     /// A task failed and was given back.
@@ -126,6 +129,9 @@ pub struct Told {
     /// The branch on which it is worked on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The worktree that was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// The commit that brought the work into the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,

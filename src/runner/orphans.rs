@@ -120,6 +120,10 @@ mod tests {
         let run = format!("run_test_{}", std::process::id());
         let (mut ours, mut other) = (sleeper(&run), sleeper(&format!("{run}x")));
         if born(ours.id()).is_some() {
+            // A program that was only just started has no environment to read yet.
+            while !is_of_run(ours.id(), &run, Path::new("/w")) {
+                std::thread::sleep(PAUSE);
+            }
             let wrong = vec![(other.id(), "another start/1".to_string())];
             assert_eq!(end(&run, Path::new("/w/y"), &wrong), 0);
             assert!(end(&run, Path::new("/w"), &wrong) >= 1);

@@ -73,12 +73,25 @@ impl Pipes {
         heard.unwrap_or_else(PoisonError::into_inner).summary().1
     }
 
-    /// Takes what was kept of the standard output, and says whether that is all of it.
-    pub(super) fn kept(&self) -> (Vec<u8>, bool) {
+    /// Takes what was kept of the standard output.
+    pub(super) fn kept(&self) -> Kept {
         let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
-        let is_whole = heard.ended && heard.kept.len() as u64 == heard.length;
-        (std::mem::take(&mut heard.kept), is_whole)
+        let is_cut = (heard.kept.len() as u64) < heard.length;
+        Kept {
+            bytes: std::mem::take(&mut heard.kept),
+            is_whole: heard.ended && !is_cut,
+            is_cut,
+        }
     }
+}
+
+/// What was kept of an output.
+pub(super) struct Kept {
+    pub(super) bytes: Vec<u8>,
+    /// True when that is all of it, and nothing can come any more.
+    pub(super) is_whole: bool,
+    /// True when more came than that.
+    pub(super) is_cut: bool,
 }
 
 /// Reads a pipe to its end, or to the end of cleo.

@@ -2,9 +2,10 @@
 //! never kept whole.
 //!
 //! What counts is the end of the command itself. What it left running has a short while to finish
-//! writing, then its group is ended. A process that made itself a group of its own (a daemon) goes on
-//! then, and nobody waits for it; when the command was ended, it is ended as well, where the system
-//! lets it be found (`strays`).
+//! writing, then its group is ended, and so is what made itself a group of its own (a daemon), where
+//! the system lets it be found (`strays`); nobody waits for what goes on all the same. Only a program
+//! that is known to leave a daemon on purpose, such as git, is [`capture`]d, which lets that go on
+//! unless the command had to be ended.
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::pipes::Pipes;
+use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
 use super::strays::Strays;
 use crate::error::{Code, Error, Result, quote};
@@ -80,10 +81,19 @@ pub struct Captured {
     pub finished: Finished,
     /// The beginning of its standard output.
     pub stdout: Vec<u8>,
-    /// True when that is all of it.
+    /// True when that is all of it, and nothing can come any more.
     pub is_whole: bool,
+    /// True when more came than that.
+    pub is_cut: bool,
     /// The last lines of its standard error.
     pub complaints: Vec<String>,
+}
+
+/// What becomes of the daemons that a command leaves when it ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Daemons {
+    End,
+    GoOn,
 }
 
 /// Runs the words of a command in a folder. The first word is a program; nothing is expanded.
@@ -94,22 +104,24 @@ pub fn run(words: &[String], folder: &Path, bounds: &Bounds) -> Result<Finished>
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    Ok(follow(command, None, bounds, 0)?.finished)
+    Ok(follow(command, None, bounds, 0, Daemons::End)?.finished)
 }
 
-/// Runs a command and keeps the first `keep` bytes of its standard output.
+/// Runs a command and keeps the first `keep` bytes of its standard output. Daemons that it leaves
+/// go on.
 pub fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
-    follow(command, None, &limit.into(), keep)
+    follow(command, None, &limit.into(), keep, Daemons::GoOn)
 }
 
-/// Runs a command as [`capture`] does, with something on its standard input.
+/// Runs a command with something on its standard input, and keeps the first `keep` bytes of its
+/// standard output. Nothing that it started outlives it.
 pub fn converse(
     command: Command,
     input: Vec<u8>,
     limit: Duration,
     keep: usize,
 ) -> Result<Captured> {
-    follow(command, Some(input), &limit.into(), keep)
+    follow(command, Some(input), &limit.into(), keep, Daemons::End)
 }
 
 fn follow(
@@ -117,6 +129,7 @@ fn follow(
     input: Option<Vec<u8>>,
     bounds: &Bounds,
     keep: usize,
+    daemons: Daemons,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
     let strays = Strays::expect(&mut command);
@@ -127,7 +140,7 @@ fn follow(
     let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, bounds, &guard);
     let exit_code = finish(&mut child, &pipes, ending);
-    if ending != Ending::Exited {
+    if ending != Ending::Exited || daemons == Daemons::End {
         strays.end(Pid::from_child(&child));
     }
     let stopped = (ending == Ending::Interrupted).then_some(Code::Interrupted);
@@ -135,7 +148,11 @@ fn follow(
         return Err(interrupted(code, &command));
     }
     let (output_digest, last_lines) = pipes.heard();
-    let (stdout, is_whole) = pipes.kept();
+    let Kept {
+        bytes,
+        is_whole,
+        is_cut,
+    } = pipes.kept();
     let complaints = pipes.complaints();
     let finished = Finished {
         exit_code,
@@ -146,8 +163,9 @@ fn follow(
     };
     Ok(Captured {
         finished,
-        stdout,
+        stdout: bytes,
         is_whole,
+        is_cut,
         complaints,
     })
 }

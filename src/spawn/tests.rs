@@ -35,7 +35,7 @@ impl Case {
     fn of(metadata: &str, body: &str, fields: Value) -> Case {
         let known = known_protocols().unwrap();
         let task = task(fields);
-        let mut bindings = Bindings::new();
+        let mut bindings = Bindings::fixed();
         for (name, value) in [
             ("TASK_ID", "T1"),
             ("DATE", "2026-01-26"),
@@ -44,8 +44,6 @@ impl Case {
             ("TASK_TITLE", task.title.as_str()),
             ("TASK_DESCRIPTION", task.description.as_str()),
             ("TOPICS_JSON", "[\"task\"]"),
-            ("OUTPUT_DIR", "out"),
-            ("MANIFEST_PATH", "out/MANIFEST.jsonl"),
             ("RESULT_KIND", "Task"),
         ] {
             bindings.set(name, value);
@@ -274,7 +272,6 @@ fn strictly_an_edited_base_is_no_known_protocol() {
 fn the_refusal_is_the_error_of_the_specification() {
     let mut case = Case::new(BODY);
     case.base.text = "Nothing".into();
-    case.base.path = "skills/_shared/it's base.md".into();
     let error = case.prepare().unwrap_err();
     assert!(
         error.message.starts_with("SPAWN BLOCKED: "),
@@ -291,13 +288,7 @@ fn the_refusal_is_the_error_of_the_specification() {
         .iter()
         .map(|other| other.command.as_str())
         .collect();
-    assert_eq!(
-        commands,
-        [
-            "cleo research inject T1",
-            r"cat 'skills/_shared/it'\''s base.md'"
-        ]
-    );
+    assert_eq!(commands, ["cleo research inject T1"]);
 }
 
 proptest! {

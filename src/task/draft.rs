@@ -19,6 +19,9 @@ pub const ITEM_MAX: usize = 2_000;
 /// Most lines in a list.
 pub const ITEMS_MAX: usize = 1_000;
 
+/// What stands in a suggested command in the place of a title.
+const SAMPLE: &str = "Describe the work in one line";
+
 /// Names of the fields that a draft may have, as they stand in JSON.
 pub const FIELDS: &[&str] = &[
     "title",
@@ -239,10 +242,19 @@ fn refuse_unknown(names: &[String]) -> Result<()> {
 /// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
 pub fn check_title(title: &str) -> Result<()> {
     if title.is_empty() {
-        return Err(Error::new(Code::TaskInvalid, "a task needs a title")
-            .instead(title, "Describe the work in one line"));
+        return Err(Error::new(Code::TaskInvalid, "a task needs a title").instead(title, SAMPLE));
     }
+    refuse_unseen("the title", title, SAMPLE)?;
     check_line("title", title, TITLE_MAX)
+}
+
+/// Refuses a text of which nothing is left without its control characters, where one is needed.
+fn refuse_unseen(what: &str, text: &str, sample: &str) -> Result<()> {
+    if text.chars().any(|c| !c.is_control() && !c.is_whitespace()) {
+        return Ok(());
+    }
+    let message = format!("{what} has nothing but control characters, and must not be empty");
+    Err(Error::new(Code::TaskInvalid, message).instead(text, sample))
 }
 
 /// Checks one line of text: no control characters, at most `max` characters.
@@ -312,6 +324,7 @@ pub fn check_note(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a note must not be empty"));
     }
+    refuse_unseen("a note", text, "What others should know")?;
     check_text("note", text)
 }
 
@@ -349,6 +362,7 @@ pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
             format!("{field} must not be empty"),
         ));
     }
+    refuse_unseen(field, word, "name")?;
     check_line(field, word, 100)
 }
 
@@ -449,6 +463,7 @@ mod tests {
             ("", Code::TaskInvalid),
             ("  \n ", Code::TaskInvalid),
             ("a\nb", Code::TextControl),
+            ("\u{1}\u{2}", Code::TaskInvalid),
             ("a\u{1b}[31mb", Code::TextControl),
             (&"x".repeat(501), Code::TextTooLong),
         ] {
@@ -467,6 +482,24 @@ mod tests {
             error.replacement,
             Some(("a\u{7}b\nc".into(), "a b c".into()))
         );
+    }
+
+    #[test]
+    fn a_text_of_control_characters_only_is_an_empty_one() {
+        let sample = Some(("\u{1} \u{2}".into(), SAMPLE.into()));
+        let error = titled("\u{1} \u{2}").checked().unwrap_err();
+        assert_eq!(error.replacement, sample);
+        assert_eq!(
+            error.message,
+            "the title has nothing but control characters, and must not be empty"
+        );
+        for error in [
+            check_note("\u{7f}\n").unwrap_err(),
+            check_word("feature", Some("\u{1}")).unwrap_err(),
+        ] {
+            assert_eq!(error.code, Code::TaskInvalid);
+            assert!(error.message.contains("nothing but control"), "{error}");
+        }
     }
 
     #[test]

@@ -96,7 +96,9 @@ pub fn merge(base: Base<'_>, here: &Task, file: &Task) -> (Task, Vec<Conflict>) 
             continue;
         }
         let value = if SETS.contains(&name) {
-            merger.forgotten(name, &three(name));
+            if !has_same_members(&three(name)) {
+                merger.forgotten(name, &three(name));
+            }
             Some(set(three(name)))
         } else {
             merger.field(name, three(name))
@@ -269,6 +271,17 @@ impl Merger {
         }
         put(merged, "extra", Some(Value::Object(extra)));
     }
+}
+
+/// Says whether both sides hold the same words, in whichever order.
+fn has_same_members(three: &Three<'_>) -> bool {
+    let members = |value: Option<&Value>| -> Vec<String> {
+        let list = value.and_then(Value::as_array).into_iter().flatten();
+        let mut members: Vec<String> = list.map(Value::to_string).collect();
+        members.sort_unstable();
+        members
+    };
+    members(three.here) == members(three.file)
 }
 
 /// Joins two sets: what the base had and both still have, then what either added.

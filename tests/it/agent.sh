@@ -26,7 +26,16 @@ work() {
 }
 
 say() {
-    echo "Task $1. See MANIFEST.jsonl for summary."
+    case $1 in
+    complete) what=summary ;;
+    partial) what=details ;;
+    *) what='blocker details' ;;
+    esac
+    echo "Task $1. See MANIFEST.jsonl for $what."
+}
+
+chat() {
+    echo "All is done. See $CLEO_OUTPUT_FILE!"
 }
 
 case $1 in
@@ -48,7 +57,22 @@ crashes-once)
 dies) kill -9 $$ ;;
 hangs) sleep 600 ;;
 partial) write_file && write_line partial "$CLEO_TASK_ID" && say partial ;;
-blocked) write_file && write_line blocked "$CLEO_TASK_ID" ;;
+blocked) write_file && write_line blocked "$CLEO_TASK_ID" && say blocked ;;
+# Works, and ends with other words than it should.
+chats) work && chat ;;
+wraps) work && echo "$(say complete) I am glad that I could help." ;;
+completes-and-chats) work && cleo complete "$CLEO_TASK_ID" >/dev/null && chat ;;
+# The same once, then ends with the right words.
+chats-once)
+    [ "$round" -gt 1 ] && say complete && exit 0
+    work && chat
+    ;;
+completes-and-chats-once)
+    [ "$round" -gt 1 ] && say complete && exit 0
+    work && cleo complete "$CLEO_TASK_ID" >/dev/null && chat
+    ;;
+# Prints something, and says nothing of its work where that is listened to.
+mutters) work && chat >&2 ;;
 # Ends in the middle of its line, and mends that when it is told.
 torn)
     write_file
@@ -74,6 +98,7 @@ hides)
 talks)
     work
     yes 'a line that says nothing, and says it again and again' | head -c 100000000
+    echo && say complete
     ;;
 # Waits until the file of another task is there: only side by side can both end.
 meets)
@@ -113,6 +138,14 @@ plants)
 completes) work && cleo complete "$CLEO_TASK_ID" >/dev/null ;;
 # Does the same, and stays for a while.
 completes-and-stays) work && cleo complete "$CLEO_TASK_ID" >/dev/null && sleep 1.5 && echo to the end >"$here/stayed" ;;
+# Completes its task by force and does nothing, or does it after that.
+forces) cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
+forces-and-works) cleo complete "$CLEO_TASK_ID" --force >/dev/null && work && say complete ;;
+# Does nothing while somebody else completes its task by force.
+is-overruled)
+    env -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null
+    say complete
+    ;;
 # Calls cleo run within cleo run.
 nests) cleo run "$2" --command true >"$here/nested" 2>&1 ;;
 # Shows what it was given.
@@ -133,5 +166,19 @@ clashes)
     ;;
 # Changes a file and never comes to an end.
 edits-and-hangs) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$here/edited" && sleep 600 ;;
+# Makes a repository of its own within its worktree.
+embeds) mkdir -p lib && git -C lib init --quiet && echo "$CLEO_TASK_ID" >lib/x && git -C lib add x &&
+    git -C lib -c user.name=a -c user.email=a@b commit --quiet --message own && work ;;
+# Leaves the index of its worktree locked.
+locks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$(git rev-parse --git-dir)/index.lock" && work ;;
+# Removes what makes its folder a worktree.
+unmarks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && rm .git && work ;;
+# Works, while somebody else writes the same output in the workspace.
+crosses) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && echo theirs >"$outputs/$name" ;;
+# Changes a file that others change too and never comes to an end, and works the next time.
+clashes-and-hangs-once)
+    [ "$round" -gt 1 ] && work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && exit 0
+    echo "$CLEO_TASK_ID" >shared.txt && : >"$here/edited" && sleep 600
+    ;;
 *) echo "nobody plays $1" >&2 && exit 64 ;;
 esac

@@ -538,6 +538,9 @@ fn what_an_agent_cannot_be_is_refused_with_a_corrected_command() {
     ] {
         assert_eq!(refused(&workspace, line, "E_AGENT_INVALID")["fix"], fix);
     }
+    does(&workspace, "agents register Kept --prompt p");
+    let line = "agents update kept --prompt ''";
+    refused(&workspace, line, "E_AGENT_INVALID");
     refused(&workspace, &long, "E_AGENT_INVALID");
     refused(&workspace, "agents register X", "E_AGENT_INVALID");
     refused(
@@ -554,6 +557,18 @@ fn what_an_agent_cannot_be_is_refused_with_a_corrected_command() {
     assert_eq!(huge["error"]["code"], "E_INPUT_INVALID");
     let text = workspace.json_with(&["agents", "register", "--stdin"], "[1]");
     assert_eq!(text["error"]["code"], "E_AGENT_INVALID");
+}
+
+#[test]
+fn names_that_no_id_can_be_made_of_are_told_apart() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "agents register Хранитель --prompt p");
+    does(&workspace, "agents register 日本 --prompt p");
+    let again = "agents register 日本 --prompt p";
+    refused(&workspace, again, "E_EXISTS");
+    let made = ids(&workspace, "agents list")[4..].to_vec();
+    assert_eq!(made.len(), 2);
+    assert!(made.iter().all(|id| id.starts_with("agent-")), "{made:?}");
 }
 
 #[test]

@@ -154,6 +154,26 @@ fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
 }
 
 #[test]
+fn the_faulty_lines_of_a_file_are_shown_by_the_fix_and_taken_once_they_are_corrected() {
+    let workspace = TestWorkspace::new();
+    let batch = "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"z\"}\nno\n";
+    workspace.write("the plan.jsonl", batch);
+    let asked = ["add", "--batch", "the plan.jsonl"];
+    let error = workspace.refused(&asked, "E_FIELD_UNKNOWN");
+    assert_eq!(error["fix"], "sed -n '2p;4p' 'the plan.jsonl'");
+    let look = workspace.shell(error["fix"].as_str().unwrap());
+    assert_eq!(look.stdout, "{\"titel\":\"y\"}\nno\n");
+    let again = &error["alternatives"][0]["command"];
+    assert_eq!(again, "cleo add --batch 'the plan.jsonl'");
+    let twice = "{\"title\":\"x\",\"key\":\"k\"}\n{\"title\":\"y\",\"key\":\"k\"}\n";
+    workspace.write("the plan.jsonl", twice);
+    let error = workspace.refused(&asked, "E_BATCH_INVALID");
+    assert_eq!(error["fix"], "cat -n 'the plan.jsonl'");
+    workspace.write("the plan.jsonl", "{\"title\":\"x\"}\n");
+    assert_eq!(workspace.shell(again.as_str().unwrap()).exit, 0);
+}
+
+#[test]
 fn a_title_of_a_megabyte_is_refused() {
     let workspace = TestWorkspace::new();
     let batch = json!({"title": "x".repeat(1 << 20)}).to_string();

@@ -68,6 +68,15 @@ fn what_could_be_either_of_two_words_is_left_to_the_help() {
 }
 
 #[test]
+fn a_word_that_is_none_of_the_few_gives_way_to_the_likeliest() {
+    check_all(&[
+        (&["add", "x", "--size", "huge"], "cleo add x --size large"),
+        (&["add", "x", "-p", "asap"], "cleo add x -p critical"),
+        (&["list", "--color", "pink"], "cleo list --color auto"),
+    ]);
+}
+
+#[test]
 fn an_option_that_wants_a_value_replaces_none_that_has_none() {
     let workspace = TestWorkspace::planned();
     for line in [
@@ -122,6 +131,14 @@ fn an_empty_title_is_corrected_where_it_stands() {
         (
             &["update", "T1", "--title= "],
             "cleo update T1 '--title=Describe the work in one line'",
+        ),
+        (
+            &["add", "\u{1}\u{2}"],
+            "cleo add 'Describe the work in one line'",
+        ),
+        (
+            &["update", "T1", "--note", "\u{1}"],
+            "cleo update T1 --note 'What others should know'",
         ),
     ]);
 }

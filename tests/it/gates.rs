@@ -68,6 +68,18 @@ fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn nothing_outlives_a_command_that_passes() {
+    let workspace = TestWorkspace::planned();
+    let command = "sh -c 'setsid sleep 300 & echo $! >left; exit 0'";
+    let answer = decided(&workspace, command, &[]);
+    assert_eq!(answer["success"], true, "{answer}");
+    let left = workspace.read("left");
+    let left = format!("/proc/{}", left.trim());
+    assert!(!std::path::Path::new(&left).exists(), "{left}");
+}
+
+#[test]
 fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
     let workspace = TestWorkspace::planned();
     for script in ["exec >&- 2>&-; sleep 60", "setsid sleep 60 & sleep 60"] {

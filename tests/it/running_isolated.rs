@@ -1,5 +1,6 @@
 //! `cleo run --isolate worktree`: each task in a git worktree of its own, and what verifies comes home.
 
+use std::fs::{self, File};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -38,10 +39,44 @@ fn words(how: &str) -> Vec<String> {
     shlex::split(&line).unwrap()
 }
 
+/// The same for the first task alone.
+fn alone(how: &str) -> Vec<String> {
+    let words = words(how).into_iter();
+    words.filter(|word| word != "T2").collect()
+}
+
 fn run(workspace: &TestWorkspace, how: &str) -> (i32, Value) {
-    let reply = workspace.finish(workspace.command(&words(how)), "");
+    carried_out(workspace, &words(how))
+}
+
+fn carried_out(workspace: &TestWorkspace, words: &[String]) -> (i32, Value) {
+    let reply = workspace.finish(workspace.command(words), "");
     let answer = document(&reply);
     (reply.exit, answer["result"].clone())
+}
+
+/// Begins a run and kills it once a file is there; returns its id.
+fn killed(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
+    let mut child = workspace.command(words);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    while !workspace.path(file).exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = workspace.json(&["runs", "list"]);
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    id.to_string()
+}
+
+/// Returns the worktree that was kept of a task, relative to the workspace.
+#[track_caller]
+fn kept(task: &Value) -> &str {
+    let place = task["worktree"].as_str().unwrap();
+    let reason = task["reason"].as_str().unwrap();
+    assert!(reason.contains("its worktree is kept"), "{task}");
+    place.strip_prefix("[WORKSPACE]/").unwrap()
 }
 
 /// Sees that no worktree is left and that nothing is changed in the workspace but reports.
@@ -119,7 +154,8 @@ fn an_agent_that_makes_something_else_of_its_worktree_fails_alone() {
             .contains("no worktree of the repository"),
         "{failed}"
     );
-    is_clean(&workspace);
+    let file = format!("{}/T1.txt", kept(failed));
+    assert_eq!(workspace.read(&file), "T1\n", "its work is not thrown away");
     assert_eq!(
         git(&workspace, "log --format=%s"),
         "first\n",
@@ -187,20 +223,8 @@ fn what_does_not_verify_is_not_merged() {
 #[test]
 fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
     let workspace = repository();
-    let mut child = workspace.command(&words("edits-and-hangs"));
-    let mut child = child
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while !workspace.path(".played/edited").exists() {
-        thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let listed = workspace.json(&["runs", "list"]);
-    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
-    let cancelled = workspace.json(&["runs", "cancel", id]);
+    let id = killed(&workspace, &words("edits-and-hangs"), ".played/edited");
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
     assert_eq!(
         cancelled["result"]["run"]["status"], "cancelled",
         "{cancelled}"
@@ -211,14 +235,169 @@ fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
 }
 
 #[test]
+fn work_that_cannot_be_committed_stays_where_it_is() {
+    for how in ["locks", "unmarks"] {
+        let workspace = repository();
+        let (exit, result) = run(&workspace, how);
+        assert_eq!(exit, 81, "{how}: {result}");
+        for task in ["T1", "T2"] {
+            let all = result["tasks"].as_array().unwrap();
+            let failed = all.iter().find(|one| one["taskId"] == task).unwrap();
+            let file = format!("{}/{task}.txt", kept(failed));
+            assert_eq!(workspace.read(&file), format!("{task}\n"), "{how}");
+        }
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{how}");
+    }
+}
+
+#[test]
+fn a_repository_within_a_worktree_is_not_thrown_away() {
+    for (is_submodule, why) in [
+        (false, "is no submodule"),
+        (true, "has commits that no remote has"),
+    ] {
+        let workspace = repository();
+        if is_submodule {
+            let head = git(&workspace, "rev-parse HEAD");
+            let link = format!("--cacheinfo 160000,{},lib", head.trim());
+            git(&workspace, &format!("update-index --add {link}"));
+            git(
+                &workspace,
+                "-c user.name=a -c user.email=a@b commit --quiet --message link",
+            );
+        }
+        let (exit, result) = run(&workspace, "embeds");
+        assert_eq!(exit, 81, "{result}");
+        let failed = &result["tasks"][0];
+        assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
+        let place = kept(failed);
+        assert_eq!(workspace.read(&format!("{place}/lib/x")), "T1\n");
+        let own = git(&workspace, &format!("-C {place}/lib log --format=%s"));
+        assert_eq!(own, "own\n");
+        let branch = failed["branch"].as_str().unwrap();
+        git(&workspace, &format!("rev-parse --verify {branch}"));
+        assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    }
+}
+
+#[test]
+fn the_report_of_unfinished_work_comes_home() {
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "partial");
+    assert_eq!(exit, 81, "{result}");
+    for task in result["tasks"].as_array().unwrap() {
+        assert_eq!(task["outcome"], "partial", "{task}");
+        let text = workspace.read(task["outputFile"].as_str().unwrap());
+        let id = task["taskId"].as_str().unwrap();
+        assert!(text.contains(&format!("Work on {id}")), "{text}");
+    }
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_new_report_takes_the_place_of_an_old_one() {
+    let workspace = repository();
+    let (_, result) = carried_out(&workspace, &alone("partial"));
+    let file = result["tasks"][0]["outputFile"].as_str().unwrap();
+    workspace.write(file, "old\n");
+    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(result["tasks"][0]["outputFile"], file);
+    assert!(workspace.read(file).contains("Work on T1"));
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_report_that_somebody_else_writes_meanwhile_stays_theirs() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("crosses"));
+    assert_eq!(exit, 80, "{result}");
+    let failed = &result["tasks"][0];
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("was changed in the workspace"), "{failed}");
+    let file = failed["outputFile"].as_str().unwrap();
+    assert_eq!(workspace.read(file), "theirs\n");
+    let run = result["run"]["id"].as_str().unwrap();
+    let name = file.rsplit('/').next().unwrap();
+    let aside = workspace.read(&format!(".cleo/runs/{run}/outputs/T1-1/{name}"));
+    assert!(aside.contains("Work on T1"), "{aside}");
+    assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    is_clean(&workspace);
+}
+
+#[test]
+fn nothing_is_touched_while_another_run_has_its_turn() {
+    let workspace = repository();
+    let other = File::create(workspace.path(".git/cleo.lock")).unwrap();
+    other.lock().unwrap();
+    let mut child = workspace.command(&words("edits"));
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    while !events(&workspace).contains("task.waiting") {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let trees = git(&workspace, "worktree list");
+    assert_eq!(trees.lines().count(), 1, "{trees}");
+    drop(other);
+    assert!(child.wait().unwrap().success());
+    for task in ["T1", "T2"] {
+        assert_eq!(workspace.read(&format!("{task}.txt")), format!("{task}\n"));
+    }
+    is_clean(&workspace);
+}
+
+/// Returns the events of all runs, as far as there are any.
+fn events(workspace: &TestWorkspace) -> String {
+    let runs = fs::read_dir(workspace.path(".cleo/runs"));
+    let runs = runs.into_iter().flatten().flatten();
+    let files = runs.map(|entry| entry.path().join("events.jsonl"));
+    files
+        .filter_map(|file| fs::read_to_string(file).ok())
+        .collect()
+}
+
+/// A run that was killed, and in its workspace a merge of its branch that does not fit. Returns its id.
+fn killed_in_a_merge(workspace: &TestWorkspace, message: &str) -> String {
+    let words = alone("clashes-and-hangs-once");
+    let id = killed(workspace, &words, ".played/edited");
+    let commit = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
+    let tree = format!(".cleo/runs/{id}/trees/T1-1");
+    git(workspace, &format!("-C {tree} {commit} theirs"));
+    workspace.write("shared.txt", "main\n");
+    git(workspace, &format!("{commit} main"));
+    let merge = "git -c user.name=a -c user.email=a@b merge --no-ff";
+    workspace.shell(&format!("{merge} {message} cleo/{id}/T1-1"));
+    git(workspace, "rev-parse --verify MERGE_HEAD");
+    id
+}
+
+#[test]
+fn a_merge_that_a_killed_run_left_is_taken_back() {
+    let workspace = repository();
+    let id = killed_in_a_merge(&workspace, "-m 'T1: One'");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("shared.txt"), "main\n");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_merge_of_such_a_branch_that_somebody_else_began_stays_theirs() {
+    let workspace = repository();
+    let id = killed_in_a_merge(&workspace, "");
+    let before = workspace.read("shared.txt");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "failed", "{resumed}");
+    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    assert_eq!(workspace.read("shared.txt"), before);
+}
+
+#[test]
 fn without_a_repository_nothing_is_begun() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
-    let words: Vec<String> = words("edits");
-    let words: Vec<&str> = words
-        .iter()
-        .map(String::as_str)
-        .filter(|word| *word != "T2")
-        .collect();
+    let words = alone("edits");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     workspace.refused(&words, "E_INPUT_INVALID");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::spawn::{FORGED, WORDS, add, spawn};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, document};
 
 const BASE: &str = "skills/_shared/subagent-protocol-base.md";
 
@@ -147,6 +147,31 @@ fn strict_refuses_an_edited_protocol_and_the_fix_puts_the_known_one_in() {
         "{error}"
     );
     assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
+}
+
+#[test]
+fn a_known_protocol_with_another_command_in_a_skill_warns_and_strict_refuses_it() {
+    let workspace = workspace();
+    let block = workspace.ok("research inject --format text").stdout;
+    let skill = |block: &str| own(&format!("# Work\n\n{{{{TASK_DESCRIPTION}}}}\n\n{block}"));
+    let asked = ["spawn", "T1", "--template", "own"];
+    workspace.write("skills/own/SKILL.md", skill(&block));
+    assert_eq!(workspace.json(&asked)["warnings"], json!([]));
+    spawn(&workspace, &["T1", "--template", "own", "--strict"]);
+    let edited = block.replace("{{TASK_COMPLETE_CMD}}", "cleo complete --force");
+    assert_ne!(edited, block);
+    workspace.write("skills/own/SKILL.md", skill(&edited));
+    let warnings = workspace.json(&asked)["warnings"].clone();
+    let warning = warnings[0].as_str().unwrap();
+    assert!(
+        warning.contains("the text of the block was changed"),
+        "{warning}"
+    );
+    refused(
+        &workspace,
+        &["T1", "--template", "own", "--strict"],
+        "E_PROTOCOL_MISSING",
+    );
 }
 
 #[test]
@@ -338,6 +363,15 @@ fn a_protocol_of_the_project_is_looked_at_where_it_is_at_fault() {
     for command in commands {
         assert_eq!(workspace.shell(command).exit, 0, "{command}");
     }
+    std::fs::create_dir_all(workspace.path("src/deep")).unwrap();
+    let mut below = workspace.command(&["spawn", "T1", "--strict"]);
+    below.current_dir(workspace.path("src/deep"));
+    let refused_below = document(&workspace.finish(below, ""))["error"].clone();
+    let look = refused_below["alternatives"][1]["command"]
+        .as_str()
+        .unwrap();
+    assert_eq!(look, "cat [WORKSPACE]/protocols/mine.md");
+    assert_eq!(workspace.shell(look).exit, 0, "{look}");
     let prose = mine.replace("Mine.", "Do {{TASK_TITLE}}.");
     workspace.write("protocols/mine.md", prose);
     let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");

@@ -102,6 +102,37 @@ fn changes_of_different_fields_meet() {
 }
 
 #[test]
+fn what_both_sides_added_is_there_once_and_no_conflict() {
+    let (one, other) = pair();
+    one.ok("add 'Plan it'");
+    settle(&one, &other);
+    one.ok("update T2 --label x --label y --depends T3 --file a --acceptance b");
+    other.ok("update T2 --label y --label x --depends T3 --file a --acceptance b");
+    for merged in settle(&one, &other) {
+        assert_eq!(merged["conflicts"], json!([]), "{merged}");
+    }
+    let task = task(&one, "T2");
+    assert_eq!(task["depends"], json!(["T1", "T3"]));
+    let labels = task["labels"].as_array().unwrap();
+    assert_eq!(labels.len(), 2, "{task}");
+    assert_eq!(
+        (&task["files"], &task["acceptance"]),
+        (&json!(["a"]), &json!(["b"]))
+    );
+}
+
+#[test]
+fn a_dependency_that_is_written_twice_is_one() {
+    let (one, _) = pair();
+    let twice = one.read("tasks.jsonl");
+    let written = twice.replace("[\"T1\"]", "[\"T1\",\"t1\"]");
+    assert_ne!(written, twice);
+    one.write("tasks.jsonl", written);
+    assert_eq!(sync(&one)["conflicts"], json!([]));
+    assert_eq!(task(&one, "T2")["depends"], json!(["T1"]));
+}
+
+#[test]
 fn the_later_change_of_a_field_counts_and_both_values_are_listed() {
     let (one, other) = pair();
     one.ok("update T1 --title earlier");

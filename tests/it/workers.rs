@@ -273,6 +273,25 @@ impl Short for Agent {
 }
 
 #[test]
+fn what_a_program_leaves_running_does_not_hold_up_its_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    // The last one has nothing by which it could be found.
+    for left in ["sleep 300", "setsid sleep 300", "env -i setsid sleep 30"] {
+        let answer = WELL.replace("ID", "6f1c0d2e-0000-4000-8000-000000000001");
+        let script = format!("{left} & echo $! > child; echo '{answer}'");
+        let begun = std::time::Instant::now();
+        let reply = call_in(folder.path(), &program(&["sh", "-c", &script]), "x");
+        assert_eq!(reply.status, Status::Success, "{left}: {reply:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{left}");
+        let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+        let is_hidden = left.starts_with("env");
+        if cfg!(target_os = "linux") && !is_hidden {
+            assert!(goes(child.trim()), "{left}");
+        }
+    }
+}
+
+#[test]
 fn a_program_that_sleeps_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let script = "sleep 300 & echo $! > child; echo $$ > own; sleep 300";

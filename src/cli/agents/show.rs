@@ -18,7 +18,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let shown = agents::show(&face.surroundings()?, &arguments.agent)?;
+    let shown = agents::show(&face.surroundings()?, &arguments.agent, None)?;
     face.reply(&shown, &shown.warnings, |screen| {
         agent_text(screen, &shown);
     })

@@ -70,6 +70,13 @@ pub(super) fn told(event: &Event, board: &Board) -> Option<(Tone, String)> {
                 ),
             )
         }
+        kind::TASK_KEPT => {
+            let line = match told.worktree {
+                Some(place) => format!("the worktree of {task} is kept in {place}: {reason}"),
+                None => format!("{task}: {reason}"),
+            };
+            (Tone::Warn, line)
+        }
         kind::TASK_COMPLETED => {
             let took = told.task_id.and_then(|id| board.task(id));
             let took = took.filter(|task| task.attempts > 0);

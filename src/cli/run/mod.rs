@@ -32,8 +32,8 @@ use crate::runner::agent::Runners;
 #[derive(Args)]
 #[command(after_help = "\
 Each task is claimed, given to an agent of its own, and checked when that ends: the manifest entry, the
-output file, the gates, the commands of the acceptance criteria. Only what verifies is completed. An
-agent that left something out is told what is missing; then the task fails, is given back, and what
+output file, the gates, the commands of the acceptance criteria, and the last message of the agent.
+Only what verifies is completed, and what was completed by force does not count. An agent that left something out is told what is missing; then the task fails, is given back, and what
 waits for it is not begun. A task begins as soon as what it needs is done.
 
 Everything that happens is kept before it is acted on, in the store and in .cleo/runs/ID/events.jsonl,

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
+use crate::ops::Surroundings;
 use crate::ops::skills::{self, Validated};
 use crate::skill::front_matter::Fault;
 
@@ -38,7 +39,8 @@ pub(in crate::cli) struct Verdicts {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let skills = skills::validate(&face.surroundings()?, &arguments.paths)?;
+    let surroundings = face.surroundings()?;
+    let skills = skills::validate(&surroundings, &arguments.paths)?;
     let invalid = skills.iter().filter(|skill| !skill.valid).count();
     let verdict = if invalid == 0 { "pass" } else { "fail" };
     let result = Verdicts {
@@ -47,13 +49,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         invalid,
         skills,
     };
-    let error = refused(&result);
+    let error = refused(&result, &surroundings);
     face.verdict(&result, error, |screen| {
         result.skills.iter().for_each(|skill| render(screen, skill));
     })
 }
 
-fn refused(result: &Verdicts) -> Option<Error> {
+fn refused(result: &Verdicts, surroundings: &Surroundings) -> Option<Error> {
     let broken: Vec<&Validated> = result.skills.iter().filter(|skill| !skill.valid).collect();
     let first = broken.first()?;
     let fault = first.faults.first()?;
@@ -63,12 +65,13 @@ fn refused(result: &Verdicts) -> Option<Error> {
         n => format!(" (and {} more skills)", n - 1),
     };
     let message = format!("{place}: {}{more}", fault.message);
-    Some(Error::new(Code::SkillInvalid, message).fix(look(first, fault)))
+    let workspace = surroundings.workspace().ok();
+    let path = surroundings.typed(workspace.as_ref(), &first.path);
+    Some(Error::new(Code::SkillInvalid, message).fix(look(&path, fault)))
 }
 
 /// The command that shows what is to be mended: the line at fault.
-fn look(skill: &Validated, fault: &Fault) -> String {
-    let path = quote(&skill.path);
+fn look(path: &str, fault: &Fault) -> String {
     match fault.code {
         "SKILL_FILE_MISSING" => format!("ls -la {path}"),
         "FILE_TOO_LARGE" => format!("ls -l {path}"),

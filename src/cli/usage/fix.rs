@@ -6,12 +6,14 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
-use crate::error::{Code, Error, nearest, quote};
+use crate::error::{Code, Error, likeliest, nearest, quote};
 use crate::id::TaskId;
 use crate::task::draft::{cleaned_line, cleaned_text};
 
 /// Options whose texts may have several lines.
 const PROSE: [&str; 3] = ["description", "note", "reason"];
+/// Options that only say what a task is like or how an answer looks.
+const DESCRIBING: [&str; 4] = ["--size", "--priority", "--format", "--color"];
 /// Words that other programs begin the commands about tasks with.
 const GROUPS: [&str; 2] = ["task", "tasks"];
 
@@ -206,7 +208,7 @@ fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let wrong = context(fault, ContextKind::InvalidValue)?;
     let right = suggested(fault, ContextKind::SuggestedValue, &wrong)
         .or_else(|| numbered(&argument, &wrong))
-        .or_else(|| listed(fault, &wrong))?;
+        .or_else(|| listed(fault, &argument, &wrong))?;
     let is_wrong = |value: &str| value == wrong;
     let places = places(line, |word| {
         word.gives(&argument) && word.with(&is_wrong, &right).is_some()
@@ -222,12 +224,28 @@ fn numbered(argument: &str, wrong: &str) -> Option<String> {
     (name == "TASK" && is_number).then(|| format!("T{digits}"))
 }
 
-/// Guesses the word that is meant among those that the refusal lists.
-fn listed(fault: &clap::Error, wrong: &str) -> Option<String> {
-    let refusal = fault.source()?.to_string();
-    let (_, words) = refusal.split_once("; use ")?;
-    let words = words.strip_prefix("one of ").unwrap_or(words);
-    nearest(wrong, words.split(", ")).map(str::to_string)
+/// Guesses the word that is meant among those that the refusal lists: one that is near, or the
+/// likeliest where a wrong guess does no harm.
+fn listed(fault: &clap::Error, argument: &str, wrong: &str) -> Option<String> {
+    let known = known_words(fault);
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let option = argument.split(' ').next().unwrap_or_default();
+    let far = || likeliest(wrong, &known).filter(|_| DESCRIBING.contains(&option));
+    let near = nearest(wrong, known.iter().copied());
+    near.or_else(far).map(str::to_string)
+}
+
+/// Returns the words that a refusal lists, as clap or as we do.
+fn known_words(fault: &clap::Error) -> Vec<String> {
+    if let Some(ContextValue::Strings(words)) = fault.get(ContextKind::ValidValue) {
+        return words.clone();
+    }
+    let refusal = fault.source().map(ToString::to_string);
+    let refusal = refusal.unwrap_or_default();
+    let (_, words) = refusal.split_once("; use ").unwrap_or_default();
+    let words = words.strip_prefix("one of ").unwrap_or(words).split(", ");
+    let words = words.filter(|word| !word.is_empty() && !word.contains(' '));
+    words.map(str::to_string).collect()
 }
 
 /// Looks for the task that somebody names by what is no id of ours: an imported task keeps its old

@@ -29,7 +29,8 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, value_name = "N", requires_all = ["task", "given"], group = "subject")]
     accept: Option<usize>,
 
-    /// Command whose result decides the gate; run without a shell; may be repeated
+    /// Command whose result decides the gate; run without a shell, and what it leaves running is
+    /// ended; may be repeated
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
     run: Vec<String>,
 

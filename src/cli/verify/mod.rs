@@ -70,7 +70,7 @@ fn answer<T: serde::Serialize>(
     with_fix: impl FnOnce(Error) -> Error,
 ) -> Result<ExitCode> {
     let error = verdict.error(what).map(with_fix);
-    face.verdict(result, error, |screen| {
+    face.outcome(result, error, &verdict.warnings, |screen| {
         render(screen, what, &verdict.violations)
     })
 }

@@ -37,6 +37,8 @@ pub(in crate::coordinator) enum Fact {
     Completed(usize),
     /// A step does not verify: how its agent's try counts, and why.
     Lacking(usize, Outcome, String),
+    /// A step does not verify, and somebody has completed it by force all the same; why.
+    Overruled(usize, String),
     /// The claim of a step is somebody else's now.
     Lost(usize, String),
     /// The run is to end.

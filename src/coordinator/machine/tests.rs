@@ -105,6 +105,17 @@ fn what_another_try_cannot_mend_fails_at_once() {
 }
 
 #[test]
+fn what_somebody_completed_by_force_is_not_mended() {
+    let mut machine = machine(&[&[]], 1);
+    machine.turn(NOW, vec![]);
+    worked(&mut machine, 0);
+    let deeds = machine.turn(NOW, vec![Fact::Overruled(0, "by force".into())]);
+    let why = "by force".to_string();
+    assert_eq!(deeds, [Deed::Fail(0, Outcome::ProtocolViolation, why)]);
+    assert!(machine.is_over());
+}
+
+#[test]
 fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);

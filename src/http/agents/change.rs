@@ -94,7 +94,8 @@ pub(super) struct Changed {
 }
 
 fn changed(call: &Call, error: &Error) -> Result<Answer> {
-    let shown = agents::show(&call.surroundings("agents.show"), call.part("id"))?;
+    let surroundings = call.surroundings("agents.show");
+    let shown = agents::show(&surroundings, call.part("id"), call.only())?;
     let changed = Changed {
         success: false,
         error: error.shown().into_owned(),

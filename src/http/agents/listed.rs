@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use axum::http::header::VARY;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
@@ -9,9 +10,9 @@ use super::seen;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::timestamp;
 use crate::error::Result;
-use crate::http::answer::Answer;
+use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
-use crate::http::{guard, pages};
+use crate::http::{accept, guard, pages};
 use crate::ops::agents::{self, Standing, Trust};
 use crate::ops::executions;
 use crate::score::normalize;
@@ -187,9 +188,8 @@ pub(super) struct Shown {
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer> {
-    let id = call.part("id");
-    seen(call)?.require(id)?;
-    let shown = agents::show(&call.surroundings("agents.show"), id)?;
+    let surroundings = call.surroundings("agents.show");
+    let shown = agents::show(&surroundings, call.part("id"), call.only())?;
     Answer::ok(&Shown {
         success: true,
         agent: shown.into(),
@@ -230,15 +230,16 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
     Answer::ok(&entries.collect::<Vec<_>>())
 }
 
-/// Answers the registry to programs, and the page to browsers, which have the same address.
+/// Answers the registry to programs, which would rather read JSON, and the page to browsers: they have the
+/// same address.
 pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
-    let accepted = call.header("accept").unwrap_or_default();
-    let is_program = accepted.contains("application/json") && !accepted.contains("text/html");
-    match (is_program, call.is_signed_in()) {
+    let is_program = accept::prefers(&call.headers, JSON, "text/html");
+    let answer = match (is_program, call.is_signed_in()) {
         (true, true) => registry(call),
         (true, false) => Err(guard::unauthorized("a token is needed here")),
         (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
-    }
+    };
+    Ok(answer?.header(VARY, "accept"))
 }
 
 /// Which delegations to list.

@@ -30,6 +30,8 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Lists the workers for programs that accept JSON; else the page of agents")
             .answers::<Vec<listed::Entry>>(200)
             .sends(200, "text/html")
+            .sends(303, "text/plain")
+            .refuses(401)
             .open(),
         Route::get("/api/agents/delegations", listed::delegations)
             .about("Lists where messages went and why, newest first")

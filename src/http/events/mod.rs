@@ -17,6 +17,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::answer::Answer;
 use super::call::Call;
+use super::pass::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use feed::Since;
@@ -50,11 +51,11 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
     Frame::new(Kind::Stream, name, None, data).bytes
 }
 
-/// Answers with events that come by and by, the first ones at once.
-pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>) -> Answer {
+/// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
+pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>, pass: Pass) -> Answer {
     Answer::stream(
         "text/event-stream",
-        Body::new(Stream::new(first.into(), comes)),
+        Body::new(Stream::new(first.into(), comes, pass)),
     )
     .header(CACHE_CONTROL, "no-store")
     .header(HeaderName::from_static("x-accel-buffering"), "no")
@@ -70,7 +71,8 @@ fn listen(call: Call) -> Promise {
         let (missed, comes) = subscribed.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
-        Ok(stream(missed, comes))
+        let pass = Pass::of(&call.server, &call.headers);
+        Ok(stream(missed, comes, pass))
     })
 }
 

@@ -166,7 +166,11 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
             None => json!({}),
         };
         let entry = answers.entry(status.to_string());
-        let answer = entry.or_insert_with(|| json!({"description": route.about, "content": {}}));
+        let about = match status {
+            303 => meaning(303),
+            _ => route.about,
+        };
+        let answer = entry.or_insert_with(|| json!({"description": about, "content": {}}));
         answer["content"][*mime] = content;
     }
     assert!(
@@ -176,13 +180,15 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
         route.path
     );
     for status in refusals(route) {
+        let refusing = route.shape.of_refusals();
         let shape = match status {
-            401 | 403 | 405 | 413 | 415 | 429 => Shape::Ours,
+            401 | 413 | 415 | 429 | 431 => refusing,
             _ => route.shape,
         };
         let mut schemas = vec![json!({"$ref": reference(shape)})];
-        if shape != Shape::Ours && matches!(status, 403 | 503) {
-            schemas.push(json!({"$ref": reference(Shape::Ours)}));
+        // An endpoint refuses under these, and so does what comes before all of them.
+        if shape != refusing && matches!(status, 400 | 403 | 503) {
+            schemas.push(json!({"$ref": reference(refusing)}));
         }
         let schema = match &schemas[..] {
             [only] => only.clone(),
@@ -200,7 +206,8 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
 
 /// Lists the statuses under which an endpoint may refuse.
 fn refusals(route: &Route) -> Vec<u16> {
-    let mut statuses = vec![400, 403, 413, 429, 500, 503];
+    let mut statuses = vec![400, 403, 413, 429, 431, 500, 503];
+    statuses.extend(&route.description.refusals);
     if !route.is_open {
         statuses.push(401);
     }
@@ -221,6 +228,7 @@ fn refusals(route: &Route) -> Vec<u16> {
 
 fn meaning(status: u16) -> &'static str {
     match status {
+        303 => "Who needs a token and has none signs in first",
         400 => "What was sent cannot be used",
         401 => "A token is needed, or the one that was sent does not hold",
         403 => "The caller may not do this",
@@ -228,8 +236,9 @@ fn meaning(status: u16) -> &'static str {
         409 => "Things stand otherwise than this takes for granted",
         413 => "The body is too large",
         415 => "The body is no JSON",
-        422 => "A check failed",
+        422 => "A check failed, or a key came with another body before",
         429 => "There were too many calls",
+        431 => "The head of the request is too large",
         502 => "A model or worker failed",
         503 => "The server has enough to do, or is about to end",
         504 => "It took too long",

@@ -182,6 +182,15 @@ fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
         ("endpoint", json!("http://127.0.0.1:9000/run")),
         ("endpoint", json!("http://169.254.169.254/latest")),
         ("endpoint", json!("http://[::1]/run")),
+        ("endpoint", json!("http://127.1/run")),
+        ("endpoint", json!("http://0x7f000001/run")),
+        ("endpoint", json!("http://0177.0.0.1/run")),
+        ("endpoint", json!("http://2130706433:9000/run")),
+        ("endpoint", json!("http://0/run")),
+        ("endpoint", json!("http://%3127.0.0.1/run")),
+        ("endpoint", json!("http://localhost./run")),
+        ("endpoint", json!("http://[::ffff:127.0.0.1]/run")),
+        ("healthcheck", json!("http://10.1/health")),
     ] {
         let mut agent = json!({"id": "bad", "name": "Bad", "prompt": "p"});
         agent[field] = value.clone();
@@ -193,7 +202,42 @@ fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
         );
         assert!(told["code"].is_string());
     }
+    let near = json!({"name": "Near", "prompt": "p", "endpoint": "http://127.1/run"});
+    let told = world.post("/api/agents/register", near).with(400);
+    assert_eq!(told["field"], "endpoint");
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
+}
+
+#[test]
+fn a_change_is_judged_as_what_is_made() {
+    let world = World::new();
+    let agent = json!({"id": "lore", "name": "Lore", "prompt": "p"});
+    world.post("/api/agents/create", agent).with(201);
+    for prompt in ["", " \n"] {
+        for id in ["lore", "ami-creative"] {
+            let path = format!("/api/agents/{id}");
+            let told = world.call("PUT", &path, json!({"prompt": prompt}));
+            assert_eq!(told.with(400)["field"], "prompt", "{id}");
+        }
+    }
+    let told = world.get("/api/agents/lore").with(200);
+    assert_eq!(told["agent"]["prompt"], "p");
+}
+
+#[test]
+fn names_without_letters_for_an_id_are_told_apart() {
+    let world = World::new();
+    let mut ids = Vec::new();
+    for name in ["Хранитель", "Башня", "日本", "🚀"] {
+        let agent = json!({"name": name, "prompt": "p"});
+        let told = world.post("/api/agents/create", agent.clone()).with(201);
+        ids.push(told["agent"]["id"].as_str().unwrap().to_string());
+        world.post("/api/agents/create", agent).with(409);
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 8);
 }
 
 #[test]
@@ -338,4 +382,59 @@ fn agents_of_a_user_are_nobody_elses() {
     world
         .by(&bob, "POST", "/api/agents/cleanup", json!({}))
         .with(403);
+}
+
+#[test]
+fn an_agent_of_the_moment_is_there_for_all_and_changed_by_who_registered_it() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let id = format!("custom_{}", minutes_ago(0));
+    let agent = json!({"id": id, "name": "Lore", "prompt": "p", "tags": ["zebra"]});
+    let register = |token: &str| world.by(token, "POST", "/api/agents/register", agent.clone());
+    assert_eq!(register(&ann).with(200)["recreated"], false);
+    let path = format!("/api/agents/{id}");
+    register(&bob).with(403);
+    let taken = json!({"description": "taken"});
+    world.by(&bob, "PUT", &path, taken.clone()).with(403);
+    world.by(&bob, "DELETE", &path, json!(null)).with(403);
+    let input = json!({"input": "a zebra"});
+    let told = world.by(&bob, "POST", "/api/agents/execute?wait=true", input);
+    assert_eq!(told.with(200)["execution"]["delegatedTo"], id.as_str());
+    for place in [path.as_str(), "/api/agents/list", "/api/agents/sync"] {
+        let told = world.by(&bob, "GET", place, json!(null));
+        assert_eq!(told.status, 200, "{place}");
+        assert!(told.text().contains(&id), "{place}");
+        assert!(!told.text().contains("\"ann\""), "{place}: {}", told.text());
+    }
+    world.by(&ann, "PUT", &path, taken).with(200);
+    assert_eq!(register(&ann).with(200)["recreated"], true);
+    world
+        .call("PUT", &path, json!({"description": "of the admin"}))
+        .with(200);
+    world.by(&ann, "DELETE", &path, json!(null)).with(200);
+}
+
+#[test]
+fn a_name_that_another_user_took_is_free_and_an_id_says_not_whose_it_is() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let create = |token: &str, agent: &serde_json::Value| {
+        world.by(token, "POST", "/api/agents/create", agent.clone())
+    };
+    let named = json!({"name": "Lore keeper", "prompt": "p"});
+    let id = |told: serde_json::Value| told["agent"]["id"].clone();
+    assert_eq!(id(create(&ann, &named).with(201)), "lore-keeper");
+    assert_eq!(id(create(&bob, &named).with(201)), "lore-keeper-2");
+    let told = create(&bob, &named).with(409);
+    assert!(told["error"].as_str().unwrap().contains("lore-keeper-2"));
+    let said = json!({"id": "lore-keeper", "name": "Mine", "prompt": "p"});
+    let told = create(&bob, &said).with(409);
+    assert_eq!(told["error"], "the id `lore-keeper` is not free");
+    assert!(!told.to_string().contains("agents show"), "{told}");
 }

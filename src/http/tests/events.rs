@@ -1,8 +1,14 @@
+use std::time::Duration;
+
 use http_body::Body as _;
 use serde_json::{Value, json};
 
 use super::World;
-use crate::ops::tokens::Scope;
+use crate::http::pass::Pass;
+use crate::ops::tokens::{self, Scope};
+
+/// How long something may take that takes a second.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Reads what is told within a stream until a number of events have come.
 fn heard(
@@ -124,6 +130,46 @@ fn what_happens_elsewhere_is_told_while_it_happens() {
     let told = heard(&world, None, "?since=0.0.0.0", "", 2);
     command.join().unwrap();
     assert_eq!(told[1].1, "agents");
+}
+
+#[test]
+fn a_stream_ends_soon_after_its_token() {
+    let world = World::new();
+    let ann = tokens::create(&world.surroundings(), "ann", Scope::Read, None).unwrap();
+    let request = world.request("GET", "/api/events");
+    let request = request.header("authorization", format!("Bearer {}", ann.secret));
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    world.runtime.block_on(async {
+        let peer = std::net::IpAddr::from(super::PEER);
+        let response = super::respond(&world.server, &world.router, peer, request).await;
+        let mut body = response.into_body();
+        let mut next = async || {
+            let frame =
+                std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
+            tokio::time::timeout(PATIENCE, frame).await.unwrap()
+        };
+        assert!(next().await.is_some(), "it begins");
+        tokens::revoke(&world.surroundings(), &ann.token.id).unwrap();
+        assert!(next().await.is_none(), "it ends");
+    });
+}
+
+#[test]
+fn who_waits_is_let_go_when_the_token_ends_and_without_tokens_never() {
+    let world = World::new();
+    let surroundings = world.surroundings();
+    let short = tokens::create(&surroundings, "ann", Scope::Read, Some(2)).unwrap();
+    let mut headers = axum::http::HeaderMap::new();
+    let near = Pass::of(&world.server, &headers);
+    let secret = format!("Bearer {}", short.secret).parse().unwrap();
+    headers.insert("authorization", secret);
+    let pass = Pass::of(&world.server, &headers);
+    assert!(pass.check().is_ok());
+    world.runtime.block_on(async {
+        let ended = tokio::time::timeout(PATIENCE, pass.ended()).await;
+        assert_eq!(ended.unwrap().code, crate::error::Code::Unauthorized);
+    });
+    assert!(near.check().is_ok());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::{ME, World};
+use crate::run::{Run, RunKind, RunStatus};
+use crate::store::agency::Agency;
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";
@@ -132,6 +134,18 @@ fn what_is_no_input_is_refused_in_the_form_of_the_specification() {
             "{told}"
         );
     }
+    for place in ["metadata", "context"] {
+        for wrong in [
+            json!("x"),
+            json!(7),
+            json!([]),
+            json!({"requested_agent_id": 7}),
+        ] {
+            let body = json!({"input": WAR, place: wrong});
+            let told = world.post("/api/agents/execute", body).with(400);
+            assert!(told["error"].is_string(), "{place} {wrong}");
+        }
+    }
     let told = world.get("/api/agents/execution/nope");
     let expected = json!({"success": false, "error": "Execution not found"});
     assert_eq!(told.with(404), expected);
@@ -184,6 +198,31 @@ fn a_key_has_the_same_execution_answered_twice() {
     assert_eq!(first, again);
     assert_ne!(first, other);
     assert_eq!(world.get("/api/agents/execute").with(200)["total"], 2);
+}
+
+#[test]
+fn a_key_of_one_message_begins_and_answers_no_other() {
+    let world = World::new();
+    let send = |body: serde_json::Value| {
+        let request = world.request("POST", "/api/agents/execute");
+        let request = request
+            .header("content-type", "application/json")
+            .header("idempotency-key", "k-1");
+        world.send(request.body(body.to_string().into()).unwrap())
+    };
+    // What was refused has no outcome that would have to be answered again.
+    send(json!({"input": WAR, "conversationId": "conv_nope"})).with(404);
+    let first = send(json!({"input": WAR})).with(200);
+    for other in [
+        json!({"input": LAYOUT}),
+        json!({"input": WAR, "agentId": "peter-logical"}),
+    ] {
+        let told = send(other).with(422);
+        assert!(told["error"].as_str().unwrap().contains("`k-1`"), "{told}");
+    }
+    let again = send(json!({"input": WAR})).with(200);
+    assert_eq!(again["execution"]["id"], first["execution"]["id"]);
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 1);
 }
 
 #[test]
@@ -296,4 +335,25 @@ fn an_execution_is_told_while_it_is_carried_out_to_who_asks_for_that() {
     assert_eq!(refused.with(400), json!({"error": "Input is required"}));
     let nowhere = json!({"input": WAR, "stream": true, "conversationId": "conv_nope"});
     world.post("/api/agents/execute", nowhere).with(404);
+}
+
+#[test]
+fn an_execution_whose_server_was_killed_has_failed_when_it_is_looked_at() {
+    let world = World::new();
+    let id = "exec_1_dead";
+    {
+        let mut agency = world.server.agency().unwrap();
+        let mut transaction = agency.write().unwrap();
+        let mut run = Run::new(id.into(), RunKind::Execution, "cleo", WAR.into());
+        run.status = RunStatus::Running;
+        run.started_at = "2026-11-22T09:00:00.000Z".to_string();
+        run.owner = "dead".to_string();
+        transaction.put_run(&run).unwrap();
+        transaction.commit().unwrap();
+    }
+    let told = world.get(&format!("/api/agents/execution/{id}")).with(200);
+    assert_eq!(told["execution"]["status"], "failed");
+    let error = told["execution"]["error"].as_str().unwrap();
+    assert!(error.starts_with("interrupted"), "{error}");
+    assert!(told["execution"]["endTime"].is_string(), "{told}");
 }

@@ -281,6 +281,7 @@ fn what_is_not_there_is_told_in_our_form() {
     ] {
         let told = world.get(path);
         assert_eq!(told.status, 404, "{path}");
+        assert!(told.text().contains("does not exist here"), "{path}");
         assert!(!told.text().contains("[package]"));
     }
 }
@@ -316,6 +317,8 @@ fn every_page_says_what_it_is_before_any_script_runs() {
                 .contains("frame-ancestors 'none'")
         );
         assert_eq!(told.header("x-content-type-options"), "nosniff");
+        // Of a page without referrer, a browser sends forms as if they came from nowhere.
+        assert_eq!(told.header("referrer-policy"), "same-origin");
     }
     let form = world.get("/").text();
     for part in ["<textarea", "type=\"checkbox\"", "type=\"submit\""] {
@@ -348,7 +351,8 @@ fn who_sends_slowly_takes_no_place_from_others() {
     let world = World::at("127.0.0.1:4680", options);
     let peer = std::net::IpAddr::from(super::PEER);
     let (_sender, comes) = tokio::sync::mpsc::channel(1);
-    let never = crate::http::events::stream(Vec::new(), comes).response();
+    let pass = crate::http::pass::Pass::of(&world.server, &axum::http::HeaderMap::new());
+    let never = crate::http::events::stream(Vec::new(), comes, pass).response();
     let slow = world
         .request("POST", "/api/agents/execute")
         .header("content-type", "application/json")

@@ -13,6 +13,7 @@ mod executions;
 mod guard;
 mod hostile;
 mod query;
+mod refused;
 mod runs;
 mod tasks;
 mod work;

@@ -2,6 +2,7 @@ use axum::body::Body;
 use serde_json::json;
 
 use super::World;
+use crate::ops::tokens::Scope;
 
 /// D-1.
 #[test]
@@ -52,8 +53,18 @@ fn the_registry_and_the_page_of_agents_have_one_address() {
         world.send(request.body(Body::empty()).unwrap())
     };
     assert_eq!(accepting("application/json").with(200), json!([]));
-    let page = accepting("text/html,application/xhtml+xml,*/*;q=0.8");
-    assert!(page.text().contains("<h1>Agents</h1>"));
+    let told = accepting("text/html;q=0.1, application/json");
+    assert_eq!(told.with(200), json!([]));
+    assert_eq!(told.header("vary"), "accept");
+    for accept in [
+        "text/html,application/xhtml+xml,*/*;q=0.8",
+        "text/html, application/json;q=0.9",
+        "application/json;q=0, */*",
+        "*/*",
+    ] {
+        let page = accepting(accept);
+        assert!(page.text().contains("<h1>Agents</h1>"), "{accept}");
+    }
 }
 
 #[test]
@@ -69,4 +80,22 @@ fn the_form_works_without_a_script_and_shows_text_as_text() {
         text.contains("&lt;script&gt;") && !text.contains("<script>alert"),
         "{text}"
     );
+}
+
+#[test]
+fn a_query_asks_no_worker_of_another_user() {
+    let world = World::new();
+    let worker = json!({"id": "anns", "name": "Anns", "command": "true", "intents": ["a.b"]});
+    let ann = world.token("ann", Scope::Write);
+    world
+        .by(&ann, "POST", "/api/agents/create", worker)
+        .with(201);
+    let asked = |token: &str| {
+        let query = json!({"query": "Summarize this week"});
+        let told = world.by(token, "POST", "/query", query).with(200);
+        told["used_agents"].as_array().unwrap().len()
+    };
+    // A program that comes over HTTP is not trusted, but it is chosen.
+    assert_eq!(asked(&ann), 1);
+    assert_eq!(asked(&world.token("bob", Scope::Write)), 0);
 }

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::World;
+use crate::ops::tokens::Scope;
 
 /// A0-18.
 #[test]
@@ -145,4 +146,29 @@ fn what_a_task_cannot_be_is_refused_and_changes_nothing() {
         world.get("/api/tasks/T1").with(200)["task"]["status"],
         "todo"
     );
+}
+
+#[test]
+fn a_task_is_assigned_to_no_agent_of_another_user() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let agent = json!({"id": "anns", "name": "Anns", "prompt": "p"});
+    world
+        .by(&ann, "POST", "/api/agents/create", agent)
+        .with(201);
+    let (path, task) = (
+        "/api/tasks/create",
+        json!({"title": "a", "assigned_to": "anns"}),
+    );
+    let told = world.by(&bob, "POST", path, task.clone()).with(404);
+    assert_eq!(told["code"], "E_AGENT_NOT_FOUND");
+    world.by(&ann, "POST", path, task).with(201);
+    let change = json!({"assigned_to": "anns"});
+    world
+        .by(&bob, "PUT", "/api/tasks/T1", change.clone())
+        .with(404);
+    world.by(&ann, "PUT", "/api/tasks/T1", change).with(200);
 }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Known, Shown, Terms, Trust, known_to, standing, trust, write, write_if};
+use super::register::require_prompt;
+use super::{Shown, Terms, Trust, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
 use crate::store::agency::AgencyTransaction;
 
@@ -89,16 +90,23 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms
     }
     let named = draft.connects();
     let draft_names_health = draft.healthcheck.is_some();
+    let draft_names_prompt = draft.prompt.is_some();
     let (mut shown, trusted_by) = write_if(&workspace, terms.keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let mut agent = terms.require(&known, id)?.clone();
         let trusted_by = Trust::of(surroundings, &workspace).require(&agent).ok();
-        refuse_file(&known, id)?;
+        if let Some(file) = known.file(id) {
+            let typed = surroundings.typed(Some(&workspace), file);
+            return Err(stands_in(file, id, &typed));
+        }
         refuse_renaming(&agent, &draft)?;
         let mut warnings = draft.warnings();
         draft.apply(&mut agent)?;
         warnings.extend(draft::unused_connection(&agent));
         refuse_without_supervisor(&agent)?;
+        if draft_names_prompt {
+            require_prompt(&agent)?;
+        }
         if !named.is_empty() || draft_names_health {
             terms.check_address(&agent)?;
         }
@@ -123,12 +131,9 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms
     Ok(shown)
 }
 
-fn refuse_file(known: &Known, id: &str) -> Result<()> {
-    let Some(file) = known.file(id) else {
-        return Ok(());
-    };
+fn stands_in(file: &str, id: &str, typed: &str) -> Error {
     let message = format!("the agent `{id}` stands in {file}, which is yours to change");
-    Err(draft::invalid(message).fix(format!("${{EDITOR:-vi}} {}", quote(file))))
+    draft::invalid(message).fix(format!("${{EDITOR:-vi}} {typed}"))
 }
 
 fn refuse_renaming(agent: &Agent, draft: &Draft) -> Result<()> {
@@ -164,7 +169,8 @@ pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Re
         let agent = terms.require(&known, id)?.clone();
         if let Some(file) = known.file(id) {
             let message = format!("the agent `{id}` stands in {file}");
-            return Err(draft::invalid(message).fix(format!("rm {}", quote(file))));
+            let typed = surroundings.typed(Some(&workspace), file);
+            return Err(draft::invalid(message).fix(format!("rm {typed}")));
         }
         let removed = transaction.remove_agent(id)?;
         if builtin::is_builtin(id) && !removed {

@@ -62,10 +62,14 @@ pub struct Known {
 }
 
 impl Known {
-    /// Leaves out the agents of others; without a user everybody's stay.
-    pub fn seen_by(mut self, user: Option<&str>) -> Known {
-        self.agents.retain(|agent| agent.is_seen_by(user));
-        self
+    /// Leaves out the agents of others, and whose those of the moment are; without a user all stay.
+    pub fn seen_by(self, user: Option<&str>) -> Known {
+        let agents = self.agents.into_iter();
+        let seen = agents.filter(|agent| agent.is_seen_by(user));
+        Known {
+            agents: seen.map(|agent| agent.shown_to(user)).collect(),
+            ..self
+        }
     }
 
     /// Finds an agent that must be there.
@@ -169,9 +173,9 @@ pub fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     }
 }
 
-/// Shows one agent.
-pub fn show(surroundings: &Surroundings, id: &str) -> Result<Shown> {
-    let known = known(surroundings)?;
+/// Shows one agent that a user sees; without a user any.
+pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
+    let known = known(surroundings)?.seen_by(user);
     let agent = known.require(id)?.clone();
     Ok(Shown {
         file: known.file(id).map(str::to_string),

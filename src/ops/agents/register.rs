@@ -61,9 +61,9 @@ pub fn register(
         let warnings = draft.warnings();
         let (agent, created) = if runtime {
             let millis = clock.now().timestamp_millis().unsigned_abs();
-            of_the_moment(transaction, &known, draft, millis)?
+            of_the_moment(transaction, &known, draft, millis, terms)?
         } else {
-            let agent = to_stay(&known, draft)?;
+            let agent = to_stay(&known, draft, terms.user.as_deref())?;
             let user_id = terms.user.clone();
             (Agent { user_id, ..agent }, true)
         };
@@ -95,14 +95,22 @@ fn stamped(mut agent: Agent, now: &str) -> Agent {
     agent
 }
 
-/// Makes an agent that stays. Its id must be free; one that names none gets it from its name.
-fn to_stay(known: &Known, draft: Draft) -> Result<Agent> {
-    let id = named_id(&draft);
-    if known.agents.iter().any(|there| there.id == id) {
-        let name = draft.name.unwrap_or_default();
-        return Err(taken(known, &id, draft.id.as_deref(), &name));
+/// Makes an agent that stays. Its id must be free; one that names none gets it from its name, and is
+/// not hindered then by agents that the user does not see.
+fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
+    let there = |id: &str| known.agents.iter().find(|there| there.id == id);
+    let hides = |id: &str| there(id).is_some_and(|there| !there.is_seen_by(user));
+    let mut id = named_id(&draft);
+    if draft.id.is_none() && hides(&id) {
+        let mut others = (2_u32..).map(|number| draft::numbered(&id, number));
+        id = others.find(|id| !hides(id)).unwrap_or_default();
     }
-    fresh(draft, &id)
+    let Some(there) = there(&id) else {
+        return fresh(draft, &id);
+    };
+    let is_seen = there.is_seen_by(user);
+    let name = draft.name.unwrap_or_default();
+    Err(taken(known, &id, draft.id.as_deref(), &name, is_seen))
 }
 
 /// The id that a draft says, or that is made of its name.
@@ -129,38 +137,54 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
     };
     let mut agent = Agent::new(id, kind, "");
     draft.apply(&mut agent)?;
-    if !agent.is_worker() && agent.prompt.trim().is_empty() {
-        return Err(draft::invalid(format!(
-            "the agent `{id}` needs a prompt: what a model is told before the message"
-        ))
-        .in_field("prompt"));
-    }
+    require_prompt(&agent)?;
     Ok(agent)
 }
 
-/// The error for an id that an agent has. The way out changes what the id was made of.
-fn taken(known: &Known, id: &str, said: Option<&str>, name: &str) -> Error {
+/// Refuses an agent without a prompt that a model is to answer for.
+pub(super) fn require_prompt(agent: &Agent) -> Result<()> {
+    if agent.is_worker() || !agent.prompt.trim().is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the agent `{}` needs a prompt: what a model is told before the message",
+        agent.id
+    );
+    Err(draft::invalid(message).in_field("prompt"))
+}
+
+/// The error for an id that an agent has. The way out changes what the id was made of. Of an agent that
+/// the user does not see nothing is told.
+fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool) -> Error {
     let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
-    let number = (2_u32..).find(|number| is_free(&format!("{id}-{number}")));
+    let number = (2_u32..).find(|number| is_free(&draft::numbered(id, *number)));
     let number = number.unwrap_or_default();
-    let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
+    let message = match is_seen {
+        true => format!("there is an agent `{id}` already"),
+        false => format!("the id `{id}` is not free"),
+    };
+    let error = Error::new(Code::Exists, message);
     let error = match said {
         Some(said) => error
-            .instead(said, format!("{said}-{number}"))
+            .instead(said, draft::numbered(said, number))
             .in_field("id"),
         None => error
             .instead(name, format!("{name} {number}"))
             .in_field("name"),
     };
-    error.or("look at it", format!("cleo agents show {id}"))
+    match is_seen {
+        true => error.or("look at it", format!("cleo agents show {id}")),
+        false => error,
+    }
 }
 
-/// Makes or changes an agent of the moment: `custom_<digits>`.
+/// Makes or changes an agent of the moment: `custom_<digits>`. One of another user is not changed.
 fn of_the_moment(
     transaction: &dyn AgencyTransaction,
     known: &Known,
     draft: Draft,
     millis: u64,
+    terms: &Terms,
 ) -> Result<(Agent, bool)> {
     let id = match draft.id.as_deref() {
         Some(id) if builtin::is_builtin(id) => {
@@ -182,8 +206,14 @@ fn of_the_moment(
         let message = format!("there are {RUNTIME_MAX} runtime agents, as many as there may be");
         return Err(draft::invalid(message).fix("cleo agents cleanup"));
     }
+    if let Some(there) = &there {
+        terms.check_own(there)?;
+    }
     let created = there.is_none();
-    let mut agent = there.unwrap_or_else(|| Agent::new(&id, Kind::Runtime, ""));
+    let mut agent = there.unwrap_or_else(|| Agent {
+        user_id: terms.user.clone(),
+        ..Agent::new(&id, Kind::Runtime, "")
+    });
     draft.apply(&mut agent)?;
     Ok((agent, created))
 }
@@ -294,6 +324,7 @@ impl<'a> Importing<'a> {
         self.updated += 1;
         let mut agent = there.clone();
         let applied = draft.apply(&mut agent);
+        let applied = applied.and_then(|()| require_prompt(&agent));
         applied.map_err(|error| to_edit(error, self.path))?;
         Ok(agent)
     }

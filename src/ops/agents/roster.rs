@@ -170,7 +170,7 @@ impl Held {
             known: Instant::now(),
             files,
             looked: Instant::now(),
-            is_divided: agents.iter().any(|agent| agent.user_id.is_some()),
+            is_divided: agents.iter().any(Agent::is_private),
             all: Arc::new(View::of(agents)),
             of_users: HashMap::new(),
         })

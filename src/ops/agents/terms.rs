@@ -42,13 +42,18 @@ impl Terms {
         if !agent.is_seen_by(user) {
             return Err(known.clone().seen_by(user).no_agent(id));
         }
-        let is_own = user.is_none() || agent.is_runtime || agent.user_id.as_deref() == user;
-        if !is_own {
-            let message = format!("`{id}` is everybody's, and not yours to change");
-            return Err(Error::new(Code::Forbidden, message));
-        }
+        self.check_own(agent)?;
         self.check_seen(agent)?;
         Ok(agent)
+    }
+
+    /// Refuses an agent that the user sees and that is not the user's own.
+    pub(super) fn check_own(&self, agent: &Agent) -> Result<()> {
+        if agent.is_own_of(self.user.as_deref()) {
+            return Ok(());
+        }
+        let message = format!("`{}` is everybody's, and not yours to change", agent.id);
+        Err(Error::new(Code::Forbidden, message))
     }
 
     /// Refuses a worker at an address that plainly is not public, unless that is allowed. Whoever calls

@@ -46,6 +46,8 @@ pub struct Options {
     pub planner: Option<External>,
     /// Most workers that are asked at a time.
     pub jobs: usize,
+    /// Whose workers are asked besides those of everybody; none: all.
+    pub only: Option<String>,
 }
 
 /// What a query is answered with: the shape of the specification.
@@ -111,7 +113,7 @@ pub fn ask(
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
-    let known = known_in(&workspace)?;
+    let known = known_in(&workspace)?.seen_by(options.only.as_deref());
     let answering = options.answerers.open(surroundings, &workspace);
     let beginning = Beginning {
         kind: RunKind::Query,

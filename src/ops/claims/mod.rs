@@ -124,6 +124,17 @@ fn started(
     })
 }
 
+/// Takes a task up again that was completed without being earned, for who had it worked on.
+pub fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Result<Claim> {
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let task = require(transaction, id)?;
+        let (claim, _) = take_or_renew(transaction, &task, &caller, lease)?;
+        move_task(transaction, task, Status::Active, &caller.now)?;
+        Ok(claim)
+    })
+}
+
 /// Gives a task that nobody holds to the caller.
 fn take(
     transaction: &mut dyn Transaction,

@@ -67,7 +67,7 @@ pub(super) fn reports(
         advice(
             "OUT-003",
             "Last message: one of the allowed lines, alone",
-            "what an agent said last is not kept; `cleo verify message TEXT` checks it when it comes",
+            "`cleo run` checks what its agents say last; `cleo verify message TEXT` checks it of others",
         ),
         advice(
             "OUT-004",

@@ -154,7 +154,7 @@ fn open(surroundings: &Surroundings, folder: PathBuf) -> Result<Context> {
 }
 
 fn add(context: &mut Context) -> Result<(Line, Vec<Line>)> {
-    let drafts = tasks::read_batch(TASKS.as_bytes())?;
+    let drafts = tasks::read_batch(TASKS.as_bytes(), None)?;
     let mut lines = tasks::add(context, drafts)?.into_iter().map(|added| Line {
         id: added.task.id,
         title: added.task.title,

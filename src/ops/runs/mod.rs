@@ -79,8 +79,17 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
     whole(&*transaction, run.ok_or_else(|| no_run(id))?)
 }
 
-/// Finds a run of a user, or of anybody, in a store that is open.
-pub fn one(agency: &mut SqliteAgency, id: &str, user: Option<&str>) -> Result<Option<Shown>> {
+/// Finds a run of a user, or of anybody, in a store that is open. One of a dead process is marked first.
+pub fn one(
+    agency: &mut SqliteAgency,
+    surroundings: &Surroundings,
+    id: &str,
+    user: Option<&str>,
+) -> Result<Option<Shown>> {
+    let run = agency.read()?.run(id)?;
+    if run.is_some_and(|run| !run.is_over()) {
+        alive::settle(agency, &surroundings.workspace()?, &surroundings.clock)?;
+    }
     let transaction = agency.read()?;
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));

@@ -14,7 +14,7 @@ use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::draft::is_slug;
 use crate::template::{Bindings, slug, suffixed, words};
-use crate::workspace::{MANIFEST, OUTPUT_DIR, Workspace};
+use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What stands for an id that is not there.
 const NONE: &str = "none";
@@ -181,7 +181,7 @@ pub(super) fn bindings(
     task: &Task,
     place: &Place,
 ) -> Result<Bindings> {
-    let mut bindings = Bindings::new();
+    let mut bindings = Bindings::fixed();
     bindings.set("TASK_ID", task.id.to_string());
     bindings.set("DATE", place.date.as_str());
     bindings.set("TOPIC_SLUG", place.slug.as_str());
@@ -222,8 +222,6 @@ pub(super) fn bindings(
         "MANIFEST_SUMMARIES",
         summaries(transaction, findings, &task.depends)?,
     );
-    bindings.set("OUTPUT_DIR", OUTPUT_DIR);
-    bindings.set("MANIFEST_PATH", MANIFEST);
     Ok(bindings)
 }
 

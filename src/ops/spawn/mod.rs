@@ -7,15 +7,16 @@ mod why;
 
 use serde::Serialize;
 
-use super::{Context, require};
+use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::dispatch::{Decision, Strategy, Subject, dispatch};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::manifest::log::Latest;
 use crate::protocol::message::kind_of;
-use crate::protocol::{ProtocolFile, Situation};
-use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, prepare};
+use crate::protocol::{ProtocolFile, Situation, block};
+use crate::skill::Skill;
+use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, at_fault, prepare};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::template::Bindings;
@@ -130,6 +131,7 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
 
 /// What all prompts of a command are prepared with; the manifest is read once for all of them.
 struct Preparation<'a> {
+    surroundings: Surroundings,
     workspace: Workspace,
     catalogue: &'a Catalogue,
     known: Vec<ProtocolFile>,
@@ -169,6 +171,7 @@ impl<'a> Preparation<'a> {
         // Only needed to compare with and to add from, and not free to read.
         let needs_known = options.strict || options.force_inject;
         Ok(Preparation {
+            surroundings: context.surroundings.clone(),
             workspace: context.workspace.clone(),
             catalogue,
             known: needs_known
@@ -207,6 +210,8 @@ impl<'a> Preparation<'a> {
         })?;
         let place = gather::place(transaction, &self.workspace, &task, names)?;
         let assembly = Assembly {
+            surroundings: &self.surroundings,
+            workspace: &self.workspace,
             transaction,
             findings,
             catalogue: self.catalogue,
@@ -258,6 +263,8 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
 
 /// What a prompt is assembled from.
 struct Assembly<'a> {
+    surroundings: &'a Surroundings,
+    workspace: &'a Workspace,
     transaction: &'a dyn Transaction,
     /// What the dependencies found.
     findings: &'a Latest,
@@ -283,7 +290,7 @@ impl Assembly<'_> {
             session_open: gather::has_session(&bindings),
             required_gates: requires_gates(self.transaction, task.id)?,
         };
-        let prepared = prepare(&Input {
+        let input = Input {
             situation,
             base: &self.catalogue.base,
             protocols: &self.catalogue.protocols,
@@ -292,7 +299,8 @@ impl Assembly<'_> {
             bindings: &bindings,
             force_inject: options.force_inject,
             strict: options.strict,
-        })?;
+        };
+        let prepared = prepare(&input).map_err(|error| self.looked_at(error, &input))?;
         let parts = receipt::Parts {
             task,
             skill,
@@ -303,10 +311,21 @@ impl Assembly<'_> {
             prepared: &prepared,
         };
         let receipt = Receipt::new(&parts, self.catalogue);
-        let warnings = self.warnings(task, &prepared, &decision)?;
+        let mut warnings = self.warnings(task, &prepared, &decision)?;
+        warnings.extend(edited(skill, &prepared)?);
         Ok(finish(
             decision, prepared, place, receipt, warnings, task.id,
         ))
+    }
+
+    /// Names the file that keeps a prompt from carrying the protocol, where it is one on disk.
+    fn looked_at(&self, error: Error, input: &Input<'_>) -> Error {
+        let is_missing = error.code == Code::ProtocolMissing;
+        let Some(file) = at_fault(input).filter(|_| is_missing) else {
+            return error;
+        };
+        let file = self.surroundings.typed(Some(self.workspace), file);
+        error.or("look at the file that lacks it", format!("cat {file}"))
     }
 
     fn warnings(
@@ -345,6 +364,16 @@ impl Assembly<'_> {
         }
         Ok(warnings)
     }
+}
+
+/// Finds that the block of a skill's own says that it is a known one, and was changed.
+fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
+    if !skill.own_protocol || prepared.injected_by_force {
+        return Ok(None);
+    }
+    let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
+    let change = found.iter().find(|found| found.rule == "TEXT");
+    Ok(change.map(block::edited))
 }
 
 /// Says whether a task names gates that it needs.
@@ -389,7 +418,7 @@ pub fn block() -> Result<String> {
         .collect();
     // As in a spawn: the base, then the others in their order.
     always[1..].sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
-    Ok(crate::protocol::block::compose(&always))
+    Ok(block::compose(&always))
 }
 
 /// Returns the protocol block for a task, with its tokens resolved.
@@ -415,7 +444,7 @@ pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
             required_gates: requires_gates(transaction, task.id)?,
         };
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
-        let block = crate::protocol::block::compose(&stack);
+        let block = block::compose(&stack);
         Ok(crate::template::inject(&block, &bindings).text)
     })
 }

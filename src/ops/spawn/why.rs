@@ -52,7 +52,7 @@ pub struct Change {
 pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
     let catalogue =
         Catalogue::load_past_base(&context.surroundings.places(Some(&context.workspace)))?;
-    let workspace = context.workspace.clone();
+    let (surroundings, workspace) = (context.surroundings.clone(), context.workspace.clone());
     context.read(|transaction| {
         let task = require(transaction, task)?;
         let Some(record) = transaction.latest_spawn(task.id)? else {
@@ -81,6 +81,8 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
             Vec::new()
         };
         let assembly = Assembly {
+            surroundings: &surroundings,
+            workspace: &workspace,
             transaction,
             findings: &gather::findings(transaction, &workspace, &[task.id])?,
             catalogue: &catalogue,

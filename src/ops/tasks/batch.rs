@@ -1,8 +1,9 @@
 //! Reading a batch: a file with one task a line. Every faulty line is named.
 
 use std::io::BufRead;
+use std::path::Path;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::Lines;
 use crate::task::draft::{Draft, TEXT_MAX};
 
@@ -13,8 +14,9 @@ const BATCH_MAX: u64 = 256 << 20;
 /// Longest line, in bytes: every long text of a task with room for escapes.
 const LINE_MAX: usize = 4 * TEXT_MAX;
 
-/// Reads drafts from JSON lines. Every faulty line is named; one is enough to refuse all.
-pub fn read_batch(input: impl BufRead) -> Result<Vec<Draft>> {
+/// Reads drafts from JSON lines, which may come from a file. Every faulty line is named; one is enough
+/// to refuse all.
+pub fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Draft>> {
     let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
     let (mut drafts, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
@@ -28,7 +30,7 @@ pub fn read_batch(input: impl BufRead) -> Result<Vec<Draft>> {
         let message = format!("the batch has more than {BATCH_MAX} bytes");
         return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
     }
-    refuse(faults)?;
+    refuse(&faults, file)?;
     if drafts.is_empty() {
         let message = "the batch holds no tasks";
         return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
@@ -59,10 +61,11 @@ fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
     Draft::from_json(line)?.checked().map(Some)
 }
 
-type Faults = Vec<(usize, Error)>;
+/// A faulty line: its number, and what is wrong with it.
+type Fault = (usize, Error);
 
 /// Makes one error of all faults; its code is that of the first.
-fn refuse(faults: Faults) -> Result<()> {
+fn refuse(faults: &[Fault], file: Option<&Path>) -> Result<()> {
     let Some((_, first)) = faults.first() else {
         return Ok(());
     };
@@ -76,5 +79,22 @@ fn refuse(faults: Faults) -> Result<()> {
         lines.truncate(FAULTS_SHOWN);
         lines.push(format!("and {more} more"));
     }
-    Err(Error::new(code, lines.join("; ")))
+    let error = Error::new(code, lines.join("; "));
+    Err(match file {
+        Some(file) => looked_at(error, faults, file),
+        None => error,
+    })
+}
+
+/// Adds the command that shows the faulty lines, and the one that takes them once they are corrected.
+fn looked_at(error: Error, faults: &[Fault], file: &Path) -> Error {
+    let file = quote(&file.to_string_lossy());
+    let numbers = faults.iter().take(FAULTS_SHOWN);
+    let lines: Vec<String> = numbers.map(|(number, _)| format!("{number}p")).collect();
+    error
+        .fix(format!("sed -n {} {file}", quote(&lines.join(";"))))
+        .or(
+            "add all of it, once it is corrected",
+            format!("cleo add --batch {file}"),
+        )
 }

@@ -21,22 +21,26 @@ pub fn prompt(
     strict: bool,
 ) -> Result<Verdict> {
     if text.trim().is_empty() {
-        let message = "the prompt is empty";
-        return Err(Error::new(Code::InputInvalid, message).fix("cleo verify prompt --help"));
+        let fix = match task {
+            Some(task) => format!("cleo spawn {task} --format text"),
+            None => "cleo verify prompt --help".to_string(),
+        };
+        return Err(Error::new(Code::InputInvalid, "the prompt is empty").fix(fix));
     }
     let known = known_protocols()?;
+    let strictly = block::check_strictly(text, &known);
     let mut found = if strict {
-        block::check_strictly(text, &known)
+        strictly.clone()
     } else {
         block::check(text)
     };
-    if found.is_empty() && !strict && may_be_forged(surroundings, text, &known)? {
-        found.push(block::Violation {
-            rule: "MARKER".to_string(),
-            message:
-                "the block is no known one, and a task or an entry holds text that looks like it"
-                    .to_string(),
-        });
+    let mut warnings = Vec::new();
+    if let Some(change) = strictly.first().filter(|_| found.is_empty()) {
+        match origin(surroundings, text)? {
+            Origin::Project => {}
+            Origin::Unknown => warnings.push(block::edited(change)),
+            Origin::Forged => found.push(forged()),
+        }
     }
     if found.is_empty()
         && let Some(task) = task.or_else(|| named_task(text))
@@ -45,7 +49,19 @@ pub fn prompt(
     }
     let missing =
         |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
-    Ok(Verdict::of(found.into_iter().map(missing).collect()))
+    let verdict = Verdict::of(found.into_iter().map(missing).collect());
+    Ok(Verdict {
+        warnings,
+        ..verdict
+    })
+}
+
+fn forged() -> block::Violation {
+    block::Violation {
+        rule: "MARKER".to_string(),
+        message: "the block is no known one, and a task or an entry holds text that looks like it"
+            .to_string(),
+    }
 }
 
 /// Finds that a known block speaks of another task.
@@ -57,19 +73,30 @@ fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block:
     })
 }
 
-fn may_be_forged(surroundings: &Surroundings, text: &str, known: &[ProtocolFile]) -> Result<bool> {
-    if block::check_strictly(text, known).is_empty() {
-        return Ok(false);
-    }
+/// Where a block comes from that is word for word none that the program carries.
+enum Origin {
+    /// From the protocols or the skills of the project.
+    Project,
+    /// Perhaps from a task or an entry: one of them holds text that looks like it.
+    Forged,
+    /// Nobody can say: somebody may have edited it.
+    Unknown,
+}
+
+fn origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     let Ok(mut context) = Context::open(surroundings.clone()) else {
-        return Ok(false);
+        return Ok(Origin::Unknown);
     };
     if is_of_project(&context, text) {
-        return Ok(false);
+        return Ok(Origin::Project);
     }
     let manifest = context.workspace.manifest()?;
-    Ok(context.read(|transaction| is_in_task(transaction, text))?
-        || log::any_text(&manifest, "subagent", block::begins)?)
+    let is_forged = context.read(|transaction| is_in_task(transaction, text))?
+        || log::any_text(&manifest, "subagent", block::begins)?;
+    Ok(match is_forged {
+        true => Origin::Forged,
+        false => Origin::Unknown,
+    })
 }
 
 /// Says whether the block is one that this project's own protocols or skills make.

@@ -192,6 +192,7 @@ fn evidence(record: &Record<'_>) -> String {
             ("entry", &task.manifest_id),
             ("output file", &task.output_file),
             ("branch", &task.branch),
+            ("worktree", &task.worktree),
         ] {
             if let Some(value) = value {
                 let _ = writeln!(text, "<p>{name}: <code>{}</code></p>", escaped(value));
@@ -231,7 +232,9 @@ fn happened(text: &mut String, event: &Event) {
             );
             lines.extend(told.complaints);
         }
-        kind::TASK_CHECKED | kind::TASK_LACKING | kind::TASK_FAILED => lines.extend(told.reason),
+        kind::TASK_CHECKED | kind::TASK_LACKING | kind::TASK_KEPT | kind::TASK_FAILED => {
+            lines.extend(told.reason);
+        }
         kind::TASK_COMPLETED => lines.push("verified".to_string()),
         _ => return,
     }

@@ -1,5 +1,6 @@
 //! Any program: the words of a command line with places for files. It says nothing of itself but its
-//! exit code, and the last line that it prints is its last message.
+//! exit code, and the last line that it prints is its last message; what its agent says when it prints
+//! nothing, nobody knows.
 
 use std::path::Path;
 
@@ -65,6 +66,10 @@ impl Runner for CommandLine {
     }
 
     fn resumes(&self) -> bool {
+        false
+    }
+
+    fn tells_messages(&self) -> bool {
         false
     }
 }

@@ -157,6 +157,11 @@ pub trait Runner: Send + Sync {
 
     /// Says whether a conversation can be gone on with.
     fn resumes(&self) -> bool;
+
+    /// Says whether every message of its agent is told: then one that is not there was not said.
+    fn tells_messages(&self) -> bool {
+        true
+    }
 }
 
 /// Most tools that are noted as not allowed.

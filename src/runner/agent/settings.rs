@@ -177,6 +177,10 @@ impl Runner for Elsewhere {
     fn resumes(&self) -> bool {
         self.runner.resumes()
     }
+
+    fn tells_messages(&self) -> bool {
+        self.runner.tells_messages()
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let change = arguments.fields.change(Some(arguments.title));
-    let kept = agent_tasks::create(&mut face.context()?, change)?;
+    let kept = agent_tasks::create(&mut face.context()?, change, None)?;
     face.reply(&kept, &kept.warnings, |screen| {
         screen.say(Tone::Good, "Added ");
         line(screen, &kept.task);

@@ -70,7 +70,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         clear: arguments.clear.into_iter().map(Field::field).collect(),
         ..arguments.fields.change(arguments.title)
     };
-    let kept = agent_tasks::update(&mut face.context()?, arguments.task, change)?;
+    let kept = agent_tasks::update(&mut face.context()?, arguments.task, change, None)?;
     face.reply(&kept, &kept.warnings, |screen| {
         screen.say(Tone::Good, "Updated ");
         line(screen, &kept.task);

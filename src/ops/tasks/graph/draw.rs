@@ -97,6 +97,6 @@ fn refuse_many(n_tasks: usize) -> Result<()> {
     }
     let message = format!("there are more than {DRAWN_MAX} tasks to draw; choose a part of them");
     Err(Error::new(Code::InputInvalid, message)
-        .fix("cleo deps --help")
-        .or("see the epics", "cleo list --type epic"))
+        .fix("cleo list --type epic")
+        .or("see how to choose a part", "cleo deps --help"))
 }

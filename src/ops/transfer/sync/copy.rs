@@ -1,7 +1,7 @@
 //! The copy in the file: its lines, which task each is, and under which id.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
@@ -96,6 +96,9 @@ impl Copy {
         };
         task.parent = task.parent.map(follow);
         task.depends = task.depends.into_iter().map(follow).collect();
+        // Two references can be one: written in two ways, or after one of them has followed.
+        let mut seen = HashSet::new();
+        task.depends.retain(|need| seen.insert(*need));
         if row.id != row.written {
             let was = row.written.to_string();
             task.extra.insert("was".to_string(), was.into());

@@ -1,0 +1,143 @@
+//! What becomes of a try whose agent has ended: its task is done, or it is said what is missing. Of what
+//! an agent says, only the form of its last message counts, and only against it.
+
+use super::deeds::is_loss;
+use super::engine::Engine;
+use super::machine::Fact;
+use super::prompt;
+use crate::error::{Code, Error, Result, quote};
+use crate::gate::Forced;
+use crate::id::TaskId;
+use crate::manifest::entry::Status as EntryStatus;
+use crate::ops::claims;
+use crate::ops::complete::{Completion, Lacking, lacking};
+use crate::ops::verify;
+use crate::run::Outcome;
+use crate::run::told::{Told, kind};
+
+impl Engine<'_> {
+    /// Takes what became of the completion of a task.
+    pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
+        let step = self.places[&id];
+        if let Err(lacking) = done {
+            return self.not_completed(step, lacking);
+        }
+        (self.slots[step].said, self.slots[step].given) = (None, None);
+        self.tell(kind::TASK_COMPLETED, self.of(step));
+        self.facts.push(Fact::Completed(step));
+        Ok(())
+    }
+
+    fn not_completed(&mut self, step: usize, mut lacking: Lacking) -> Result<()> {
+        if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
+            self.facts.push(Fact::Lost(step, fault.message.clone()));
+            return Ok(());
+        }
+        let is_overruled = self.is_overruled(step, &lacking)?;
+        if let Some(forced) = &lacking.forced {
+            lacking.faults.insert(0, by_force(self.tasks[step], forced));
+        }
+        let (outcome, missing) = self.judged(step, &lacking);
+        let why = missing.first().cloned().unwrap_or_default();
+        let told = Told {
+            outcome: Some(outcome),
+            missing,
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_LACKING, told);
+        self.facts.push(match is_overruled {
+            true => Fact::Overruled(step, why),
+            false => Fact::Lacking(step, outcome, why),
+        });
+        Ok(())
+    }
+
+    /// Takes a task back that its agent has completed without having earned it. What somebody else has
+    /// completed by force is left to them; says whether it is.
+    fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
+        let task = self.tasks[step];
+        if self.slots[step].epoch.is_none() || !self.is_done(task)? {
+            return Ok(false);
+        }
+        let forced = lacking.forced.as_ref();
+        if forced.is_some_and(|forced| forced.by != self.run.id) {
+            return Ok(true);
+        }
+        let claim = claims::take_back(&mut self.context, task, self.options.lease())?;
+        self.slots[step].epoch = Some(claim.epoch);
+        Ok(false)
+    }
+
+    /// Says how a try counts whose work does not verify: what the entry says of the work, else how the
+    /// program ended, else that it broke the protocol, which force always does.
+    fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
+        let said = self.slots[step].said.take().unwrap_or_default();
+        let outcome = match (lacking.entry, said.outcome) {
+            _ if lacking.forced.is_some() => Outcome::ProtocolViolation,
+            (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
+            (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
+            (Some(EntryStatus::Partial), _) => Outcome::Partial,
+            _ if !said.denied.is_empty() => Outcome::Permission,
+            _ => Outcome::ProtocolViolation,
+        };
+        let reason = match outcome {
+            Outcome::ProtocolViolation => None,
+            Outcome::Permission => Some(format!("it was not allowed: {}", said.denied.join(", "))),
+            _ => said.reason,
+        };
+        let faults = lacking.faults.iter().map(prompt::told);
+        (outcome, reason.into_iter().chain(faults).collect())
+    }
+
+    /// Does not complete a step whose agent ended with other words than it should have.
+    pub(super) fn object(&mut self, step: usize) -> Result<()> {
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let lease = self.options.lease();
+        // Whose task it is now has the first word, as when it is completed.
+        if let Err(error) = claims::heartbeat(&mut self.context, task, lease, epoch, false)
+            && !self.is_done(task)?
+        {
+            return self.not_completed(step, error.into());
+        }
+        let lacking = self.lacks(step)?;
+        self.not_completed(step, lacking)
+    }
+
+    /// Says what a step lacks as it stands, the last words of its agent with it.
+    pub(super) fn lacks(&mut self, step: usize) -> Result<Lacking> {
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let mut lacking = match self.slots[step].tree.clone() {
+            Some(tree) => self.lacking_in(&tree, task, epoch)?,
+            None => lacking(&mut self.context, task, epoch, &mut self.required)?,
+        };
+        lacking.faults.extend(self.misspoken(step));
+        Ok(lacking)
+    }
+
+    /// Says whether nothing is wrong with a step but the last words of its agent.
+    pub(super) fn lacks_words_only(&mut self, step: usize) -> Result<bool> {
+        if self.misspoken(step).is_none() {
+            return Ok(false);
+        }
+        let mut faults = self.lacks(step)?.faults.into_iter();
+        Ok(faults.all(|fault| fault.code == Code::ReturnMessage))
+    }
+
+    /// Says what is wrong with the last words of the agent of a step.
+    pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
+        let words = self.slots[step].last_words.as_deref()?;
+        let found = verify::message(words);
+        let error = found.verdict.error("the last message of its agent")?;
+        let nearest = found.nearest.unwrap_or_default();
+        Some(error.fix(format!("cleo verify message {}", quote(&nearest))))
+    }
+}
+
+/// The error of a task that is done by force only.
+fn by_force(task: TaskId, forced: &Forced) -> Error {
+    let message = format!(
+        "{task} was completed by force by {}, which does not count here",
+        forced.by
+    );
+    Error::new(Code::NotVerified, message).fix(format!("cleo verify output {task}"))
+}

@@ -1,0 +1,107 @@
+//! How git is called: without a shell, asking nobody, running no hooks.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::Trees;
+use crate::error::{Code, Error, Result, quote};
+use crate::runner::process;
+
+/// How long one call of git may take.
+const LIMIT: Duration = Duration::from_secs(300);
+/// Most bytes of an answer of git that are read.
+const ANSWER_MAX: usize = 1 << 20;
+/// Most bytes of a list of all files that are read.
+const LIST_MAX: usize = 256 << 20;
+
+/// What git says, or what it complains of when it fails.
+type Said = std::result::Result<String, String>;
+
+impl Trees {
+    /// Runs git, which must succeed, and returns what it says.
+    pub(super) fn done<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<String> {
+        let said = self.git(folder, words)?;
+        said.map_err(|said| failed(folder, &said))
+    }
+
+    /// Runs git as [`Trees::done`] does, for an answer that names all files.
+    pub(super) fn listed<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<String> {
+        let said = self.asked(folder, words, LIST_MAX)?;
+        said.map_err(|said| failed(folder, &said))
+    }
+
+    /// Runs git and returns what it says, or what it complains of when it fails.
+    pub(super) fn git<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Said> {
+        self.asked(folder, words, ANSWER_MAX)
+    }
+
+    fn asked<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+        most: usize,
+    ) -> Result<Said> {
+        let mut command = Command::new("git");
+        command.current_dir(folder).env_clear();
+        // A worktree that lost its mark is not taken for a part of the repository around it.
+        command.env("GIT_CEILING_DIRECTORIES", &self.folder);
+        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
+            command.envs(env::var_os(name).map(|value| (name, value)));
+        }
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_EDITOR", "false"),
+            ("GIT_AUTHOR_NAME", "cleo"),
+            ("GIT_AUTHOR_EMAIL", "cleo@localhost"),
+            ("GIT_COMMITTER_NAME", "cleo"),
+            ("GIT_COMMITTER_EMAIL", "cleo@localhost"),
+        ] {
+            command.env(name, value);
+        }
+        for setting in [
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "commit.gpgSign=false",
+            "gc.auto=0",
+            "submodule.recurse=false",
+            "advice.addEmbeddedRepo=false",
+        ] {
+            command.args(["-c", setting]);
+        }
+        command.args(words);
+        let captured = process::capture(command, LIMIT, most)?;
+        let finished = captured.finished;
+        if finished.exit_code == Some(0) {
+            return Ok(Ok(String::from_utf8_lossy(&captured.stdout).into_owned()));
+        }
+        let said = finished.last_lines.join("; ");
+        Ok(Err(if said.is_empty() {
+            "it said nothing".to_string()
+        } else {
+            said
+        }))
+    }
+}
+
+fn failed(folder: &Path, said: &str) -> Error {
+    let message = format!("git failed in {}: {said}", folder.display());
+    let place = quote(&folder.to_string_lossy());
+    Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
+}

@@ -1,0 +1,274 @@
+//! What agents report: it lies in the workspace and not in the branches, so outputs and lines of the
+//! manifest are brought over file by file. What lay on both sides when a worktree was made tells whose a
+//! change is: what somebody else has changed meanwhile is never written over.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Tree, Trees};
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{read, unreadable, unwritable};
+use crate::manifest::log::{self, Line};
+use crate::tree::file_digest;
+use crate::workspace::{MANIFEST, OUTPUT_DIR};
+
+/// Most bytes of a note of outputs that are read.
+const NOTE_MAX: u64 = 64 << 20;
+/// How files begin that somebody has not finished writing.
+const DRAFT: &str = ".new-";
+
+/// The outputs that lay in the workspace and in a worktree when both were last the same to this run, each
+/// with its digest.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Outset {
+    home: BTreeMap<String, String>,
+    tree: BTreeMap<String, String>,
+}
+
+/// An output on one side: where it is, what it holds now, and what it held at the outset.
+struct Side {
+    path: PathBuf,
+    now: Option<String>,
+    before: Option<String>,
+}
+
+/// What becomes of an output that is to be brought to the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// There is nothing new in it.
+    Stays,
+    /// It is brought over.
+    Comes,
+    /// Both sides have changed it.
+    Clashes,
+}
+
+impl Trees {
+    /// Notes which outputs there are when a worktree is made.
+    pub(super) fn note(&self, tree: &Tree) -> Result<()> {
+        let outset = Outset {
+            home: digests(&self.home()),
+            tree: digests(&tree.root),
+        };
+        outset.keep(&tree.outset)
+    }
+
+    /// Brings a report that lies in the workspace into a worktree, so that both are checked together.
+    pub(in crate::coordinator) fn show(
+        &self,
+        tree: &Tree,
+        output: &str,
+        entry: &str,
+    ) -> Result<()> {
+        let home = self.home();
+        let name = output.rsplit('/').next().unwrap_or(output);
+        let mut outset = Outset::read(&tree.outset);
+        let (here, there) = outset.sides(tree, &home, name);
+        if is_regular(&there.path) && way(&there, &here) == Way::Comes {
+            outset.bring(name, &there, &here)?;
+            outset.keep(&tree.outset)?;
+        }
+        lines(&home, &tree.root, Some(entry))
+    }
+
+    /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, and lines of
+    /// the manifest with ids that are not there. What somebody else has changed meanwhile stays as it is; the
+    /// one of the worktree is then put aside, and told.
+    pub(in crate::coordinator) fn report(&self, tree: &Tree) -> Result<Vec<Error>> {
+        let home = self.home();
+        let mut outset = Outset::read(&tree.outset);
+        let mut clashes = Vec::new();
+        for name in outputs(&tree.root.join(OUTPUT_DIR)) {
+            let (here, there) = outset.sides(tree, &home, &name);
+            match way(&here, &there) {
+                Way::Stays => {}
+                Way::Comes => outset.bring(&name, &here, &there)?,
+                Way::Clashes => clashes.push(self.put_aside(tree, &name, &here, &there)?),
+            }
+        }
+        outset.keep(&tree.outset)?;
+        lines(&tree.root, &home, None)?;
+        Ok(clashes)
+    }
+
+    /// Refuses a worktree with outputs that somebody else has changed meanwhile in the workspace.
+    pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
+        let home = self.home();
+        let outset = Outset::read(&tree.outset);
+        for name in outputs(&tree.root.join(OUTPUT_DIR)) {
+            let (here, there) = outset.sides(tree, &home, &name);
+            if way(&here, &there) == Way::Clashes {
+                return Err(self.put_aside(tree, &name, &here, &there)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn home(&self) -> PathBuf {
+        self.top.join(&self.inside)
+    }
+
+    /// Keeps an output of a worktree with the files of the run, and says so.
+    fn put_aside(&self, tree: &Tree, name: &str, here: &Side, there: &Side) -> Result<Error> {
+        let aside = tree.outset.with_extension("").join(name);
+        copy(&here.path, &aside)?;
+        let message = format!(
+            "{OUTPUT_DIR}/{name} was changed in the workspace while an agent wrote it too; what the \
+             agent wrote is kept in {}",
+            aside.display()
+        );
+        let [there, aside] = [&there.path, &aside].map(|path| quote(&path.to_string_lossy()));
+        Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
+    }
+}
+
+impl Outset {
+    /// Reads what was noted. What cannot be read tells nothing: then whatever differs clashes.
+    fn read(path: &Path) -> Outset {
+        let text = read(path, NOTE_MAX).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    fn keep(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        put(path, &mut text.as_slice()).map_err(|cause| unwritable(path, cause))
+    }
+
+    /// Looks at an output in a worktree and in the workspace.
+    fn sides(&self, tree: &Tree, home: &Path, name: &str) -> (Side, Side) {
+        let side = |root: &Path, before: &BTreeMap<String, String>| {
+            let path = root.join(OUTPUT_DIR).join(name);
+            let is_there = path.symlink_metadata().is_ok();
+            Side {
+                now: is_there.then(|| file_digest(&path).unwrap_or_default()),
+                before: before.get(name).cloned(),
+                path,
+            }
+        };
+        (side(&tree.root, &self.tree), side(home, &self.home))
+    }
+
+    fn bring(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
+        copy(&from.path, &to.path)?;
+        if let Some(now) = &from.now {
+            self.home.insert(name.to_string(), now.clone());
+            self.tree.insert(name.to_string(), now.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Says what becomes of an output.
+fn way(from: &Side, to: &Side) -> Way {
+    match (&from.now, &to.now) {
+        (None, _) => Way::Stays,
+        (Some(_), None) => Way::Comes,
+        (Some(from), Some(to)) if from == to => Way::Stays,
+        _ if from.now == from.before => Way::Stays,
+        _ if to.now == to.before => Way::Comes,
+        _ => Way::Clashes,
+    }
+}
+
+fn digests(root: &Path) -> BTreeMap<String, String> {
+    let folder = root.join(OUTPUT_DIR);
+    let names = outputs(&folder).into_iter();
+    let digests = names.filter_map(|name| Some((file_digest(&folder.join(&name))?, name)));
+    digests.map(|(digest, name)| (name, digest)).collect()
+}
+
+/// Names the regular files among outputs, without the manifest.
+fn outputs(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let names = regular.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_output = |name: &String| !name.starts_with("MANIFEST") && !name.starts_with(DRAFT);
+    let mut names: Vec<String> = names.filter(is_output).collect();
+    names.sort();
+    names
+}
+
+/// Brings lines of the manifest from one workspace to another: the one that is named, else all with ids
+/// that the other lacks.
+fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
+    let (source, target) = (from.join(MANIFEST), to.join(MANIFEST));
+    let mut known = HashSet::new();
+    log::scan(&target, |line| {
+        if let Line::Entry(_, fields) = line {
+            known.extend(fields.id().map(str::to_string));
+        }
+    })?;
+    let mut missing = Vec::new();
+    log::scan(&source, |line| {
+        let Line::Entry(_, fields) = line else { return };
+        // A faulty one is told of where it lies.
+        let Ok(one) = fields.entry() else { return };
+        let is_wanted = entry.is_none_or(|id| id == one.id);
+        if is_wanted && known.insert(one.id.clone()) {
+            missing.push(one);
+        }
+    })?;
+    for entry in &missing {
+        log::append(&target, entry)?;
+    }
+    Ok(())
+}
+
+fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|there| there.is_file())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let mut text = File::open(from).map_err(|cause| unreadable(from, cause))?;
+    put(to, &mut text).map_err(|cause| unwritable(to, cause))
+}
+
+/// Writes a file so that nobody ever sees half of it. A link is replaced, and what it leads to stays as it
+/// is: who made the link may not have been allowed to write there.
+fn put(path: &Path, text: &mut dyn Read) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
+    io::copy(text, &mut draft)?;
+    let plain = fs::Permissions::from_mode(0o644);
+    draft.as_file().set_permissions(plain)?;
+    draft.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(now: &str, before: &str) -> Side {
+        let some = |text: &str| Some(text.to_string()).filter(|text| !text.is_empty());
+        Side {
+            path: PathBuf::new(),
+            now: some(now),
+            before: some(before),
+        }
+    }
+
+    #[test]
+    fn an_output_comes_where_nobody_else_has_changed_it() {
+        for (from, to, expected) in [
+            (("new", ""), ("", ""), Way::Comes),
+            (("new", ""), ("old", "old"), Way::Comes),
+            (("new", "old"), ("old", "old"), Way::Comes),
+            (("new", ""), ("theirs", ""), Way::Clashes),
+            (("new", "old"), ("theirs", "old"), Way::Clashes),
+            (("new", ""), ("new", ""), Way::Stays),
+            (("old", "old"), ("theirs", "old"), Way::Stays),
+            (("", "old"), ("old", "old"), Way::Stays),
+        ] {
+            let found = way(&side(from.0, from.1), &side(to.0, to.1));
+            assert_eq!(found, expected, "{from:?} {to:?}");
+        }
+    }
+}

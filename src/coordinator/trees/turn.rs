@@ -1,0 +1,143 @@
+//! Whose turn it is to touch the files of a repository: of all processes that carry out runs in it, one at
+//! a time makes worktrees, merges and brings reports home. The turn is a lock on a file, so it ends with
+//! the process that has it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Trees;
+use crate::error::{Code, Error, Result};
+use crate::file::{lock_in_turn, unwritable};
+
+/// How long a turn is waited for: whoever has it may run the commands of criteria meanwhile.
+pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 60);
+/// How long is waited where nothing goes on meanwhile.
+const SHORT_PATIENCE: Duration = Duration::from_secs(60);
+/// The file that is locked, beside the index that it stands for.
+const MARK: &str = "cleo.lock";
+
+/// The turn, until it is dropped.
+pub(in crate::coordinator) struct Turn {
+    _lock: File,
+}
+
+/// A turn that was asked for.
+pub(in crate::coordinator) struct Asked {
+    since: Instant,
+    answer: Receiver<io::Result<Option<File>>>,
+}
+
+impl Trees {
+    /// Takes the turn if nobody has it.
+    pub(in crate::coordinator) fn turn_now(&self) -> Result<Option<Turn>> {
+        let file = self.mark()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Turn { _lock: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(cause)) => Err(unwritable(&self.mark, cause)),
+        }
+    }
+
+    /// Waits for the turn, and not for long.
+    pub(in crate::coordinator) fn turn(&self) -> Result<Turn> {
+        let locked = lock_in_turn(self.mark()?, SHORT_PATIENCE);
+        self.taken(locked)
+    }
+
+    /// Asks for the turn, and waits for it on a thread.
+    pub(in crate::coordinator) fn ask(&self) -> Result<Asked> {
+        let file = self.mark()?;
+        let (sender, answer) = mpsc::channel();
+        // Who does not listen any more drops the lock with the message.
+        let wait = move || drop(sender.send(lock_in_turn(file, PATIENCE)));
+        let spawned = thread::Builder::new().spawn(wait);
+        spawned.map_err(|cause| unwritable(&self.mark, cause))?;
+        Ok(Asked {
+            since: Instant::now(),
+            answer,
+        })
+    }
+
+    /// Returns the turn that was asked for, once it has come; an error when that takes too long.
+    pub(in crate::coordinator) fn come(
+        &self,
+        asked: &Asked,
+        patience: Duration,
+    ) -> Result<Option<Turn>> {
+        match asked.answer.try_recv() {
+            Ok(locked) => self.taken(locked).map(Some),
+            Err(TryRecvError::Empty) if asked.since.elapsed() < patience => Ok(None),
+            Err(_) => Err(self.held()),
+        }
+    }
+
+    fn taken(&self, locked: io::Result<Option<File>>) -> Result<Turn> {
+        let file = locked.map_err(|cause| unwritable(&self.mark, cause))?;
+        let turn = file.map(|lock| Turn { _lock: lock });
+        turn.ok_or_else(|| self.held())
+    }
+
+    fn held(&self) -> Error {
+        let place = self.top.display();
+        let message =
+            format!("another run has kept the files of the repository {place} for too long");
+        Error::new(Code::LockTimeout, message).fix("cleo runs list --status running")
+    }
+
+    fn mark(&self) -> Result<File> {
+        let mut options = OpenOptions::new();
+        let opened = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&self.mark);
+        opened.map_err(|cause| unwritable(&self.mark, cause))
+    }
+
+    /// Finds the place of the file that is locked.
+    pub(super) fn place_of_mark(&self) -> Result<PathBuf> {
+        let plain = self.top.join(".git");
+        if plain.is_dir() {
+            return Ok(plain.join(MARK));
+        }
+        let told = self.done(&self.top, ["rev-parse", "--absolute-git-dir"])?;
+        Ok(Path::new(told.trim_end_matches('\n')).join(MARK))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trees(top: &Path) -> Trees {
+        Trees {
+            top: top.to_path_buf(),
+            inside: PathBuf::new(),
+            folder: top.join("trees"),
+            run: "run_1".to_string(),
+            mark: top.join(MARK),
+        }
+    }
+
+    #[test]
+    fn one_at_a_time_has_the_turn_and_waiting_for_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let trees = trees(folder.path());
+        let first = trees.turn_now().unwrap().unwrap();
+        assert!(trees.turn_now().unwrap().is_none());
+        let asked = trees.ask().unwrap();
+        assert!(trees.come(&asked, PATIENCE).unwrap().is_none());
+        let late = trees.come(&asked, Duration::ZERO).err().unwrap();
+        assert_eq!(late.code, Code::LockTimeout);
+        drop(first);
+        let begun = Instant::now();
+        while trees.come(&asked, PATIENCE).unwrap().is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            thread::yield_now();
+        }
+    }
+}

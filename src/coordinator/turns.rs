@@ -1,0 +1,145 @@
+//! Deeds that touch the files of the repository. Other processes carry out runs in it too, so these deeds wait
+//! for the turn of this one; nothing else of the run waits for them.
+
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::machine::{Deed, Ended, Fact};
+use super::prompt;
+use super::trees::{Asked, PATIENCE, Turn};
+use crate::error::{Error, Result};
+use crate::run::Outcome;
+use crate::run::told::{Told, kind};
+
+/// How long a run that is to end waits for its turn.
+const PATIENCE_AT_END: Duration = Duration::from_secs(5);
+
+/// What waits for the turn of a run.
+#[derive(Default)]
+pub(super) struct Turns {
+    due: Vec<Deed>,
+    asked: Option<Asked>,
+}
+
+impl Engine<'_> {
+    /// Does a deed, or has it wait for the turn of this run if it touches the files of the repository.
+    pub(super) fn perform_in_turn(&mut self, deed: Deed) -> Result<()> {
+        match &deed {
+            Deed::End(step) => self.call_off(Some(*step)),
+            Deed::Halt(_) => self.call_off(None),
+            _ => {}
+        }
+        let Some(step) = self.touches(&deed) else {
+            return self.perform(deed);
+        };
+        if self.turns.asked.is_some() {
+            self.tell_waiting(step);
+        }
+        self.turns.due.push(deed);
+        Ok(())
+    }
+
+    /// Returns the step of a deed that makes a worktree, brings one home or removes it.
+    fn touches(&self, deed: &Deed) -> Option<usize> {
+        self.trees.as_ref()?;
+        let has_tree = |step: usize| self.slots[step].tree.is_some();
+        match deed {
+            Deed::Start(step) => Some(*step).filter(|step| !has_tree(*step)),
+            Deed::Fail(step, ..) => Some(*step).filter(|step| has_tree(*step)),
+            Deed::Complete(step) => Some(*step),
+            _ => None,
+        }
+    }
+
+    /// Says whether anything waits for the turn.
+    pub(super) fn is_due(&self) -> bool {
+        !self.turns.due.is_empty()
+    }
+
+    /// Does what is due once the turn has come.
+    pub(super) fn take_turn(&mut self) -> Result<()> {
+        if !self.is_due() {
+            return Ok(());
+        }
+        let turn = self.turn().transpose();
+        if turn.is_some() {
+            self.turns.asked = None;
+        }
+        match turn {
+            None => Ok(()),
+            Some(Ok(_turn)) => {
+                let due = std::mem::take(&mut self.turns.due);
+                due.into_iter().try_for_each(|deed| self.perform(deed))
+            }
+            Some(Err(error)) => self.give_up(&error),
+        }
+    }
+
+    /// Returns the turn of this run, if it has come. Who has to wait for it says so, once.
+    fn turn(&mut self) -> Result<Option<Turn>> {
+        let Some(trees) = &self.trees else {
+            return Ok(None);
+        };
+        let patience = match self.machine.stop() {
+            Some(_) => PATIENCE_AT_END,
+            None => PATIENCE,
+        };
+        if let Some(asked) = &self.turns.asked {
+            return trees.come(asked, patience);
+        }
+        if let Some(turn) = trees.turn_now()? {
+            return Ok(Some(turn));
+        }
+        self.turns.asked = Some(trees.ask()?);
+        for deed in self.turns.due.clone() {
+            if let Some(step) = self.touches(&deed) {
+                self.tell_waiting(step);
+            }
+        }
+        Ok(None)
+    }
+
+    fn tell_waiting(&mut self, step: usize) {
+        let told = Told {
+            reason: Some("another run is changing the files of this repository".to_string()),
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_WAITING, told);
+    }
+
+    /// Begins nothing any more that is still to begin, of a step or of all.
+    fn call_off(&mut self, only: Option<usize>) {
+        let is_off = |deed: &Deed| match deed {
+            Deed::Start(step) => only.is_none_or(|only| only == *step),
+            _ => false,
+        };
+        let due = std::mem::take(&mut self.turns.due);
+        let (off, due): (Vec<Deed>, Vec<Deed>) = due.into_iter().partition(is_off);
+        self.turns.due = due;
+        for deed in off {
+            if let Deed::Start(step) = deed {
+                let ended = Ended {
+                    outcome: Some(Outcome::Cancelled),
+                    ..Ended::default()
+                };
+                self.facts.push(Fact::Ended(step, ended));
+            }
+        }
+    }
+
+    /// Goes on without the turn, which did not come.
+    fn give_up(&mut self, error: &Error) -> Result<()> {
+        for deed in std::mem::take(&mut self.turns.due) {
+            match deed {
+                Deed::Start(step) => self.facts.push(Fact::Refused(step, error.message.clone())),
+                Deed::Complete(step) => self.stuck(step, None, prompt::told(error)),
+                Deed::Fail(step, ..) => {
+                    self.keep_tree(step, error);
+                    self.give_back(step)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
