@@ -52,13 +52,13 @@ def measure(url, address, pid, script, seconds):
     row("POST /api/route", load(url, "/api/route", {"message": message}, 32, script, seconds), pid)
     execute = {"input": message}
     before = total(url)
-    told = load(url, "/api/agents/execute", execute, 64, script, seconds)
+    told = load(url, "/api/agents/execute", execute, 32, script, seconds)
     row("POST /api/agents/execute (offline agent)", told, pid)
     kept = settled(url) - before
     print(f"    acknowledged {told['good']}, kept {kept}")
     listeners = Listeners(address)
     before = total(url)
-    told = load(url, "/api/agents/execute", execute, 64, script, seconds)
+    told = load(url, "/api/agents/execute", execute, 32, script, seconds)
     row(f"the same with {LISTENERS} listeners", told, pid)
     kept = settled(url) - before
     time.sleep(1)

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -46,6 +47,31 @@ pub fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
     Within(&Cell::new(max)).deserialize(serde_yaml::Deserializer::from_str(text))
 }
 
+/// The fields of an object in which none stands twice, however deep, of a text whose size is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(pub Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object, D::Error> {
+        from.deserialize_map(Fields)
+    }
+}
+
+/// Reads nothing but an object.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Object;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object, A::Error> {
+        Within(&Cell::new(usize::MAX)).fields(fields).map(Object)
+    }
+}
+
 /// A value within what is left to spend.
 #[derive(Clone, Copy)]
 struct Within<'a>(&'a Cell<usize>);
@@ -56,6 +82,21 @@ impl Within<'_> {
         self.0
             .set(left.ok_or_else(|| E::custom("it is larger than it may be"))?);
         Ok(())
+    }
+
+    fn fields<'de, A: MapAccess<'de>>(self, mut fields: A) -> Result<Map<String, Value>, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            self.spend(ITEM + name.len())?;
+            if map.contains_key(&name) {
+                let short: String = name.chars().take(60).collect();
+                return Err(A::Error::custom(format!(
+                    "the field `{short}` is there twice"
+                )));
+            }
+            map.insert(name, fields.next_value_seed(self)?);
+        }
+        Ok(map)
     }
 }
 
@@ -113,19 +154,8 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(list.into())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(name) = fields.next_key::<String>()? {
-            self.spend(ITEM + name.len())?;
-            if map.contains_key(&name) {
-                let short: String = name.chars().take(60).collect();
-                return Err(A::Error::custom(format!(
-                    "the field `{short}` is there twice"
-                )));
-            }
-            map.insert(name, fields.next_value_seed(self)?);
-        }
-        Ok(map.into())
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Value, A::Error> {
+        self.fields(fields).map(Value::Object)
     }
 }
 
@@ -140,6 +170,20 @@ mod tests {
         assert!(fault.contains("`a` is there twice at line 2"), "{fault}");
         let fault = yaml("b:\n  a: 1\n  a: 2\n", 1_000).unwrap_err().to_string();
         assert!(fault.contains("`a` is there twice"), "{fault}");
+    }
+
+    #[test]
+    fn fields_are_those_of_an_object_and_none_stands_twice_however_deep() {
+        let Object(fields) = serde_json::from_str("{\"a\":{\"b\":[1]}}").unwrap();
+        assert_eq!(Value::Object(fields), json!({"a": {"b": [1]}}));
+        for (text, fault) in [
+            ("{\"a\":1,\"a\":2}", "`a` is there twice"),
+            ("{\"a\":[{\"b\":1,\"b\":1}]}", "`b` is there twice"),
+            ("null", "invalid type: null, expected an object"),
+        ] {
+            let told = serde_json::from_str::<Object>(text).unwrap_err();
+            assert!(told.to_string().contains(fault), "{text}: {told}");
+        }
     }
 
     #[test]

@@ -230,7 +230,7 @@ pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
 }
 
 /// Returns a path as an argument, or as much of it as is there.
-fn nearest(path: &Path) -> String {
+pub fn nearest(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())
 }

@@ -151,8 +151,23 @@ pub struct Forced {
     pub at: String,
     /// Who.
     pub by: String,
+    /// The run that it was done in, as the environment said (`CLEO_RUN_ID`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Epoch of the claim that it was done under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u32>,
     /// What spoke against it.
     pub reasons: Vec<String>,
+}
+
+impl Forced {
+    /// Says whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
+    /// did it went by.
+    pub fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
+        let is_within = self.by == run || self.run.as_deref() == Some(run);
+        is_within || (epoch.is_some() && self.epoch == epoch)
+    }
 }
 
 /// A gate that failed.
@@ -267,6 +282,22 @@ mod tests {
                 origin: None,
             }],
         }
+    }
+
+    #[test]
+    fn what_is_forced_in_a_run_is_known_by_its_name_its_environment_or_its_claim() {
+        let forced = |by: &str, run: Option<&str>, epoch| Forced {
+            at: "2026-01-26T09:00:00.000Z".into(),
+            by: by.into(),
+            run: run.map(String::from),
+            epoch,
+            reasons: vec!["it has no entry".into()],
+        };
+        assert!(forced("run_1", None, None).is_of("run_1", Some(1)));
+        assert!(forced("ada", Some("run_1"), None).is_of("run_1", Some(1)));
+        assert!(forced("ada", None, Some(1)).is_of("run_1", Some(1)));
+        assert!(!forced("ada", Some("run_2"), Some(2)).is_of("run_1", Some(1)));
+        assert!(!forced("ada", None, None).is_of("run_1", None));
     }
 
     #[test]

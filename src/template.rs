@@ -86,6 +86,9 @@ pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
 /// The manifest, relative to the root of a workspace: the value of MANIFEST_PATH.
 pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
+/// Value of a token that would name something where there is nothing to name.
+pub const NONE: &str = "none";
+
 /// Longest slug, in characters.
 const SLUG_MAX: usize = 60;
 

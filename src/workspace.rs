@@ -12,6 +12,9 @@ pub use crate::template::{MANIFEST, OUTPUT_DIR};
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
 
+/// Where runs keep their files, and their git worktrees.
+const RUNS: &str = ".cleo/runs";
+
 /// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
 const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n";
 
@@ -180,6 +183,21 @@ impl Workspace {
         self.confine(MANIFEST)
     }
 
+    /// Returns the workspace of whose run this one is a git worktree, if it is one.
+    pub fn home(&self) -> Option<Workspace> {
+        let mut above = self.root.ancestors();
+        let runs = above.find(|folder| folder.ends_with(RUNS))?;
+        let root = runs.parent()?.parent()?.to_path_buf();
+        Some(Workspace { root })
+    }
+
+    /// Returns the workspace that has a file: the one that this is a worktree of, where only that has it.
+    pub fn holding(&self, file: &str) -> Workspace {
+        let is_there = |workspace: &Workspace| workspace.root.join(file).exists();
+        let home = self.home().filter(|home| is_there(home) && !is_there(self));
+        home.unwrap_or_else(|| self.clone())
+    }
+
     /// Refuses a place in which cleo keeps something itself, for what a user wants written.
     pub fn refuse_own(&self, path: &Path) -> Result<()> {
         // A link is written through, so it is no other place than what it leads to.
@@ -305,6 +323,21 @@ mod tests {
         assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&place).unwrap(), b"1");
         assert!(!one.exists() && other.exists());
+    }
+
+    #[test]
+    fn a_worktree_has_its_own_files_and_those_that_only_its_home_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, _) = Workspace::create(folder.path()).unwrap();
+        let tree = Workspace {
+            root: home.root.join(".cleo/runs/run_1/trees/T1-1"),
+        };
+        fs::create_dir_all(&tree.root).unwrap();
+        assert_eq!((home.home(), tree.home()), (None, Some(home.clone())));
+        fs::write(home.root.join("a"), "home").unwrap();
+        assert_eq!([tree.holding("a"), tree.holding("b")], [home, tree.clone()]);
+        fs::write(tree.root.join("a"), "tree").unwrap();
+        assert_eq!(tree.holding("a"), tree);
     }
 
     #[test]

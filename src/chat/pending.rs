@@ -15,6 +15,10 @@ pub struct Chat {
     pub pending: Option<Pending>,
     /// A request that lacks something.
     pub ask: Option<Ask>,
+    /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over, whoever
+    /// still holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
 }
 
 /// What an answer is waited for.

@@ -173,10 +173,14 @@ fn folder(name: &str) -> Option<PathBuf> {
 
 /// Reads what the caller was given to do.
 fn assignment() -> Result<Assignment> {
+    // What can be no name of a run is that of none.
+    let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     Ok(Assignment {
+        run,
         task: parsed("CLEO_TASK_ID", "a task id such as T12")?,
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,
+        worktree: folder("CLEO_WORKTREE"),
     })
 }
 

@@ -9,6 +9,9 @@ use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result, nearest};
 
+/// The topic of `cleo help` that is no command.
+const CODES: &str = "exit-codes";
+
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing\n  cleo explain 60"
@@ -97,14 +100,21 @@ fn unknown(name: &str) -> Error {
 }
 
 pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<ExitCode> {
-    if arguments.topic == ["exit-codes"] {
-        return table(face, Code::ALL);
+    match arguments.topic.as_slice() {
+        [topic] if topic == CODES => return table(face, Code::ALL),
+        [topic, word, ..] if topic == CODES => return Err(no_further(word)),
+        _ => {}
     }
     let mut root = super::tree::whole();
     root.build();
     let mut command = find(root, &arguments.topic)?;
     let help = command.render_long_help().to_string();
     Ok(face.output.help_page(&help))
+}
+
+fn no_further(word: &str) -> Error {
+    let message = format!("the topic `{CODES}` takes no further word, and `{word}` follows");
+    Error::new(Code::Usage, message).fix(format!("cleo help {CODES}"))
 }
 
 /// Finds a command below `command` by the words that name it.

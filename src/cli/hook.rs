@@ -76,18 +76,15 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
 }
 
 fn decided(face: &Face<'_>, ending: Ending) -> Result<Option<Block>> {
+    let surroundings = face.surroundings()?;
     let Some(event) = Event::read(&read_stdin(EVENT_MAX)?) else {
-        face.output
-            .note("cleo hook: standard input is no event of a client");
+        if surroundings.workspace().is_ok() {
+            face.output
+                .note("cleo hook: standard input is no event of a client");
+        }
         return Ok(None);
     };
     let limit = face.settings.number(HOOKS_BLOCKS).unwrap_or_default();
     let holder = face.settings.text(AGENT);
-    hook::stop(
-        face.surroundings()?,
-        ending,
-        &event,
-        holder.as_deref(),
-        limit,
-    )
+    hook::stop(surroundings, ending, &event, holder.as_deref(), limit)
 }

@@ -36,11 +36,7 @@ impl Engine<'_> {
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.tasks[step])? => {
-                let told = Told {
-                    reason: Some("somebody else has done it".to_string()),
-                    ..self.of(step)
-                };
-                self.tell(kind::TASK_COMPLETED, told);
+                self.tell_done_elsewhere(step);
                 Fact::DoneAlready(step)
             }
             Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
@@ -58,6 +54,15 @@ impl Engine<'_> {
             Code::NotReady => Fact::Held(step, error.message, false),
             _ => return Err(error),
         })
+    }
+
+    /// Tells that a step was done while this run had nobody work on it.
+    pub(super) fn tell_done_elsewhere(&mut self, step: usize) {
+        let told = Told {
+            reason: Some("somebody else has done it".to_string()),
+            ..self.of(step)
+        };
+        self.tell(kind::TASK_COMPLETED, told);
     }
 
     /// Says whether a step is held by a run that is under way, which will give it back. A run that an agent

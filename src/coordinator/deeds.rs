@@ -140,11 +140,14 @@ impl Engine<'_> {
         let above = self.ambience.trace.as_deref();
         let (run, task) = (&self.run.id, self.tasks[step]);
         let output = root.join(&spawned.output_file);
+        let worktree = slot.tree.as_ref().map(|tree| tree.root.to_string_lossy());
         let own = [
             (
                 "CLEO_ROOT",
                 self.context.workspace.root.to_string_lossy().into_owned(),
             ),
+            // An empty one is none: that of an agent above is not this one's.
+            ("CLEO_WORKTREE", worktree.unwrap_or_default().into_owned()),
             ("CLEO_TASK_ID", task.to_string()),
             ("CLEO_RUN_ID", run.clone()),
             ("CLEO_EPOCH", slot.epoch.unwrap_or_default().to_string()),

@@ -62,7 +62,9 @@ pub fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
 }
 
 fn begun(told: &Value, words: &[String]) -> Result<Begun> {
-    match told["runId"].as_str() {
+    // The events of a plan come in envelopes.
+    let run = told["runId"].as_str().or(told["result"]["run"].as_str());
+    match run {
         Some(run) => Ok(Begun {
             run: run.to_string(),
             command: typed(words),
@@ -302,6 +304,19 @@ mod tests {
                 Code::InputInvalid,
                 "{name:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_first_event_of_a_run_names_it_whatever_it_carries_out() {
+        let words = ["runs", "resume", "exec_1"].map(String::from);
+        for told in [
+            serde_json::json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"}),
+            serde_json::json!({"success": true, "result": {"cursor": 1, "run": "exec_1"}}),
+        ] {
+            let begun = begun(&told, &words).unwrap();
+            assert_eq!(begun.run, "exec_1");
+            assert_eq!(begun.command, "cleo runs resume exec_1");
         }
     }
 

@@ -91,20 +91,25 @@ impl Engine<'_> {
             },
         ));
         self.slots[step].stop = None;
-        self.slots[step].last_words = self.last_words(step, &ended);
+        let words = self.last_words(step, ended.outcome, ended.message.as_deref());
+        self.slots[step].last_words = words;
         self.slots[step].said = Some(ended);
     }
 
     /// Returns the last message of an agent that came to its end, without the blanks that its program may put
     /// around it. One whose program tells all messages and told none has said nothing.
-    fn last_words(&self, step: usize, ended: &Ended) -> Option<String> {
-        let told = ended.message.as_deref();
-        let told = told.map(|message| bounded(message.trim().to_string()));
+    pub(super) fn last_words(
+        &self,
+        step: usize,
+        outcome: Option<Outcome>,
+        message: Option<&str>,
+    ) -> Option<String> {
+        let told = message.map(|message| bounded(message.trim().to_string()));
         let is_heard = self
             .worker(step)
             .is_some_and(|worker| worker.runner.tells_messages());
         told.or(is_heard.then(String::new))
-            .filter(|_| ended.outcome == Some(Outcome::Ok))
+            .filter(|_| outcome == Some(Outcome::Ok))
     }
 
     fn checked(&mut self, step: usize, ran: Result<Vec<String>>) {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
-use super::trees::{Merge, Tree};
+use super::trees::{Declared, Merge, Tree};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::{self, Renewal};
+use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
@@ -36,7 +37,8 @@ impl Engine<'_> {
             return Ok(tree.root.clone());
         }
         let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
-        let tree = trees.begin(&name)?;
+        let declared = declared(&mut self.context, self.tasks[step])?;
+        let tree = trees.begin(&name, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
@@ -50,10 +52,7 @@ impl Engine<'_> {
         };
         match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
-            Brought::Stuck(branch, why) => {
-                self.stuck(step, branch, why);
-                Ok(())
-            }
+            Brought::Stuck(branch, why) => self.stuck(step, branch, why),
             Brought::Home(commit, done) => {
                 if done.1.is_ok() {
                     self.tell_merged(step, commit);
@@ -73,20 +72,23 @@ impl Engine<'_> {
     }
 
     /// Completes a step whose work a process that was killed left, if it verifies where it was done: in its
-    /// worktree, where there is one, else in the workspace. Says whether it did.
-    pub(super) fn completed_from_before(&mut self, id: TaskId, epoch: Option<u32>) -> Result<bool> {
-        let trees = self.trees.as_ref();
-        let Some(tree) = trees.and_then(|trees| trees.left(&id.to_string())) else {
-            let done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
-            return Ok(done.iter().any(|(_, done)| done.is_ok()));
+    /// worktree, where there is one, else in the workspace. What does not is said.
+    pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
+        let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let Some(tree) = self.slots[step].tree.clone() else {
+            let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
+            return Ok(done.remove(0));
         };
-        match self.brought_home(&tree, id, epoch)? {
-            Brought::Home(commit, done) if done.1.is_ok() => {
-                self.tell_merged(self.places[&id], commit);
-                Ok(true)
+        Ok(match self.brought_home(&tree, id, epoch)? {
+            Brought::Lacking(lacking) => (id, Err(lacking)),
+            Brought::Stuck(_, why) => (id, Err(Error::new(Code::FileUnwritable, why).into())),
+            Brought::Home(commit, done) => {
+                if done.1.is_ok() {
+                    self.tell_merged(step, commit);
+                }
+                *done
             }
-            _ => Ok(false),
-        }
+        })
     }
 
     /// Verifies the work on a task in its worktree, and brings what verifies into the workspace.
@@ -178,8 +180,14 @@ impl Engine<'_> {
         self.completed(done)
     }
 
-    /// Has a step fail whose work cannot be brought into the workspace.
-    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
+    /// Has a step fail whose work cannot be brought into the workspace. What its agent has completed by
+    /// itself is not done before it is there.
+    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
+        let task = self.tasks[step];
+        if self.slots[step].epoch.is_some() && self.is_done(task)? {
+            let claim = claims::take_back(&mut self.context, task, self.options.lease())?;
+            self.slots[step].epoch = Some(claim.epoch);
+        }
         let told = Told {
             outcome: Some(Outcome::Blocked),
             missing: vec![why.clone()],
@@ -188,6 +196,7 @@ impl Engine<'_> {
         };
         self.tell(kind::TASK_LACKING, told);
         self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
+        Ok(())
     }
 
     /// Removes the worktree of a step. What was reported in it comes home however its try ended, unless
@@ -201,6 +210,12 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(());
         };
+        if !tree.is_there() {
+            let left = trees.end(&tree)?;
+            self.tell_clashes(step, &[tree.gone()]);
+            self.tell_left(step, left);
+            return Ok(());
+        }
         let mut clashes = Vec::new();
         let mut leave = || -> Result<Option<String>> {
             if is_held {
@@ -238,7 +253,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells of outputs that somebody else has changed meanwhile.
+    /// Tells what of the work on a step is not in the workspace, and why.
     fn tell_clashes(&mut self, step: usize, clashes: &[Error]) {
         for clash in clashes {
             let told = Told {
@@ -266,6 +281,11 @@ impl Engine<'_> {
         };
         self.tell(kind::TASK_KEPT, told);
     }
+}
+
+/// Reads what a task is to make.
+fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
+    context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
 }
 
 fn not_home_yet(run: &str) -> String {

@@ -28,10 +28,16 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn not_completed(&mut self, step: usize, mut lacking: Lacking) -> Result<()> {
+    fn not_completed(&mut self, step: usize, lacking: Lacking) -> Result<()> {
+        let fact = self.found_lacking(step, lacking)?;
+        self.facts.push(fact);
+        Ok(())
+    }
+
+    /// Tells what a step lacks, and says what that means for it.
+    pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Lacking) -> Result<Fact> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
-            self.facts.push(Fact::Lost(step, fault.message.clone()));
-            return Ok(());
+            return Ok(Fact::Lost(step, fault.message.clone()));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
@@ -45,22 +51,21 @@ impl Engine<'_> {
             ..self.of(step)
         };
         self.tell(kind::TASK_LACKING, told);
-        self.facts.push(match is_overruled {
+        Ok(match is_overruled {
             true => Fact::Overruled(step, why),
             false => Fact::Lacking(step, outcome, why),
-        });
-        Ok(())
+        })
     }
 
-    /// Takes a task back that its agent has completed without having earned it. What somebody else has
-    /// completed by force is left to them; says whether it is.
+    /// Takes a task back that its agent has completed without having earned it, under whatever name. What
+    /// somebody else has completed by force is left to them; says whether it is.
     fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
-        let task = self.tasks[step];
-        if self.slots[step].epoch.is_none() || !self.is_done(task)? {
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        if epoch.is_none() || !self.is_done(task)? {
             return Ok(false);
         }
-        let forced = lacking.forced.as_ref();
-        if forced.is_some_and(|forced| forced.by != self.run.id) {
+        let forced = lacking.forced.as_deref();
+        if forced.is_some_and(|forced| !forced.is_of(&self.run.id, epoch)) {
             return Ok(true);
         }
         let claim = claims::take_back(&mut self.context, task, self.options.lease())?;

@@ -22,6 +22,7 @@ mod resume;
 mod rules;
 mod selection;
 mod staff;
+mod taking_up;
 mod trees;
 mod turns;
 

@@ -16,13 +16,12 @@ use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::board::{Board, TaskRun, TaskState};
+use crate::run::board::Board;
 use crate::run::told::{Planned, Told, kind};
 use crate::run::{Event, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
-use crate::task::Status;
 use crate::workspace::Workspace;
 
 /// How long to wait until a run that is to end has ended.
@@ -106,14 +105,10 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
     let show = format!("cleo runs show {id}");
     let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
     if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
-        let message = format!(
-            "{id} is a run of kind {}, which is not gone on with like one of tasks",
+        return Err(refuse(format!(
+            "{id} is a run of kind {}, which has no tasks to go on with",
             run.kind
-        );
-        return Err(match run.kind {
-            RunKind::Plan => refuse(message).fix(format!("cleo plan run --resume {id}")),
-            _ => refuse(message),
-        });
+        )));
     }
     match was {
         RunStatus::Running | RunStatus::Pending => {
@@ -165,17 +160,16 @@ impl Engine<'_> {
         self.tell(kind::RUN_RESUMED, resumed);
         self.keep_run()?;
         let _turn = match &self.trees {
-            Some(trees) => {
-                let turn = trees.turn()?;
-                trees.recover()?;
-                Some(turn)
-            }
+            Some(trees) => Some(trees.turn()?),
             None => None,
         };
         for step in 0..self.tasks.len() {
             let task = self.board.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
             self.slots[step].attempt = task.attempts;
+            // What was wrong with them stays wrong until an agent ends with others.
+            let words = self.last_words(step, task.ended, task.message.as_deref());
+            self.slots[step].last_words = words;
             self.take_up(step, &task)?;
         }
         let told = match &self.trees {
@@ -186,57 +180,6 @@ impl Engine<'_> {
             self.tell(kind::TASK_KEPT, told);
         }
         Ok(())
-    }
-
-    /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
-    fn take_up(&mut self, step: usize, task: &TaskRun) -> Result<()> {
-        let id = task.task_id;
-        if task.is_done() {
-            self.machine.done_before(step);
-            return Ok(());
-        }
-        if task.state == TaskState::Failed {
-            for later in self.machine.failed_before(step) {
-                let told = Told {
-                    because: Some(id),
-                    reason: Some("it waits for what failed".to_string()),
-                    ..Told::of(self.tasks[later])
-                };
-                self.tell(kind::TASK_SKIPPED, told);
-            }
-            return Ok(());
-        }
-        if self.is_done_by_now(task)? {
-            self.tell(kind::TASK_COMPLETED, self.of(step));
-            self.machine.done_before(step);
-        }
-        Ok(())
-    }
-
-    /// Says whether a task is done: it was completed before the process ended, or what its agent left
-    /// verifies. One that is not is given back.
-    fn is_done_by_now(&mut self, task: &TaskRun) -> Result<bool> {
-        let id = task.task_id;
-        let own = self.context.surroundings.actor.clone();
-        let (status, claim) = self
-            .context
-            .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))?;
-        if status == Some(Status::Done) {
-            return Ok(true);
-        }
-        let Some(claim) = claim.filter(|claim| claim.holder.as_ref() == Some(&own)) else {
-            return Ok(false);
-        };
-        // A claim under which no agent was to be started has nothing to show, and a task that was never
-        // given to an agent would pass for one that needs no proof.
-        if task.epoch == Some(claim.epoch) {
-            let epoch = Some(claim.epoch);
-            if self.completed_from_before(id, epoch)? {
-                return Ok(true);
-            }
-        }
-        claims::release(&mut self.context, id, Some(claim.epoch), false)?;
-        Ok(false)
     }
 }
 
@@ -340,7 +283,6 @@ fn ended(context: &mut Context, run: &str, planned: &[Planned]) -> Result<Vec<To
     let folder = journal::place(&context.workspace, run)?;
     let trees = Trees::open(&context.workspace, &folder, run)?;
     let _turn = trees.turn()?;
-    trees.recover()?;
     let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
     swept(context, &trees, &tasks)
 }

@@ -2,10 +2,12 @@
 //! into the branch that is checked out in the workspace.
 //!
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
-//! what is checked out in the workspace is done by one process at a time (`turn`). A worktree is only
-//! removed once its branch holds all that was done in it (`saving`) and its reports are in the workspace
-//! (`reports`).
+//! what is checked out in the workspace is done by one process at a time (`turn`), and what it was killed in
+//! is settled by the next one (`cut`). A worktree is only removed once its branch holds all that was done in
+//! it (`saving`) and its reports and deliverables are in the workspace (`reports`).
 
+mod cut;
+mod declared;
 mod git;
 mod merging;
 mod reports;
@@ -16,10 +18,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(super) use declared::Declared;
 pub(super) use merging::Merge;
 pub(super) use turn::{Asked, PATIENCE, Turn};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::{unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
@@ -53,6 +56,22 @@ impl Tree {
     /// Returns where its files are, for people.
     pub(super) fn place(&self) -> String {
         self.top.to_string_lossy().into_owned()
+    }
+
+    /// Says whether its folder is there: an agent may have removed it.
+    pub(super) fn is_there(&self) -> bool {
+        self.top.is_dir()
+    }
+
+    /// The error of one whose folder is not there any more.
+    pub(super) fn gone(&self) -> Error {
+        let message = format!(
+            "{} was removed meanwhile; only what was committed there is left, on the branch {}",
+            self.place(),
+            self.branch
+        );
+        let look = format!("git log HEAD..{}", quote(&self.branch));
+        Error::new(Code::FileUnreadable, message).fix(look)
     }
 
     /// Returns the task that is worked on in it.
@@ -98,7 +117,7 @@ impl Trees {
     }
 
     /// Makes the worktree of a try, from what is checked out in the workspace now.
-    pub(super) fn begin(&self, name: &str) -> Result<Tree> {
+    pub(super) fn begin(&self, name: &str, declared: Declared) -> Result<Tree> {
         let tree = self.tree(name);
         fs::create_dir_all(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let path = tree.top.as_os_str();
@@ -107,7 +126,7 @@ impl Trees {
         self.done(&self.top, words)?;
         let outputs = tree.root.join(OUTPUT_DIR);
         fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
-        self.note(&tree)?;
+        self.note(&tree, declared)?;
         Ok(tree)
     }
 
@@ -188,6 +207,27 @@ impl Trees {
             self.keep(tree);
         }
         self.done(&self.top, ["worktree", "prune"])?;
+        self.drop_merged(&kept)?;
         Ok(kept)
+    }
+
+    /// Removes the branches of this run that have nothing of their own and no worktree. Git itself keeps one
+    /// that is checked out somewhere.
+    fn drop_merged(&self, kept: &[(Tree, Error)]) -> Result<()> {
+        let branches = format!("refs/heads/cleo/{}", self.run);
+        let words = [
+            "for-each-ref",
+            "--merged=HEAD",
+            "--format=%(refname)",
+            &branches,
+        ];
+        let merged = self.done(&self.top, words)?;
+        let names = merged.lines();
+        for name in names.filter_map(|name| name.strip_prefix("refs/heads/")) {
+            if !kept.iter().any(|(tree, _)| tree.branch == name) {
+                let _ = self.git(&self.top, ["branch", "--quiet", "-D", name])?;
+            }
+        }
+        Ok(())
     }
 }

@@ -104,9 +104,13 @@ impl Call {
         Err(Error::new(Code::MediaType, message))
     }
 
-    /// Returns a header, where it is text.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
+    /// Returns a header; one that is no text is refused, and not taken for one that is not there.
+    pub(super) fn header(&self, name: &str) -> Result<Option<&str>> {
+        let value = self.headers.get(name).map(|value| value.to_str());
+        value.transpose().map_err(|_| {
+            let message = format!("the header `{name}` has other than visible ASCII characters");
+            Error::new(Code::InputInvalid, message)
+        })
     }
 
     /// Returns whose rows may be seen; none: everybody's.

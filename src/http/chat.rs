@@ -11,7 +11,7 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
-use crate::ops::chat::{self, Advice, DEFAULT, Said};
+use crate::ops::chat::{self, Advice, DEFAULT, Held, Operation, Remark, Said};
 use crate::ops::conversations;
 
 /// How the id of a conversation begins that was begun as one.
@@ -37,6 +37,17 @@ struct Message {
     /// The conversation that it belongs to; the caller's own unless told.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
+    /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
+    /// where the server remembers none.
+    conversation: Option<Vec<Remark>>,
+    /// What waits, as the caller holds it: `pending` of an earlier reply. It counts where nothing waits
+    /// here, and is done after a yes only.
+    #[serde(
+        rename = "pendingOperation",
+        alias = "pending_operation",
+        alias = "pending"
+    )]
+    pending_operation: Option<Operation>,
 }
 
 /// The reply, in the form of the specification.
@@ -76,12 +87,17 @@ fn say(call: &Call) -> Result<Answer> {
         .conversation_id
         .unwrap_or_else(|| DEFAULT.to_string());
     let conversation = own(call, &id)?;
+    let held = Held {
+        conversation: message.conversation.unwrap_or_default(),
+        pending: message.pending_operation,
+    };
     let settings = &call.server.settings;
     let mut said = Said {
         message: &text,
         conversation: &conversation,
         pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),
         advice: None,
+        held: Some(&held),
     };
     chat::check(&said)?;
     let surroundings = call.surroundings("chat");

@@ -1,6 +1,6 @@
 //! Executions: a message, the agent that it goes to, and what comes of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::following;
-use super::keys::{self, First};
+use super::keys::{self, Known};
 use super::pass::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
@@ -21,6 +21,8 @@ use crate::store::agency::RunFilter;
 
 /// How long somebody waits at most who waits for the end of an execution.
 const WAIT_MAX: Duration = Duration::from_secs(120);
+/// How often is looked whether an execution is over that an earlier call began.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many executions are listed unless told, and at most.
 const LIMIT: (u32, u32) = (50, 500);
 
@@ -124,46 +126,43 @@ fn execute(call: Call) -> Promise {
         let Wait { wait } = call.query()?;
         let input = call.body::<Input>()?;
         let (streams, order) = (input.stream, input.order(&call)?);
-        let outcome = call.header("idempotency-key").map(|key| {
-            let keys = &call.server.keys;
-            keys.outcome(call.user(), key, Instant::now())
-        });
-        let outcome = outcome.transpose()?;
         let pass = Pass::of(&call.server, &call.headers);
-        let mut first = match &outcome {
-            Some(outcome) => Some(outcome.lock().await),
+        let keys = &call.server.keys;
+        let note = match call.header("idempotency-key")? {
             None => None,
+            Some(key) => match keys.known(call.user(), key, &call.body).await? {
+                Known::New(note) => Some(note),
+                Known::Begun(id) if streams => {
+                    return Ok(following::again(&executed(&call, &id)?, pass));
+                }
+                Known::Begun(id) if wait => return over(&call, &id, &pass).await,
+                Known::Begun(id) => return found(&call, &id),
+                Known::Other => return Ok(keys::reused(key)),
+            },
         };
-        if let Some(first) = first.as_ref().and_then(|first| first.as_ref()) {
-            if !first.is_of(&call.body) {
-                return Ok(keys::reused(call.header("idempotency-key")));
-            }
-            let executed = executed(&call, &first.execution)?;
-            return match streams {
-                true => Ok(following::again(&executed, pass)),
-                false => Answer::ok(&executed),
-            };
-        }
         if streams {
-            let told = call.server.scribe.follow(order)?;
-            let (execution, answer) = following::follow(told, pass).await?;
-            if let Some(first) = &mut first {
-                **first = Some(First::of(&call.body, execution));
-            }
-            return Ok(answer);
+            let told = call.server.scribe.follow(order, note)?;
+            return following::follow(told, pass).await;
         }
-        let told = call.server.scribe.execute(order, wait)?;
+        let told = call.server.scribe.execute(order, note, wait)?;
         let told = match wait {
             true => waited(&pass, told).await?,
             false => told.await,
         };
         let begun = told.map_err(|_| fault::busy())??;
-        if let Some(first) = &mut first {
-            let execution = begun.run().id.clone();
-            **first = Some(First::of(&call.body, execution));
-        }
         Answer::ok(&Executed::of(begun.shown()))
     })
+}
+
+/// Answers with an execution that began with an earlier call, when it is over.
+async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
+    let ended = async {
+        while !kept(call, id)?.run.is_over() {
+            tokio::time::sleep(LOOK).await;
+        }
+        found(call, id)
+    };
+    waited(pass, ended).await?
 }
 
 /// Waits for the end of an execution, as long as the caller is let in, and not for ever.
@@ -185,12 +184,16 @@ fn found(call: &Call, id: &str) -> Result<Answer> {
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
+    kept(call, id).map(Executed::of)
+}
+
+fn kept(call: &Call, id: &str) -> Result<Shown> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
     let mut agency = call.agency()?;
     let surroundings = call.surroundings("runs.show");
     let shown = runs::one(&mut agency, &surroundings, id, call.only())?;
     let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
-    Ok(Executed::of(shown.ok_or_else(nothing)?))
+    shown.ok_or_else(nothing)
 }
 
 fn cancel(call: &Call) -> Result<Answer> {

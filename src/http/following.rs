@@ -19,18 +19,14 @@ use crate::run::Line;
 /// How many events may wait for a slow reader before who tells them waits.
 const QUEUE: usize = 64;
 
-/// Tells an execution to the one who asked for it; returns its id too. One that is refused is an error.
-pub(super) async fn follow(
-    mut told: UnboundedReceiver<Heard>,
-    pass: Pass,
-) -> Result<(String, Answer)> {
+/// Tells an execution to the one who asked for it. One that is refused is an error.
+pub(super) async fn follow(mut told: UnboundedReceiver<Heard>, pass: Pass) -> Result<Answer> {
     let begun = match told.recv().await {
         Some(Heard::Began(begun)) => begun,
         Some(Heard::Over(ended)) => ended?,
         _ => return Err(busy()),
     };
-    let id = begun.run().id.clone();
-    let (run, (sender, comes)) = (id.clone(), channel(QUEUE));
+    let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
     tokio::spawn(async move {
         while let Some(heard) = told.recv().await {
             if sender.send(written(&run, heard)).await.is_err() {
@@ -39,7 +35,7 @@ pub(super) async fn follow(
         }
     });
     let first = events::event("execution", &Executed::of(begun.shown()));
-    Ok((id, events::stream(vec![first], comes, pass)))
+    Ok(events::stream(vec![first], comes, pass))
 }
 
 /// Tells an execution that began with an earlier call, as it stands.

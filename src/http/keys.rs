@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use tokio::sync::OwnedMutexGuard;
 
 use super::answer::Answer;
 use super::fault::{self, Shape};
@@ -19,36 +20,47 @@ const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;
 
-/// What came of the first call with a key. Locked while that is on its way.
-pub(super) type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
+/// What came of the first call with a key. Locked until that has begun.
+type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
 
 /// The first call with a key of which something came.
 #[derive(Debug)]
-pub(super) struct First {
+struct First {
     /// The digest of its body.
     body: String,
     /// The execution that it began.
-    pub(super) execution: String,
+    execution: String,
 }
 
-impl First {
-    /// Notes which execution came of a body.
-    pub(super) fn of(body: &[u8], execution: String) -> First {
-        First {
-            body: id::digest(body),
-            execution,
-        }
-    }
+/// What a key stands for.
+pub(super) enum Known {
+    /// Nothing yet; what comes of it is to be noted.
+    New(Note),
+    /// An execution that the same body began.
+    Begun(String),
+    /// An execution that another body began.
+    Other,
+}
 
-    /// Says whether a body is that of the first call.
-    pub(super) fn is_of(&self, body: &[u8]) -> bool {
-        self.body == id::digest(body)
+/// Where is noted what comes of a key. Whoever sends the same key meanwhile waits for it; when it is
+/// dropped, nothing has come of it.
+#[derive(Debug)]
+pub(super) struct Note {
+    place: OwnedMutexGuard<Option<First>>,
+    body: String,
+}
+
+impl Note {
+    /// Notes which execution began.
+    pub(super) fn begun(self, execution: &str) {
+        let Note { mut place, body } = self;
+        let execution = execution.to_string();
+        *place = Some(First { body, execution });
     }
 }
 
 /// Refuses a key that came with another body before: what came of that is no answer to this one.
-pub(super) fn reused(key: Option<&str>) -> Answer {
-    let key = key.unwrap_or_default();
+pub(super) fn reused(key: &str) -> Answer {
     let message =
         format!("Idempotency-Key: `{key}` came with another body; this one needs a new key");
     let error = Error::new(Code::InputInvalid, message);
@@ -62,8 +74,19 @@ pub(super) struct Keys {
 }
 
 impl Keys {
+    /// Finds what a key of a user stands for that comes with a body.
+    pub(super) async fn known(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
+        let place = self.outcome(user, key, Instant::now())?;
+        let (place, body) = (place.lock_owned().await, id::digest(body));
+        Ok(match &*place {
+            None => Known::New(Note { place, body }),
+            Some(first) if first.body == body => Known::Begun(first.execution.clone()),
+            Some(_) => Known::Other,
+        })
+    }
+
     /// Finds what came of a key of a user; empty for a new one.
-    pub(super) fn outcome(&self, user: &str, key: &str, now: Instant) -> Result<Outcome> {
+    fn outcome(&self, user: &str, key: &str, now: Instant) -> Result<Outcome> {
         let is_plain =
             (1..=KEY_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain {

@@ -55,11 +55,13 @@ impl Rates {
         };
         let bucket = buckets.entry(who).or_insert(full);
         let calls = bucket.filled(rate, most, now);
+        let is_allowed = calls >= 1.0;
+        // A call that is refused takes nothing: who is a little too fast is answered as often as may be.
         *bucket = Bucket {
-            calls: (calls - 1.0).max(0.0),
+            calls: if is_allowed { calls - 1.0 } else { calls },
             at: now,
         };
-        if calls >= 1.0 {
+        if is_allowed {
             return Ok(());
         }
         let message = format!("there are more than {rate} calls a second");
@@ -91,5 +93,28 @@ mod tests {
         assert!(!take("ann", 0) && take("bob", 0));
         assert!(take("ann", 600) && !take("ann", 600));
         assert!(Rates::new(None).take(String::new, now).is_ok());
+    }
+
+    #[test]
+    fn who_calls_more_often_is_answered_as_often_as_who_keeps_to_the_rate() {
+        for (rate, calls, answered) in
+            [(5, 4, 4), (5, 5, 5), (5, 7, 5), (5, 50, 5), (100, 150, 100)]
+        {
+            let (rates, begin) = (Rates::new(Some(rate)), Instant::now());
+            let is_answered = |call: &u64| {
+                let now = begin + Duration::from_micros(call * 1_000_000 / calls);
+                rates.take(|| "ann".to_string(), now).is_ok()
+            };
+            // What may come at once is used up in the first fifty seconds.
+            for call in 0..50 * calls {
+                is_answered(&call);
+            }
+            let there = (50 * calls..100 * calls).filter(is_answered).count() as u64;
+            let most = 50 * answered + 1;
+            assert!(
+                (most - 2..=most).contains(&there),
+                "{rate} {calls}: {there}"
+            );
+        }
     }
 }

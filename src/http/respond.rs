@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
 use super::answer::Answer;
@@ -20,7 +21,8 @@ use super::caller::Caller;
 use super::fault::{self, Shape};
 use super::guard;
 use super::listen::HEAD_MAX;
-use super::route::{Route, Work};
+use super::pass::Pass;
+use super::route::{Handler, Route, Work};
 use super::routes;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
@@ -170,16 +172,24 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     match route.work {
         Work::Quick(handler) => handler(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(handler) => {
-            let worked = tokio::task::spawn_blocking(move || {
-                let done = handler(&call);
-                drop(permit);
-                done
-            });
-            worked.await.map_err(|cause| {
-                Error::new(Code::Internal, "the call was not carried out").because(cause)
-            })?
-        }
+        Work::Slow(handler) => worked(handler, call, permit).await,
+    }
+}
+
+/// Has a call worked on where that may wait, and answers it as long as the caller is let in, if anybody has
+/// to be. What was begun is carried out, whoever hears of it.
+async fn worked(handler: Handler, call: Call, permit: OwnedSemaphorePermit) -> Result<Answer> {
+    let (pass, is_let_in) = (Pass::of(&call.server, &call.headers), call.is_signed_in());
+    let worked = tokio::task::spawn_blocking(move || {
+        let done = handler(&call);
+        drop(permit);
+        done
+    });
+    tokio::select! {
+        done = worked => done.map_err(|cause| {
+            Error::new(Code::Internal, "the call was not carried out").because(cause)
+        })?,
+        refused = pass.ended(), if is_let_in => Err(refused),
     }
 }
 

@@ -52,6 +52,8 @@ pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
 pub(super) struct Description {
     pub(super) query: Option<Describe>,
     pub(super) body: Option<Describe>,
+    /// Whether it can be called without one.
+    pub(super) is_bodiless: bool,
     /// Statuses with what is answered under them; none is no JSON, of the type that is named.
     pub(super) answers: Vec<(u16, Option<Describe>, &'static str)>,
     /// Statuses under which it refuses, besides those under which all of its kind do.
@@ -172,6 +174,14 @@ impl Route {
         #[cfg(test)]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
+    }
+
+    /// Says what its body is, where it can be called without one.
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
+    pub(super) fn may_take<T: Described>(mut self) -> Route {
+        #[cfg(test)]
+        (self.description.is_bodiless = true);
+        self.takes::<T>()
     }
 
     /// Says what it answers under a status.

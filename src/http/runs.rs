@@ -73,13 +73,13 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/runs/{id}/cancel", cancel)
             .about("Asks for the end of a run, and waits a while for it")
             .tag("runs")
-            .takes::<Nothing>()
+            .may_take::<Nothing>()
             .answers::<Asked>(202),
         Route::post("/api/runs/{id}/resume", resume)
             .about("Goes on with a run that was interrupted, failed or was cancelled")
             .tag("runs")
             .scope(Scope::Admin)
-            .takes::<Nothing>()
+            .may_take::<Nothing>()
             .answers::<Started>(202),
     ]
 }

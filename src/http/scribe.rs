@@ -13,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::events::feed::Feed;
+use super::keys::Note;
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::Roster;
 use crate::ops::executions::{Begun, Executor, Order, Told};
@@ -109,7 +110,14 @@ impl Teller {
 /// What somebody wishes to have executed.
 struct Wish {
     order: Order,
+    asker: Asker,
+}
+
+/// Who is told of an execution, and where its beginning is noted besides. That is done by who begins it:
+/// a caller may be gone by then, and is to find it nevertheless.
+struct Asker {
     teller: Teller,
+    note: Option<Note>,
 }
 
 /// An execution that is under way, and who waits for its end.
@@ -183,6 +191,7 @@ impl Scribe {
     pub(super) fn execute(
         &self,
         order: Order,
+        note: Option<Note>,
         waits: bool,
     ) -> Result<oneshot::Receiver<Result<Begun>>> {
         let (teller, told) = oneshot::channel();
@@ -190,15 +199,21 @@ impl Scribe {
             true => Teller::Last(teller),
             false => Teller::First(teller),
         };
-        self.send(Wish { order, teller })?;
+        let asker = Asker { teller, note };
+        self.send(Wish { order, asker })?;
         Ok(told)
     }
 
     /// Has something executed, and tells all that happens until it is over.
-    pub(super) fn follow(&self, order: Order) -> Result<UnboundedReceiver<Heard>> {
+    pub(super) fn follow(
+        &self,
+        order: Order,
+        note: Option<Note>,
+    ) -> Result<UnboundedReceiver<Heard>> {
         let (teller, told) = unbounded_channel();
         let teller = Teller::All(teller, 0);
-        self.send(Wish { order, teller })?;
+        let asker = Asker { teller, note };
+        self.send(Wish { order, asker })?;
         Ok(told)
     }
 
@@ -289,15 +304,15 @@ impl Writing {
         let mut asked = Vec::with_capacity(wished.len());
         for wish in wished {
             orders.push(wish.order);
-            asked.push(wish.teller);
+            asked.push(wish.asker);
         }
         match self.executor.advance(&self.roster, &ending, &orders) {
             Ok((ended, begun)) => {
                 for (begun, teller) in ended.into_iter().zip(tellers) {
                     self.over(teller, Ok(begun));
                 }
-                for (begun, teller) in begun.into_iter().zip(asked) {
-                    self.began(begun, teller);
+                for (begun, asker) in begun.into_iter().zip(asked) {
+                    self.began(begun, asker);
                 }
             }
             Err(error) => self.failed(&error, ending, tellers, asked),
@@ -305,11 +320,15 @@ impl Writing {
         self.feed.wake();
     }
 
-    fn began(&mut self, begun: Result<Begun>, teller: Teller) {
-        let open = match begun {
-            Ok(begun) => teller.began(begun),
+    fn began(&mut self, begun: Result<Begun>, Asker { teller, note }: Asker) {
+        let begun = match begun {
+            Ok(begun) => begun,
             Err(error) => return self.over(Some(teller), Err(error)),
         };
+        if let Some(note) = note {
+            note.begun(&begun.run().id);
+        }
+        let open = teller.began(begun);
         match self.executor.ends_alone(&open.begun) {
             true => self.ending.push(open),
             false => self.crew.take(open),
@@ -323,7 +342,7 @@ impl Writing {
         error: &Error,
         ending: Vec<Begun>,
         tellers: Vec<Option<Teller>>,
-        asked: Vec<Teller>,
+        asked: Vec<Asker>,
     ) {
         (self.say)(&format!("executions could not be written: {error}"));
         // The agents may have been seen as that transaction would have left them.
@@ -331,7 +350,7 @@ impl Writing {
         for (begun, teller) in ending.into_iter().zip(tellers) {
             self.crew.take(Open { begun, teller });
         }
-        for teller in asked {
+        for Asker { teller, .. } in asked {
             let again = Error::new(error.code, error.message.clone());
             self.over(Some(teller), Err(again));
         }

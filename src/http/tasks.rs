@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::agents::unseen;
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
@@ -87,6 +88,14 @@ impl From<AgentTask> for Row {
     }
 }
 
+impl Row {
+    /// Leaves out to whom it is assigned where the caller does not see that agent.
+    fn without(mut self, unseen: &impl Fn(&String) -> bool) -> Row {
+        self.assigned_to = self.assigned_to.filter(|agent| !unseen(agent));
+        self
+    }
+}
+
 /// Fields of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
@@ -164,13 +173,13 @@ struct Kept {
     warnings: Vec<String>,
 }
 
-impl From<agent_tasks::Kept> for Kept {
-    fn from(kept: agent_tasks::Kept) -> Kept {
-        Kept {
+impl Kept {
+    fn of(call: &Call, kept: agent_tasks::Kept) -> Result<Kept> {
+        Ok(Kept {
             success: true,
-            task: kept.task.into(),
+            task: Row::from(kept.task).without(&unseen(call)?),
             warnings: kept.warnings,
-        }
+        })
     }
 }
 
@@ -190,20 +199,20 @@ fn create(call: &Call) -> Result<Answer> {
     }
     let mut context = call.context("agents.tasks.create")?;
     let kept = agent_tasks::create(&mut context, change, call.only())?;
-    Answer::created(&Kept::from(kept))
+    Answer::created(&Kept::of(call, kept)?)
 }
 
 fn update(call: &Call) -> Result<Answer> {
     let (id, change) = (call.id("id")?, Fields::read(call)?);
     let mut context = call.context("agents.tasks.update")?;
     let kept = agent_tasks::update(&mut context, id, change, call.only())?;
-    Answer::ok(&Kept::from(kept))
+    Answer::ok(&Kept::of(call, kept)?)
 }
 
 fn show(call: &Call) -> Result<Answer> {
     let id = call.id("id")?;
     let mut context = call.context("agents.tasks.show")?;
-    Answer::ok(&Kept::from(agent_tasks::show(&mut context, id)?))
+    Answer::ok(&Kept::of(call, agent_tasks::show(&mut context, id)?)?)
 }
 
 /// Which tasks to list.
@@ -305,9 +314,11 @@ fn list(call: &Call) -> Result<Answer> {
     let filter = wanted.filter(call)?;
     let mut context = call.context("agents.tasks.list")?;
     let listed = agent_tasks::board(&mut context, filter, &board)?;
+    let unseen = unseen(call)?;
+    let rows = listed.tasks.into_iter().map(Row::from);
     Answer::ok(&Listed {
         success: true,
-        tasks: listed.tasks.into_iter().map(Row::from).collect(),
+        tasks: rows.map(|row| row.without(&unseen)).collect(),
         total: listed.total,
     })
 }

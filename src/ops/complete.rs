@@ -63,7 +63,7 @@ pub struct Lacking {
     /// What the entry says; none when there is none.
     pub entry: Option<Status>,
     /// Who completed it by force, where it is done all the same.
-    pub forced: Option<Forced>,
+    pub forced: Option<Box<Forced>>,
 }
 
 impl From<Error> for Lacking {
@@ -80,7 +80,7 @@ impl From<Found> for Lacking {
         Lacking {
             faults: found.faults,
             entry: found.entry,
-            forced: found.forced,
+            forced: found.forced.map(Box::new),
         }
     }
 }
@@ -227,12 +227,13 @@ impl Check {
             (Some(_), Some(known)) => known.clone(),
             (Some(_), None) => known.insert(required_sections(context)?).clone(),
         };
+        let workspace = context.judged_in(id);
         Ok(Check {
             required,
             spawn,
             left: None,
-            seen: gates::seen(&context.workspace, &task, &gates)?,
-            workspace: context.workspace.clone(),
+            seen: gates::seen(&workspace, &task, &gates)?,
+            workspace,
             here: directory(context),
             caller,
             force,
@@ -346,6 +347,8 @@ impl Check {
         let forced = (!reasons.is_empty()).then(|| Forced {
             at: self.caller.now.clone(),
             by: self.caller.name.clone(),
+            run: self.caller.run.clone(),
+            epoch: self.caller.epoch,
             reasons: reasons.clone(),
         });
         // One that was earned takes the place of an earlier one by force, which the log keeps.
@@ -362,7 +365,7 @@ impl Check {
 
 /// Says whether a task that is done was never shown to be: it was completed by force, or what its agent
 /// left was never found to hold.
-fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+pub fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
     let spawn = transaction.latest_spawn(task)?;
     let is_unseen = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
     Ok(is_unseen || transaction.gates(task)?.forced.is_some())

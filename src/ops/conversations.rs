@@ -18,6 +18,10 @@ pub const MESSAGES: u32 = 50;
 /// With whom a conversation is that is with the agents of the chat.
 pub const CHAT: &str = "chat";
 
+/// What is said of messages before one that a conversation does not have.
+const NOT_SAID: &str =
+    "before: the conversation has no such message; leave it out to see what was said last";
+
 /// Conversations.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -142,7 +146,10 @@ pub fn page(
     let conversation = require(&*transaction, id, user)?;
     let messages = match before {
         None => transaction.messages(id, limit)?,
-        Some(before) => transaction.messages_before(id, before, limit)?,
+        Some(before) => {
+            let said = transaction.messages_before(id, before, limit)?;
+            said.ok_or_else(|| Error::new(Code::InputInvalid, NOT_SAID))?
+        }
     };
     Ok(Shown {
         conversation,

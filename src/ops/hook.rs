@@ -47,14 +47,14 @@ pub fn stop(
         return Ok(None);
     };
     let required = required_sections(&context)?;
-    let workspace = context.workspace.clone();
+    let workspace = context.judged_in(task.id);
     let found =
         context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
     if found.verdict.violations.is_empty() {
         return Ok(None);
     }
     let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
-    Ok(is_told.then(|| Block::because(why(&context.workspace, &task, &record, &found))))
+    Ok(is_told.then(|| Block::because(why(&workspace, &task, &record, &found))))
 }
 
 /// Finds the workspace from the folder that the agent works in; none when there is none.

@@ -74,14 +74,18 @@ pub struct Surroundings {
 }
 
 /// What the environment says of the caller's work.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Assignment {
+    /// The run that an agent was started by (`CLEO_RUN_ID`).
+    pub run: Option<String>,
     /// The task that an agent was started for (`CLEO_TASK_ID`).
     pub task: Option<TaskId>,
     /// Epoch of the claim under which it works (`CLEO_EPOCH`).
     pub epoch: Option<u32>,
     /// The session that it works in (`CLEO_SESSION`).
     pub session: Option<SessionId>,
+    /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
+    pub worktree: Option<PathBuf>,
 }
 
 impl Surroundings {
@@ -141,6 +145,19 @@ impl Context {
             surroundings,
             store,
         })
+    }
+
+    /// Returns the workspace whose files show what was done on a task: the worktree of the agent that asks,
+    /// where it works on this task in one. What is brought home from there is judged again.
+    pub fn judged_in(&self, task: TaskId) -> Workspace {
+        let assigned = &self.surroundings.assignment;
+        let own = assigned.worktree.clone().map(|root| Workspace { root });
+        let is_own = |tree: &Workspace| {
+            assigned.task == Some(task)
+                && tree.root.is_dir()
+                && tree.home().as_ref() == Some(&self.workspace)
+        };
+        own.filter(is_own).unwrap_or_else(|| self.workspace.clone())
     }
 
     /// Runs `work` in a transaction that only reads.

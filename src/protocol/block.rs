@@ -96,14 +96,15 @@ pub fn check_template(template: &str) -> Vec<Violation> {
 pub fn is_of_template(prompt: &str, template: &str) -> bool {
     match (find(prompt), find(template)) {
         (Ok(block), Ok(own)) => {
-            block.begin == own.begin && is_filled_in(own.inner, &unix_lines(block.inner))
+            let own_text = unix_lines(own.inner);
+            block.begin == own.begin && is_filled_in(&own_text, &unix_lines(block.inner))
         }
         _ => false,
     }
 }
 
-/// A copy may have come through a program that writes line ends of its own.
-fn unix_lines(text: &str) -> String {
+/// A copy, or a file of a project, may have come through a program that writes line ends of its own.
+pub(super) fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 

@@ -133,7 +133,7 @@ impl ProtocolFile {
             order,
             when: when.unwrap_or_default(),
             sections: list(head.sections),
-            text: document.body.trim().to_string(),
+            text: block::unix_lines(document.body.trim()),
             path: path.clone(),
         })
     }

@@ -33,6 +33,15 @@ pub(crate) fn skill(metadata: &str, body: &str) -> Skill {
     .unwrap()
 }
 
+#[test]
+fn line_ends_of_a_file_make_no_other_protocol() {
+    let text = "---\nname: x\nversion: \"1\"\norder: \"9\"\n---\n## One\n\nTwo\n";
+    let read = |text: String| ProtocolFile::read(text.into(), "x.md".into()).unwrap();
+    let plain = read(text.to_string());
+    assert_eq!(plain.text, "## One\n\nTwo");
+    assert_eq!(read(text.replace('\n', "\r\n")), plain);
+}
+
 /// Names the shipped protocols that apply.
 fn applying(
     fields: Value,

@@ -84,6 +84,15 @@ pub struct TaskRun {
     /// What the running agent has used until now.
     #[serde(skip)]
     pub using: Option<Usage>,
+    /// How the program of the last agent that has ended says it did.
+    #[serde(skip)]
+    pub ended: Option<Outcome>,
+    /// The last message of that agent.
+    #[serde(skip)]
+    pub message: Option<String>,
+    /// True from its first try until the run is through with it, also while nobody carries the run out.
+    #[serde(skip)]
+    pub is_held: bool,
     /// True for an epic.
     #[serde(skip)]
     pub is_epic: bool,
@@ -117,6 +126,9 @@ impl TaskRun {
             conversation: None,
             group: None,
             using: None,
+            ended: None,
+            message: None,
+            is_held: false,
         }
     }
 
@@ -235,6 +247,7 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
     match kind {
         kind::TASK_STARTED => {
             task.state = TaskState::Running;
+            task.is_held = true;
             task.attempts = told.attempt.unwrap_or(task.attempts);
             task.started_at.get_or_insert_with(|| at.to_string());
             (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
@@ -261,6 +274,7 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
 
 fn ended(task: &mut TaskRun, told: &Told) {
     task.outcome = told.outcome;
+    (task.ended, task.message) = (told.outcome, told.message.clone());
     task.duration_ms += told.duration_ms.unwrap_or(0);
     task.usage = match (task.usage, told.usage) {
         (Some(before), Some(now)) => Some(before.plus(now)),
@@ -289,6 +303,7 @@ fn kept(task: &mut TaskRun, told: &Told) {
 
 fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
     task.state = state;
+    task.is_held = false;
     task.ended_at = Some(at.to_string());
     task.outcome = match state {
         TaskState::Done => Some(Outcome::Ok),
@@ -389,5 +404,26 @@ mod tests {
         let states = board.tasks().iter().map(|task| task.state);
         let states: Vec<_> = states.collect();
         assert_eq!(states, [TaskState::Waiting, TaskState::Failed]);
+    }
+
+    #[test]
+    fn what_was_under_way_and_what_its_agent_said_last_are_known_when_a_run_goes_on() {
+        let mut board = board();
+        board.take(kind::TASK_STARTED, "t1", &told(1));
+        let ended = Told {
+            outcome: Some(Outcome::Ok),
+            message: Some("I am done.".into()),
+            ..told(1)
+        };
+        board.take(kind::AGENT_ENDED, "t2", &ended);
+        board.take(kind::TASK_STARTED, "t3", &told(1));
+        for _ in 0..2 {
+            board.take(kind::RUN_RESUMED, "t4", &Told::default());
+            let task = &board.tasks()[0];
+            assert_eq!((task.is_held, task.ended), (true, Some(Outcome::Ok)));
+            assert_eq!(task.message.as_deref(), Some("I am done."));
+        }
+        board.take(kind::TASK_FAILED, "t5", &told(1));
+        assert!(!board.tasks()[0].is_held);
     }
 }

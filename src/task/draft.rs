@@ -258,7 +258,7 @@ fn refuse_unseen(what: &str, text: &str, sample: &str) -> Result<()> {
 }
 
 /// Checks one line of text: no control characters, at most `max` characters.
-fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
+pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
     let length = text.chars().count();
     if length > max {
         let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();

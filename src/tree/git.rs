@@ -66,7 +66,8 @@ pub fn commit(root: &Path, revision: &str) -> Result<String> {
         return refuse("a revision is one short line that does not begin with `-`");
     }
     let Some(git) = Git::at(root) else {
-        return refuse("there is no git repository here");
+        let message = format!("`{revision}` is no commit: there is no git repository here");
+        return Err(Error::new(Code::InputInvalid, message));
     };
     match git.resolved(revision)? {
         Ok(id) => Ok(id),

@@ -141,9 +141,28 @@ completes-and-stays) work && cleo complete "$CLEO_TASK_ID" >/dev/null && sleep 1
 # Completes its task by force and does nothing, or does it after that.
 forces) cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
 forces-and-works) cleo complete "$CLEO_TASK_ID" --force >/dev/null && work && say complete ;;
+# The same under another name, with the claim of the run and without it.
+forces-unnamed) env -u CLEO_AGENT cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
+forces-unclaimed) env -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
+# Completes its task by force once and does not end, then works.
+forces-and-hangs-once)
+    [ "$round" -gt 1 ] && work && say complete && exit 0
+    cleo complete "$CLEO_TASK_ID" --force >/dev/null && : >"$here/forced" && sleep 600
+    ;;
+# Somebody else completes its task by force, and it does not end.
+is-overruled-and-hangs)
+    env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null
+    : >"$here/forced" && sleep 600
+    ;;
+# Ends with other words than it should, does not end when it is told so, then ends with the right ones.
+chats-and-hangs)
+    [ "$round" -gt 2 ] && work && say complete && exit 0
+    [ "$round" -gt 1 ] && : >"$here/told" && sleep 600
+    work && chat
+    ;;
 # Does nothing while somebody else completes its task by force.
 is-overruled)
-    env -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null
+    env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null
     say complete
     ;;
 # Calls cleo run within cleo run.
@@ -179,6 +198,32 @@ crosses) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && echo theirs >"$out
 clashes-and-hangs-once)
     [ "$round" -gt 1 ] && work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && exit 0
     echo "$CLEO_TASK_ID" >shared.txt && : >"$here/edited" && sleep 600
+    ;;
+# Asks cleo whether its work holds, as its prompt and its hooks do, and completes its task itself.
+asks)
+    work
+    cleo verify output "$CLEO_TASK_ID" >/dev/null && echo verified >>"$here/asked"
+    printf '{"session_id":"s","cwd":"%s"}' "$PWD" | cleo hook stop >>"$here/asked"
+    cleo complete "$CLEO_TASK_ID" >/dev/null && echo completed >>"$here/asked"
+    echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt"
+    ;;
+# Completes its task itself, after it has changed what others change too.
+clashes-and-completes)
+    work
+    : >"$here/met-$CLEO_TASK_ID"
+    until [ "$(ls "$here" | grep -c met-)" -gt 1 ]; do sleep 0.02; done
+    echo "$CLEO_TASK_ID" >shared.txt
+    cleo complete "$CLEO_TASK_ID" >/dev/null
+    ;;
+# Changes a file that is there.
+alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
+# Makes a file that git ignores.
+builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
+# Commits its work and removes its worktree, with its report in the workspace.
+removes)
+    echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
+        git -c user.name=a -c user.email=a@b commit --quiet --message mine && work &&
+        mv "$CLEO_OUTPUT_FILE" "$outputs/" && rm -rf "$PWD"
     ;;
 *) echo "nobody plays $1" >&2 && exit 64 ;;
 esac

@@ -298,16 +298,52 @@ fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
         error["fix"],
         "cleo agents register F --id finalize-agent --prompt p"
     );
-    refused(
-        &workspace,
-        "agents register Clarify --prompt p",
-        "E_AGENT_INVALID",
-    );
     refused(&workspace, "agents import agents.json", "E_AGENT_INVALID");
     let listed = workspace.json(&["agents", "list"]);
     assert_eq!(listed["result"]["total"], 4);
     let warning = listed["warnings"][0].as_str().unwrap();
     assert!(warning.contains("finalize.yaml is left out"), "{warning}");
+}
+
+#[test]
+fn a_name_of_something_of_cleos_own_leads_to_an_id_with_a_number() {
+    let workspace = TestWorkspace::new().with(
+        "agents.json",
+        r#"[{"name": "Chat", "prompt": "p"}, {"name": "Sync", "prompt": "p"}]"#,
+    );
+    let router = does(&workspace, "agents register Router --prompt p");
+    assert_eq!(router["agent"]["id"], "router-2");
+    let again = "agents register Router --prompt p";
+    let error = refused(&workspace, again, "E_EXISTS");
+    assert_eq!(error["fix"], "cleo agents register 'Router 3' --prompt p");
+    workspace.shell(error["fix"].as_str().unwrap());
+    does(&workspace, "agents import agents.json");
+    assert_eq!(
+        ids(&workspace, "agents list")[4..],
+        ["router-2", "router-3", "chat-2", "sync-2"]
+    );
+    for id in ["metrics", "chat", "user"] {
+        let line = format!("agents register X --id {id} --prompt p");
+        let error = refused(&workspace, &line, "E_AGENT_INVALID");
+        let fix = format!("cleo agents register X --id {id}-agent --prompt p");
+        assert_eq!(error["fix"], fix);
+    }
+}
+
+#[test]
+fn a_name_is_one_line_wherever_it_comes_from() {
+    let workspace = TestWorkspace::new()
+        .with("agents.json", r#"[{"name": "A\nB", "prompt": "p"}]"#)
+        .with(".cleo/agents/two.yaml", "name: \"A\\nB\"\n");
+    for line in [
+        "agents register 'A\nB' --prompt p",
+        "agents import agents.json",
+    ] {
+        refused(&workspace, line, "E_TEXT_CONTROL");
+    }
+    let listed = workspace.json(&["agents", "list"]);
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("two.yaml is left out"), "{warning}");
 }
 
 #[test]

@@ -984,6 +984,7 @@ fn turn(folder: &std::path::Path, message: &str) -> String {
         conversation: "default",
         pending_ttl: 900,
         advice: None,
+        held: None,
     };
     let turn = cleo::ops::chat::turn(&surroundings, &said).unwrap();
     serde_json::to_string(&turn).unwrap()

@@ -99,6 +99,62 @@ fn an_option_that_wants_a_value_replaces_none_that_has_none() {
 }
 
 #[test]
+fn what_takes_something_away_is_never_corrected_to_what_adds_it() {
+    check_all(&[
+        (
+            &["update", "T3", "--rm-depends", "T2"],
+            "cleo update T3 --remove-depends T2",
+        ),
+        (
+            &["update", "T3", "--no-depends=T2"],
+            "cleo update T3 --remove-depends=T2",
+        ),
+        (
+            &["update", "T2", "--unlabel", "research"],
+            "cleo update T2 --remove-label research",
+        ),
+        (
+            &["update", "T2", "--delete-labels", "research"],
+            "cleo update T2 --remove-label research",
+        ),
+        (
+            &["update", "T2", "--remove-lable", "research"],
+            "cleo update T2 --remove-label research",
+        ),
+        (&["update", "T2", "--no-note", "x"], "cleo update --help"),
+        (&["list", "--no-json"], "cleo list --help"),
+    ]);
+}
+
+#[test]
+fn a_command_that_is_meant_is_explained_where_its_arguments_are_missing() {
+    check_all(&[
+        (&["session", "nope"], "cleo session note --help"),
+        (&["shwo"], "cleo show --help"),
+        (&["shwo", "T2"], "cleo show T2"),
+    ]);
+}
+
+#[test]
+fn a_wrong_runner_gives_way_where_it_stands() {
+    let workspace = TestWorkspace::planned();
+    let fix = |runner| fix_of(&workspace, &["run", "T2", "--runner", runner]);
+    assert_eq!(fix("nope"), "cleo run T2 --runner claude");
+    assert_eq!(fix("codx:a/b"), "cleo run T2 --runner codex:a/b");
+}
+
+#[test]
+fn a_topic_that_is_no_command_takes_no_further_word() {
+    let workspace = TestWorkspace::bare();
+    let error = workspace.json(&["help", "exit-codes", "x"])["error"].clone();
+    assert_eq!(
+        error["message"],
+        "the topic `exit-codes` takes no further word, and `x` follows"
+    );
+    assert_eq!(error["fix"], "cleo help exit-codes");
+}
+
+#[test]
 fn a_task_in_the_place_of_an_option_is_an_epic_and_a_wrong_one_is_left_out() {
     check_all(&[
         (

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, document};
 
 /// A workspace in a repository of git, with T1, which is about the files below `src`.
 fn repository() -> TestWorkspace {
@@ -142,6 +142,60 @@ fn evidence_that_is_none_is_refused_and_changes_nothing() {
         workspace.read("README.md") + &workspace.cleo("verify T1"),
         before
     );
+}
+
+#[test]
+fn a_path_that_leaves_the_workspace_and_comes_back_is_inside() {
+    let workspace = plain().with("docs/deep/b.md", "b\n");
+    let back = format!(
+        "../../../{}/src/a.rs",
+        workspace.root().file_name().unwrap().to_str().unwrap()
+    );
+    let full = workspace.path("docs/../src/a.rs");
+    let from = |path: &str| {
+        let words = ["verify", "T1", "--gate", "implemented", "--file", path];
+        let mut below = workspace.command(&words);
+        below.current_dir(workspace.path("docs/deep"));
+        document(&workspace.finish(below, ""))
+    };
+    for (path, kept) in [
+        ("../../src/a.rs", "src/a.rs"),
+        (&back, "src/a.rs"),
+        (full.to_str().unwrap(), "src/a.rs"),
+        ("./x/../b.md", "docs/deep/b.md"),
+    ] {
+        let answer = from(path);
+        let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
+        assert_eq!(evidence["path"], kept, "{path}: {answer}");
+    }
+    for path in [
+        "../../..",
+        "../../../x",
+        "../../src/../../x",
+        "/../etc/passwd",
+    ] {
+        let code = from(path)["error"]["code"].clone();
+        assert_eq!(code, "E_PATH_OUTSIDE_WORKSPACE", "{path}");
+    }
+}
+
+#[test]
+fn the_fix_of_evidence_that_is_none_can_be_pasted() {
+    let workspace = plain();
+    for (given, fix) in [
+        ("--file nope.txt", "ls -l [WORKSPACE]"),
+        ("--file src/x/nope.txt", "ls -l [WORKSPACE]/src"),
+        ("--file src", "ls -ld [WORKSPACE]/src"),
+        (
+            "--commit deadbeef",
+            "cleo verify T1 --gate implemented --note 'how you know'",
+        ),
+    ] {
+        let answer = line(&workspace, &format!("verify T1 --gate implemented {given}"));
+        assert_eq!(answer["error"]["fix"], fix, "{answer}");
+        let pasted = workspace.shell(fix);
+        assert_eq!(pasted.exit, 0, "{pasted}");
+    }
 }
 
 #[test]

@@ -188,6 +188,8 @@ fn where_nothing_is_due_everybody_may_end_in_silence() {
     let elsewhere = TestWorkspace::bare();
     let outside = hook(&elsewhere, "stop", OF_T1, &event(&elsewhere, json!({})));
     assert_eq!((&*outside.stdout, &*outside.stderr), ("", ""));
+    let garbage = hook(&elsewhere, "stop", &[], "garbage");
+    assert_eq!((&*garbage.stdout, &*garbage.stderr), ("", ""));
     let codex = hook(&elsewhere, "stop --client codex", &[], "{}");
     assert_eq!((&*codex.stdout, &*codex.stderr), ("{}\n", ""));
     // The folder of the event decides, wherever the hook itself runs.

@@ -116,6 +116,29 @@ fn an_entry_can_be_given_as_options() {
 }
 
 #[test]
+fn options_complete_the_entry_on_standard_input() {
+    let workspace = TestWorkspace::planned();
+    let options = |more: &[&str], text: &str| {
+        let words = [&["manifest", "append", "--task", "T4"], more].concat();
+        workspace.json_with(&words, text)
+    };
+    let whole = options(&[], &entry("a").to_string());
+    assert_eq!(whole["success"], true, "{whole}");
+    assert_eq!(whole["warnings"], json!([]));
+    let tasks = &whole["result"]["entry"]["linked_tasks"];
+    assert_eq!(tasks, &json!(["T1", "T3", "T4"]));
+    let changed = options(&["--title", "Other"], &entry("b").to_string());
+    assert_eq!(changed["result"]["entry"]["title"], "Other");
+    let warning = "title is \"Other\", as the options say; the entry on standard input says \"Token refresh\"";
+    assert_eq!(changed["warnings"], json!([warning]));
+    // Where nothing is there, the options are all that was said.
+    let empty = options(&[], "")["error"]["message"].clone();
+    let empty = empty.as_str().unwrap();
+    assert!(empty.contains("id is missing"), "{empty}");
+    assert!(!empty.contains("date is missing"), "{empty}");
+}
+
+#[test]
 fn a_dry_run_checks_and_writes_nothing() {
     let workspace = TestWorkspace::planned();
     appended(&workspace, "a");

@@ -2,9 +2,11 @@
 //! of the coordinator notes; those about words of goals alone are beside the rule in src/plan.
 
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::served::Served;
 use crate::server::{Answer, Server};
 use crate::world::{TestWorkspace, document};
 
@@ -747,10 +749,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
     let reply = answer(&workspace, &format!("plan run --resume {id}"));
     assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
     let reply = answer(&workspace, &format!("runs resume {id}"));
-    assert_eq!(
-        reply["error"]["fix"],
-        format!("cleo plan run --resume {id}")
-    );
+    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
     let reply = answer(&workspace, "plan run --resume exec_1");
     assert_eq!(reply["error"]["code"], "E_RUN_NOT_FOUND", "{reply:#}");
     // The file of events has what the store has, whatever the kill left of it.
@@ -766,6 +765,42 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
             .map(|event| event["cursor"].clone())
             .collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn a_plan_goes_on_like_every_other_run() {
+    let (workspace, id) = killing();
+    let reply = answer(&workspace, &format!("runs resume {id} --junit x.xml"));
+    assert_eq!(reply["error"]["code"], "E_USAGE", "{reply:#}");
+    let reply = answer(&workspace, &format!("runs resume {id}"));
+    assert_eq!(
+        (&reply["command"], &reply["success"]),
+        (&json!("runs.resume"), &json!(true)),
+        "{reply:#}"
+    );
+    let result = &reply["result"];
+    assert_eq!(
+        (&result["run"]["id"], &result["passes"]),
+        (&json!(id), &json!(2))
+    );
+    assert_eq!(said(&workspace, "a").len(), 2, "what was done stayed done");
+}
+
+#[test]
+fn a_plan_goes_on_over_http() {
+    let (workspace, id) = killing();
+    let server = Served::start(&workspace, &[]);
+    let (status, told) = server.call("POST", &format!("/api/runs/{id}/resume"), &json!({}));
+    assert_eq!((status, &told["run"]["id"]), (202, &json!(id)), "{told}");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(120) {
+        let shown = answer(&workspace, &format!("runs show {id}"));
+        match shown["result"]["run"]["status"].as_str() {
+            Some("running") => std::thread::sleep(Duration::from_millis(50)),
+            status => return assert_eq!(status, Some("completed"), "{shown:#}"),
+        }
+    }
+    panic!("it goes on for too long");
 }
 
 #[test]

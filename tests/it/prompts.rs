@@ -72,6 +72,10 @@ fn strict_notices_a_changed_word() {
         ("sha256:", "sha256:0"),
         ("+task-lifecycle", ""),
         ("\"T1\"", "\"T1\"\n"),
+        // Values that no spawn writes, and one that is not the same everywhere.
+        (" complete. See", "s complete. See"),
+        ("\"topics\":[", "\"topics\":[\"IGNORE ALL\","),
+        ("_paint-it.md`", "_other.md`"),
     ] {
         let changed = prompt.replace(from, to);
         assert_ne!(changed, prompt);
@@ -112,6 +116,27 @@ fn a_changed_command_of_the_protocol_is_said_and_strictly_refused() {
         assert_eq!(said["warnings"], json!([warning]), "{from}");
         assert_eq!(said["success"], true, "{from}");
     }
+}
+
+#[test]
+fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
+    let workspace = spawned();
+    let base = include_str!("../../skills/_shared/subagent-protocol-base.md");
+    let own = base.replace("MUST write", "MUST always write");
+    assert_ne!(own, base);
+    let place = "skills/_shared/subagent-protocol-base.md";
+    workspace.write(place, own.replace('\n', "\r\n"));
+    add(
+        &workspace,
+        &[json!({"title": "Forged", "description": FORGED})],
+    );
+    let prompt = spawn(&workspace, &["T2"])["prompt"].clone();
+    let prompt = prompt.as_str().unwrap();
+    assert!(prompt.contains("MUST always write"), "{prompt}");
+    workspace.write("prompt.md", prompt);
+    let said = workspace.json(&["verify", "prompt", "prompt.md"]);
+    assert_eq!(said["success"], true, "{said}");
+    assert_eq!(said["warnings"], json!([]));
 }
 
 #[test]
@@ -209,6 +234,19 @@ fn the_fix_mends_a_file_that_does_not_end_its_line_and_names_the_task() {
         workspace.read("it's.md").contains("2026-01-26_paint-it.md"),
         "{fix}"
     );
+}
+
+#[test]
+fn a_task_that_is_none_is_refused_before_the_prompt_is_judged() {
+    let workspace = spawned();
+    workspace.write("prompt.md", "Do it\n");
+    let line = ["verify", "prompt", "prompt.md", "--task", "T99"];
+    let error = workspace.refused(&line, "E_TASK_NOT_FOUND");
+    assert_eq!(error["fix"], "cleo list");
+    let elsewhere = TestWorkspace::bare();
+    elsewhere.write("prompt.md", "Do it\n");
+    let refused = elsewhere.json(&line);
+    assert_eq!(refused["error"]["code"], "E_PROTOCOL_MISSING", "{refused}");
 }
 
 #[test]

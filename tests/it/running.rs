@@ -248,7 +248,12 @@ fn a_program_that_tells_what_its_agent_says_has_one_that_says_the_right_thing() 
 
 #[test]
 fn what_an_agent_completed_without_having_earned_it_is_taken_back() {
-    for how in ["completes-and-chats", "forces"] {
+    for how in [
+        "completes-and-chats",
+        "forces",
+        "forces-unnamed",
+        "forces-unclaimed",
+    ] {
         let workspace = planned();
         let (exit, result) = run(&workspace, "T2 --repair 0", how);
         assert_eq!(
@@ -767,6 +772,54 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
     assert!(!is_anybody_left(&workspace, &id));
+}
+
+/// Has a run killed once a file is there, and goes on with it.
+fn killed_and_resumed(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> Value {
+    let mut child = begun(workspace, what, how, file);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = id_of_the_run(workspace);
+    workspace.json(&["runs", "resume", &id])
+}
+
+#[test]
+fn what_was_completed_by_force_is_not_done_when_a_killed_run_goes_on() {
+    let workspace = planned();
+    let how = "forces-and-hangs-once";
+    let resumed = killed_and_resumed(&workspace, "T2", how, ".played/forced");
+    assert_eq!(resumed["success"], true, "{resumed}");
+    // It was taken back and done.
+    assert_eq!(task(&resumed["result"], "T2")["attempts"], 2, "{resumed}");
+    let events = events(&workspace);
+    let lacking = |event: &&Value| event["type"] == "task.lacking";
+    let lacking = events.iter().find(lacking).unwrap().to_string();
+    assert!(lacking.contains("completed by force by run_"), "{lacking}");
+    let manifest = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
+    assert_eq!(manifest.lines().count(), 1, "{manifest}");
+}
+
+#[test]
+fn what_somebody_else_completed_by_force_stays_so_when_a_killed_run_goes_on() {
+    let workspace = planned();
+    let how = "is-overruled-and-hangs";
+    let resumed = killed_and_resumed(&workspace, "--epic T1", how, ".played/forced");
+    let failed = task(&resumed["result"], "T2");
+    assert_eq!(
+        (&failed["outcome"], &failed["attempts"]),
+        (&Value::from("protocol_violation"), &Value::from(1)),
+        "{resumed}"
+    );
+    assert_eq!(task(&resumed["result"], "T3")["state"], "skipped");
+    assert!(statuses(&workspace).contains("T2 done"));
+}
+
+#[test]
+fn wrong_last_words_stay_wrong_when_a_killed_run_goes_on() {
+    let workspace = planned();
+    let resumed = killed_and_resumed(&workspace, "T2", "chats-and-hangs", ".played/told");
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(task(&resumed["result"], "T2")["attempts"], 3, "{resumed}");
 }
 
 /// Says whether a process of a run is left.

@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{TestWorkspace, document};
 
@@ -356,7 +356,7 @@ fn events(workspace: &TestWorkspace) -> String {
         .collect()
 }
 
-/// A run that was killed, and in its workspace a merge of its branch that does not fit. Returns its id.
+/// A run that was killed in a merge of its branch that does not fit. Returns its id.
 fn killed_in_a_merge(workspace: &TestWorkspace, message: &str) -> String {
     let words = alone("clashes-and-hangs-once");
     let id = killed(workspace, &words, ".played/edited");
@@ -368,6 +368,14 @@ fn killed_in_a_merge(workspace: &TestWorkspace, message: &str) -> String {
     let merge = "git -c user.name=a -c user.email=a@b merge --no-ff";
     workspace.shell(&format!("{merge} {message} cleo/{id}/T1-1"));
     git(workspace, "rev-parse --verify MERGE_HEAD");
+    let noted = json!({
+        "run": id,
+        "place": workspace.path(&format!(".cleo/runs/{id}/git")),
+        "message": "T1: One",
+        "head": git(workspace, "rev-parse HEAD").trim(),
+        "tip": git(workspace, "rev-parse MERGE_HEAD").trim(),
+    });
+    workspace.write(".git/cleo.lock", noted.to_string());
     id
 }
 
@@ -391,6 +399,152 @@ fn a_merge_of_such_a_branch_that_somebody_else_began_stays_theirs() {
     assert_eq!(resumed["result"]["run"]["status"], "failed", "{resumed}");
     git(&workspace, "rev-parse --verify MERGE_HEAD");
     assert_eq!(workspace.read("shared.txt"), before);
+}
+
+#[test]
+fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
+    let workspace = repository();
+    // Keeps the first merge in the workspace from coming to its end.
+    let filter = workspace.path("filter.sh");
+    workspace.write(
+        "filter.sh",
+        "[ ! -d .played ] || [ -e .played/merging ] || { : >.played/merging; sleep 600; }\nexec cat\n",
+    );
+    let smudge = format!("config filter.slow.smudge 'sh {}'", filter.display());
+    git(&workspace, &smudge);
+    workspace.write(".git/info/attributes", "shared.txt filter=slow\n");
+    let id = killed(&workspace, &alone("alters"), ".played/merging");
+    let lock = workspace.path(".git/index.lock");
+    assert!(lock.exists(), "git is at work");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("shared.txt"), "T1\n");
+    let played = workspace.read(".played/T1");
+    assert_eq!(played.lines().count(), 1, "its agent is not asked again");
+    assert!(!lock.exists());
+    assert_eq!(workspace.read(".git/cleo.lock"), "");
+    is_clean(&workspace);
+    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+}
+
+#[test]
+fn an_agent_is_judged_by_what_it_left_in_its_worktree() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("asks"));
+    assert_eq!(exit, 0, "{result}");
+    let asked = workspace.read(".played/asked");
+    assert_eq!(asked, "verified\ncompleted\n", "its hook is silent");
+    assert_eq!(workspace.read("T1.txt"), "T1\n", "what it did is merged");
+    workspace.ok("verify output T1");
+    is_clean(&workspace);
+}
+
+#[test]
+fn what_an_agent_completed_and_does_not_fit_is_taken_back() {
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "clashes-and-completes --jobs 2");
+    assert_eq!(exit, 81, "{result}");
+    let tasks = result["tasks"].as_array().unwrap();
+    let failed = tasks.iter().find(|task| task["state"] == "failed").unwrap();
+    let task = failed["taskId"].as_str().unwrap();
+    let shown = workspace.json(&["show", task]);
+    assert_ne!(shown["result"]["task"]["status"], "done", "{shown}");
+    is_clean(&workspace);
+}
+
+#[test]
+fn deliverables_that_git_ignores_come_home() {
+    let workspace = repository();
+    workspace.ok("add Three --deliverable build/out.bin --deliverable 'A page that says hello'");
+    workspace.write(".git/info/exclude", "build/\n");
+    let words: Vec<String> = alone("builds")
+        .into_iter()
+        .map(|word| word.replace("T1", "T3"))
+        .collect();
+    let (exit, result) = carried_out(&workspace, &words);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("build/out.bin"), "T3\n");
+    assert!(
+        !workspace.path("build/cache").exists(),
+        "nobody asked for it"
+    );
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_repository_that_git_ignores_is_not_thrown_away() {
+    let workspace = repository();
+    workspace.write(".git/info/exclude", "lib/\n");
+    let (exit, result) = carried_out(&workspace, &alone("embeds"));
+    assert_eq!(exit, 80, "{result}");
+    let failed = &result["tasks"][0];
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("has commits that no remote has"),
+        "{failed}"
+    );
+    assert_eq!(workspace.read(&format!("{}/lib/x", kept(failed))), "T1\n");
+}
+
+#[test]
+fn a_report_that_is_written_again_word_for_word_counts() {
+    let workspace = repository();
+    let (_, result) = carried_out(&workspace, &alone("partial"));
+    let file = result["tasks"][0]["outputFile"].as_str().unwrap();
+    let old = File::options().write(true).open(workspace.path(file));
+    old.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let (exit, result) = carried_out(&workspace, &alone("lies"));
+    assert_ne!(exit, 0, "an old one does not: {result}");
+    let (exit, result) = carried_out(&workspace, &alone("works"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(result["tasks"][0]["outputFile"], file);
+}
+
+#[test]
+fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("removes"));
+    assert_eq!(exit, 80, "{result}");
+    let failed = &result["tasks"][0];
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("was removed meanwhile"), "{failed}");
+    assert!(!reason.contains("is kept"), "{failed}");
+    let branch = failed["branch"].as_str().unwrap();
+    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn what_the_user_sets_for_merges_of_theirs_does_not_count() {
+    let workspace = repository();
+    let options = "--no-commit --squash --strategy=ours";
+    git(
+        &workspace,
+        &format!("config branch.main.mergeOptions '{options}'"),
+    );
+    let (exit, result) = run(&workspace, "edits");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(
+        git(&workspace, "log --merges --format=%s").lines().count(),
+        2
+    );
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn branches_that_are_merged_go_when_a_run_goes_on() {
+    let workspace = repository();
+    let id = killed(
+        &workspace,
+        &alone("clashes-and-hangs-once"),
+        ".played/edited",
+    );
+    let merged = format!("cleo/{id}/T2-1");
+    git(&workspace, &format!("branch {merged}"));
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(git(&workspace, &format!("branch --list {merged}")), "");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::ask::{streamed, with_model};
-use crate::served::Served;
+use crate::served::{Served, body};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
@@ -44,16 +44,21 @@ fn kept(workspace: &TestWorkspace, id: &str) -> Value {
     workspace.json(&["runs", "show", id])["result"]["run"].clone()
 }
 
+/// Writes a request to have a message executed, under a key.
+fn asked_for(server: &Served, query: &str, key: &str, body: &Value) -> String {
+    let (host, body) = (&server.address, body.to_string());
+    let length = body.len();
+    format!(
+        "POST /api/agents/execute{query} HTTP/1.1\r\nhost: {host}\r\nidempotency-key: {key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
+
 /// Sends a message that is to be told while it is carried out, and returns what is told, line by line.
 fn followed(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)> + use<> {
-    let body = json!({"input": WAR, "stream": true}).to_string();
+    let request = asked_for(server, "", key, &json!({"input": WAR, "stream": true}));
     let mut stream = TcpStream::connect(&server.address).unwrap();
-    let (host, length) = (&server.address, body.len());
-    let head = format!(
-        "POST /api/agents/execute HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
-         idempotency-key: {key}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
     assert!(head[0].contains(" 200 "), "{head:?}");
@@ -107,6 +112,33 @@ fn an_execution_is_told_piece_by_piece_to_who_asks_for_that() {
     let again: Vec<_> = followed(&server, "once").collect();
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1["execution"]["id"], first["execution"]["id"]);
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[test]
+fn whoever_gave_up_and_asks_again_with_the_key_waits_for_what_began_before() {
+    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let workspace = asking(&model);
+    let server = Served::start(&workspace, &[]);
+    let request = asked_for(&server, "?wait=true", "once", &json!({"input": WAR}));
+    {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        waits_for(|| !model.asked().is_empty());
+    }
+    let told = thread::scope(|scope| {
+        let again = scope.spawn(|| body(&server.raw(request.as_bytes())));
+        model.go.send(()).unwrap();
+        model.go.send(()).unwrap();
+        again.join().unwrap()
+    });
+    let execution = &told["execution"];
+    assert_eq!(
+        (&execution["status"], &execution["output"]),
+        (&json!("completed"), &json!("Thrall.")),
+        "{told}"
+    );
+    assert_eq!(server.get("/api/agents/execute")["total"], 1);
     assert_eq!(model.asked().len(), 1);
 }
 

@@ -303,6 +303,33 @@ fn d_12_a_program_gets_every_text_as_it_is() {
 }
 
 #[test]
+fn who_waits_for_a_query_is_let_go_when_the_token_is_revoked() {
+    let worker = Server::start(&[Answer::Hang]);
+    let workspace = summarizer(&worker.url);
+    let server = Served::start(&workspace, &["--ask-token"]);
+    let made = workspace.json(&["serve", "token", "create", "--scope", "admin"]);
+    let (secret, id) = (&made["result"]["secret"], &made["result"]["token"]["id"]);
+    let (secret, id) = (secret.as_str().unwrap(), id.as_str().unwrap());
+    let query = json!({"query": "Summarize X"}).to_string();
+    let request = format!(
+        "POST /query HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{query}",
+        server.address,
+        query.len()
+    );
+    let answer = thread::scope(|scope| {
+        let asking = scope.spawn(|| server.raw(request.as_bytes()));
+        while worker.asked().is_empty() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        workspace.ok(&format!("serve token revoke {id}"));
+        asking.join().unwrap()
+    });
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    assert!(body(&answer)["detail"].is_string(), "{answer}");
+}
+
+#[test]
 fn d_15_queries_at_the_same_time_do_not_mix() {
     let worker = Server::start(&[well("R")]);
     let workspace = summarizer(&worker.url);

@@ -627,3 +627,173 @@ fn a_reference_that_goes_is_listed_on_the_side_that_had_it() {
         json!({"id": "T1", "field": "depends", "here": "T3", "file": null, "taken": "file"});
     assert_eq!(cut, Some(&expected), "{merged}");
 }
+
+/// Two workspaces that merge with one file in turn.
+struct Shared {
+    folder: tempfile::TempDir,
+    one: TestWorkspace,
+    other: TestWorkspace,
+}
+
+impl Shared {
+    /// Both know one task and have merged it.
+    fn new() -> Shared {
+        let at = |milliseconds: u32| {
+            let now = format!("2026-01-26T09:00:00.{milliseconds:03}Z");
+            TestWorkspace::new().env("CLEO_NOW", &now)
+        };
+        let shared = Shared {
+            folder: tempfile::tempdir().unwrap(),
+            one: at(1),
+            other: at(2),
+        };
+        shared.one.ok("add base");
+        shared.settle();
+        shared
+    }
+
+    fn file(&self) -> String {
+        let file = self.folder.path().join("tasks.jsonl");
+        file.to_str().unwrap().to_string()
+    }
+
+    fn sync(&self, workspace: &TestWorkspace) -> Value {
+        let answer = workspace.json(&["sync", &self.file()]);
+        assert_eq!(answer["success"], true, "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Has both merge until they are in step, and checks that they are.
+    fn settle(&self) {
+        for workspace in [&self.one, &self.other, &self.one] {
+            self.sync(workspace);
+        }
+        let before = std::fs::read_to_string(self.file()).unwrap();
+        for workspace in [&self.other, &self.one] {
+            assert_eq!(workspace.ok("export").stdout, plain(&before));
+            assert_eq!(self.sync(workspace)["renumbered"], json!([]));
+            let after = std::fs::read_to_string(self.file()).unwrap();
+            assert_eq!(before, after, "one more merge changes nothing");
+        }
+    }
+
+    fn titles(&self) -> Vec<String> {
+        titles(&self.one)
+    }
+}
+
+fn titles(workspace: &TestWorkspace) -> Vec<String> {
+    let listed = workspace.json(&["list"]);
+    let tasks = listed["result"]["tasks"].as_array().unwrap();
+    let title = |task: &Value| task["title"].as_str().unwrap().to_string();
+    let mut titles: Vec<String> = tasks.iter().map(title).collect();
+    titles.sort();
+    titles
+}
+
+/// Both add a task under one id, and the file tells the first that its own has another id now.
+fn moved() -> Shared {
+    let shared = Shared::new();
+    shared.one.ok("add 'from A'");
+    shared.other.ok("add 'from B'");
+    shared.sync(&shared.one);
+    shared.sync(&shared.other);
+    shared
+}
+
+#[test]
+fn a_task_moves_to_the_id_of_another_that_makes_room_and_nothing_is_copied() {
+    let shared = moved();
+    let one = &shared.one;
+    one.ok("add 'A second' --depends T2");
+    let merged = shared.sync(one);
+    let moved = |from: &str, to: &str| json!({"from": from, "to": to, "side": "here"});
+    let expected = json!([moved("T2", "T3"), moved("T3", "T4")]);
+    assert_eq!(merged["renumbered"], expected);
+    assert_eq!(task(one, "T3")["title"], "from A");
+    assert_eq!(task(one, "T4")["depends"], json!(["T3"]));
+    shared.settle();
+    let expected = ["A second", "base", "from A", "from B"];
+    assert_eq!(shared.titles(), expected);
+}
+
+#[test]
+fn a_task_that_got_another_title_is_the_same_one_under_its_new_id() {
+    let shared = moved();
+    shared.one.ok("update T2 --title 'from A, better'");
+    shared.settle();
+    assert_eq!(shared.titles(), ["base", "from A, better", "from B"]);
+}
+
+#[test]
+fn a_task_that_was_deleted_goes_also_where_it_has_another_id() {
+    let shared = moved();
+    shared.one.ok("delete T2");
+    shared.settle();
+    assert_eq!(shared.titles(), ["base", "from B"]);
+}
+
+#[test]
+fn tasks_that_change_places_in_the_file_change_places_here() {
+    let shared = Shared::new();
+    shared.one.ok("add first");
+    shared.one.ok("add second --depends T2");
+    shared.settle();
+    let text = std::fs::read_to_string(shared.file()).unwrap();
+    let mut rows: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    rows[2]["id"] = "T3".into();
+    rows[2]["extra"] = json!({"was": "T2"});
+    rows[3]["id"] = "T2".into();
+    rows[3]["extra"] = json!({"was": "T3"});
+    rows[3]["depends"] = json!(["T3"]);
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    std::fs::write(shared.file(), text).unwrap();
+    shared.settle();
+    assert_eq!(task(&shared.one, "T3")["title"], "first");
+    let second = task(&shared.one, "T2");
+    let expected = (&"second".into(), &json!(["T3"]));
+    assert_eq!((&second["title"], &second["depends"]), expected);
+}
+
+#[test]
+fn tasks_made_at_the_same_moment_under_one_id_are_told_apart() {
+    let (one, other) = (TestWorkspace::new(), TestWorkspace::new());
+    let shared = Shared {
+        folder: tempfile::tempdir().unwrap(),
+        one: one.env("CLEO_NOW", "2026-01-26T09:00:00Z"),
+        other: other.env("CLEO_NOW", "2026-01-26T09:00:00Z"),
+    };
+    shared.one.ok("add 'from A'");
+    shared.other.ok("add 'from B'");
+    shared.settle();
+    shared.one.ok("update T1 --title 'from B, better'");
+    shared.other.ok("update T2 --title 'from A, better'");
+    shared.settle();
+    assert_eq!(shared.titles(), ["from A, better", "from B, better"]);
+}
+
+#[test]
+fn what_two_merge_at_once_is_all_there() {
+    const TASKS: usize = 10;
+    let shared = Shared::new();
+    std::thread::scope(|scope| {
+        for (workspace, name) in [(&shared.one, "one"), (&shared.other, "other")] {
+            let shared = &shared;
+            scope.spawn(move || {
+                for number in 0..TASKS {
+                    workspace.ok(&format!("add '{name} {number}'"));
+                    shared.sync(workspace);
+                }
+            });
+        }
+    });
+    shared.settle();
+    let names = ["one", "other"].into_iter();
+    let added = names.flat_map(|name| (0..TASKS).map(move |number| format!("{name} {number}")));
+    let mut expected: Vec<String> = added.chain(["base".to_string()]).collect();
+    expected.sort();
+    assert_eq!(shared.titles(), expected);
+}

@@ -239,9 +239,10 @@ impl World {
         }
     }
 
-    /// Says whether a value of a field is among the conflicts.
+    /// Says whether a value of a field, or the task of a name, is among the conflicts.
     fn is_listed(&self, field: &str, value: &Value) -> bool {
-        let has = |side: &Value| side == value || &side[field] == value;
+        let has =
+            |side: &Value| side == value || &side[field] == value || &side["description"] == value;
         self.conflicts
             .iter()
             .any(|one| one.field == field && (has(&one.here) || has(&one.file)))
@@ -468,6 +469,61 @@ fn go_apart(start: &[Step], rounds: &[Round], come_together: fn(&mut World, &Pat
     }
 }
 
+/// What somebody does in a copy while others do nothing: a step, or a merge with the file.
+fn turn(copies: usize) -> impl Strategy<Value = (usize, Option<Step>)> {
+    let task = || 0..8usize;
+    let step = prop_oneof![
+        3 => prop::option::of(task()).prop_map(|needs| Some(Step::Add(needs, None))),
+        1 => (task(), "[a-z]{1,3}").prop_map(|(task, title)| Some(Step::Title(task, title))),
+        1 => task().prop_map(|task| Some(Step::Delete(task))),
+        4 => Just(None),
+    ];
+    (0..copies, step)
+}
+
+/// Returns the names of tasks, each as often as it is there.
+fn names(tasks: &[Task]) -> Vec<String> {
+    let mut names: Vec<String> = tasks.iter().map(|task| task.description.clone()).collect();
+    names.sort();
+    names
+}
+
+/// Has copies take turns with one file, and counts what is there at the end: each task once, and none that
+/// was deleted, unless a conflict says that it came back.
+fn take_turns(copies: usize, turns: &[(usize, Option<Step>)]) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tasks.jsonl");
+    let mut world = World::new(folder.path(), copies);
+    let (mut added, mut deleted) = (BTreeSet::new(), BTreeSet::new());
+    for (copy, step) in turns {
+        let Some(step) = step else {
+            world.merge(*copy, &file);
+            continue;
+        };
+        let before: BTreeSet<String> = names(&world.tasks(*copy)).into_iter().collect();
+        world.take(*copy, step);
+        let after: BTreeSet<String> = names(&world.tasks(*copy)).into_iter().collect();
+        added.extend(after.difference(&before).cloned());
+        deleted.extend(before.difference(&after).cloned());
+    }
+    world.come_together(&file);
+    let text = std::fs::read_to_string(&file).unwrap();
+    for copy in 0..copies {
+        let exported = world.exported(copy);
+        assert_eq!(exported, crate::sync::plain(&text), "copy {copy}");
+        world.merge(copy, &file);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "copy {copy}");
+    }
+    let there = names(&world.tasks(0));
+    let is_back = |name: &String| world.is_listed("task", &json!(name));
+    let is_due = |name: &&String| !deleted.contains(*name) || there.contains(*name);
+    let expected: Vec<String> = added.iter().filter(is_due).cloned().collect();
+    assert_eq!(there, expected);
+    for name in there.iter().filter(|name| deleted.contains(*name)) {
+        assert!(is_back(name), "{name} came back");
+    }
+}
+
 /// So many cases, or as many as `PROPTEST_CASES` says.
 fn config(cases: u32) -> ProptestConfig {
     let said = std::env::var("PROPTEST_CASES").ok();
@@ -503,5 +559,19 @@ proptest! {
         rounds in rounds(2),
     ) {
         go_apart(&start, &rounds, World::join_branches);
+    }
+
+    #[test]
+    fn copies_that_take_turns_have_each_task_once(
+        turns in prop::collection::vec(turn(2), 0..40),
+    ) {
+        take_turns(2, &turns);
+    }
+
+    #[test]
+    fn three_copies_that_take_turns_have_each_task_once(
+        turns in prop::collection::vec(turn(3), 0..40),
+    ) {
+        take_turns(3, &turns);
     }
 }

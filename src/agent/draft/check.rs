@@ -3,7 +3,7 @@
 use super::{NAME_MAX, invalid};
 use crate::agent::{Agent, Kind};
 use crate::error::Result;
-use crate::task::draft::check_text;
+use crate::task::draft::{check_line, check_text};
 
 /// Checks the whole of an agent.
 pub(super) fn check(agent: &Agent) -> Result<()> {
@@ -25,9 +25,10 @@ pub(super) fn check(agent: &Agent) -> Result<()> {
 
 fn check_name(name: &str) -> Result<()> {
     let length = name.chars().count();
+    let is_seen = name.chars().any(|c| !c.is_control() && !c.is_whitespace());
     match length {
-        0 => Err(invalid("an agent needs a name").instead(name, "Lore keeper")),
-        1..=NAME_MAX => check_text("name", name),
+        _ if !is_seen => Err(invalid("an agent needs a name").instead(name, "Lore keeper")),
+        ..=NAME_MAX => check_line("name", name, NAME_MAX),
         _ => {
             let short: String = name.chars().take(NAME_MAX).collect();
             let message = format!("the name has {length} characters; {NAME_MAX} are allowed");

@@ -41,7 +41,12 @@ fn a_connection_makes_a_worker_and_a_command_is_split_without_a_shell() {
 fn what_cannot_be_so_is_refused_with_the_reason() {
     for (draft, word) in [
         (json!({"name": ""}), "needs a name"),
+        (json!({"name": "\u{7}"}), "needs a name"),
         (json!({"name": "x".repeat(101)}), "101 characters"),
+        (
+            json!({"name": "two\nlines"}),
+            "the name holds the control character U+000A",
+        ),
         (json!({"name": "x", "color": "red"}), "no colour"),
         (json!({"name": "x", "color": "#12345g"}), "no colour"),
         (

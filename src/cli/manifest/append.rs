@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 
+use super::joining::joined;
 use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
 use crate::cli::screen::{Screen, Tone};
@@ -31,8 +33,9 @@ Examples:
   cleo manifest append --id auth-2026-01-26 --file 2026-01-26_auth.md --title 'Token refresh' \\
     --finding 'First fact.' --finding 'Second fact.' --finding 'Third fact.' --task T3
 
-Without options the entry is read from standard input as one JSON object, on one line or on
-several. The epic of each linked task is added. Exit 6: every fault is named and nothing is
+Unless --id, --file and --title are all given, the entry is read from standard input as one JSON
+object, on one line or on several. What options say is added to its lists, and else counts instead
+of what it says. The epic of each linked task is added. Exit 6: every fault is named and nothing is
 written. Exit 101: an entry with this id is there already.")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -104,29 +107,45 @@ struct EntryOptions {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let text = if arguments.entry == EntryOptions::default() {
-        read_stdin()?
-    } else {
-        let today = context.surroundings.clock.date();
-        arguments.entry.text(today)?
-    };
-    let appended = manifest::append(
+    let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
+    let mut appended = manifest::append(
         &mut context,
         &text,
         arguments.claim.epoch,
         arguments.dry_run,
     )?;
+    appended.warnings.extend(warnings);
     face.reply(&appended, &appended.warnings, |screen| {
         render(screen, &appended)
     })
 }
 
 impl EntryOptions {
+    /// Reads the entry, and what is to be said of it: from the options alone where they can describe
+    /// it, so that nobody is waited for, else from standard input if something is there.
+    fn read(self, today: String) -> Result<(String, Vec<String>)> {
+        let is_given = self != EntryOptions::default();
+        let named = [&self.id, &self.file, &self.title];
+        if named.into_iter().all(Option::is_some) || (is_given && stdin().is_terminal()) {
+            return Ok((self.text(today)?, Vec::new()));
+        }
+        let text = read_stdin()?;
+        if is_given && text.trim().is_empty() {
+            return Ok((self.text(today)?, Vec::new()));
+        }
+        Ok(joined(text, &self.value()?))
+    }
+
     /// Writes the options as the object that standard input would hold.
     fn text(mut self, today: String) -> Result<String> {
         self.date.get_or_insert(today);
         self.status.get_or_insert("complete".to_string());
-        serde_json::to_string(&self).map_err(|cause| Error::new(Code::Internal, cause.to_string()))
+        Ok(self.value()?.to_string())
+    }
+
+    fn value(&self) -> Result<Value> {
+        let value = serde_json::to_value(self);
+        value.map_err(|cause| Error::new(Code::Internal, cause.to_string()))
     }
 }
 

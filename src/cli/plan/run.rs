@@ -97,6 +97,16 @@ impl Arguments {
             by: By::default(),
         }
     }
+
+    /// Asks to go on with a run.
+    pub(in crate::cli) fn of_run(run: String) -> Arguments {
+        Arguments {
+            what: None,
+            is_file: false,
+            resume: Some(run),
+            ..Arguments::of(String::new(), None)
+        }
+    }
 }
 
 /// What is done again.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Face, environment};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ops::runs::{self, written};
 use crate::run::report::github;
 
@@ -30,6 +30,15 @@ enum Ci {
 }
 
 impl Reporting {
+    /// Refuses a run that has nothing to tell this way: it is not over tasks.
+    pub(in crate::cli) fn refuse(&self, run: &str) -> Result<()> {
+        if self.ci.is_none() && self.junit.is_none() {
+            return Ok(());
+        }
+        let message = format!("{run} carries out a plan; `--ci` and `--junit` tell of tasks");
+        Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {run}")))
+    }
+
     /// Tells of a run; what cannot be told comes back as warnings, since the run itself is over.
     pub(super) fn tell(&self, face: &Face<'_>, run: &str) -> Vec<String> {
         if self.ci.is_none() && self.junit.is_none() {

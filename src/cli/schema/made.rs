@@ -137,7 +137,9 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::Cancelled>("runs.cancel"),
         one::<runs::Listed>("runs.list"),
         one::<runs::logs::Logged>("runs.logs"),
-        one::<crate::coordinator::Report>("runs.resume"),
+        one::<crate::coordinator::Report>("runs.resume")
+            .or::<Carried>()
+            .or::<Event>(),
         one::<runs::Shown>("runs.show"),
         one::<schema::Listed>("schema"),
         one::<serve::run::Served>("serve"),

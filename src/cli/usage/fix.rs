@@ -6,6 +6,7 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
+use super::removal;
 use crate::error::{Code, Error, likeliest, nearest, quote};
 use crate::id::TaskId;
 use crate::task::draft::{cleaned_line, cleaned_text};
@@ -146,7 +147,24 @@ fn command(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
         return plain(line, place);
     }
     let right = suggested(fault, ContextKind::SuggestedSubcommand, &wrong)?;
-    rewritten(line, &[place], |_| Some(right.clone()))
+    let whole = rewritten(line, &[place], |_| Some(right.clone()))?;
+    Some(match lacks_argument(line, place, &right) {
+        true => format!("{whole} --help"),
+        false => whole,
+    })
+}
+
+/// Says whether a command that is put in the place of a word would need more words than follow.
+fn lacks_argument(line: &Line<'_>, place: usize, name: &str) -> bool {
+    let Some(command) = line.command.find_subcommand(name) else {
+        return false;
+    };
+    let needed = command
+        .get_positionals()
+        .filter(|one| one.is_required_set());
+    let needed = needed.count() + usize::from(command.is_subcommand_required_set());
+    let follow = line.words[place + 1..].iter();
+    follow.filter(|word| word.role == Role::Argument).count() < needed
 }
 
 /// `cleo task add x` becomes `cleo add x`, where there is such a command, and `cleo tasks` a list.
@@ -180,16 +198,26 @@ fn unknown(fault: &clap::Error, line: &Line<'_>) -> Option<(usize, String)> {
 
 fn option(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let (place, wrong) = unknown(fault, line)?;
-    let right = context(fault, ContextKind::SuggestedArg)?;
-    // All options begin with dashes, which says nothing about how near they are.
-    let [bare, near] = [&wrong, &right].map(|name| name.trim_start_matches('-'));
-    nearest(bare, [near])?;
-    if lacks_value(line, place, near) {
+    let right = meant(fault, line, &wrong)?;
+    if lacks_value(line, place, right.trim_start_matches('-')) {
         return None;
     }
     rewritten(line, &[place], |word| {
         Some(format!("{right}{}", word.text()?.strip_prefix(&wrong)?))
     })
+}
+
+/// Finds the option that is meant. One that gives something is not meant where it is to be taken away.
+fn meant(fault: &clap::Error, line: &Line<'_>, wrong: &str) -> Option<String> {
+    let right = context(fault, ContextKind::SuggestedArg);
+    // All options begin with dashes, which says nothing about how near they are.
+    let bare = wrong.trim_start_matches('-');
+    let near = right.as_deref().unwrap_or_default().trim_start_matches('-');
+    if let Some(thing) = removal::named(bare, near) {
+        return removal::option(&line.command, thing);
+    }
+    nearest(bare, [near])?;
+    right
 }
 
 /// Says whether an option that takes a value would have none in the place of another word.

@@ -3,6 +3,7 @@
 
 mod fix;
 mod line;
+mod removal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -2,13 +2,13 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::process;
+use crate::runner::{orphans, process};
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -50,6 +50,12 @@ impl Trees {
         self.asked(folder, words, ANSWER_MAX)
     }
 
+    /// Names a place in the folder of the run that only the git of the run, and what that starts, has in its
+    /// environment.
+    pub(super) fn place_of_git(&self) -> PathBuf {
+        self.folder.with_file_name("git")
+    }
+
     fn asked<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -60,6 +66,9 @@ impl Trees {
         command.current_dir(folder).env_clear();
         // A worktree that lost its mark is not taken for a part of the repository around it.
         command.env("GIT_CEILING_DIRECTORIES", &self.folder);
+        // By these it is found and ended when cleo is killed.
+        command.env(orphans::RUN, &self.run);
+        command.env(orphans::ROOT, self.place_of_git());
         for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
             command.envs(env::var_os(name).map(|value| (name, value)));
         }

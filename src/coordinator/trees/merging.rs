@@ -1,7 +1,5 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
-use std::fs;
-
 use super::{Tree, Trees};
 use crate::error::Result;
 
@@ -24,8 +22,8 @@ impl Trees {
         Ok(count.trim() != "0")
     }
 
-    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was. The
-    /// message begins with the task, by which [`Trees::recover`] knows it.
+    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was. What is
+    /// under way is noted, for whoever has the next turn (`cut`).
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         if !self.is_ahead(tree)? {
             return Ok(Merge::Done(None));
@@ -35,10 +33,18 @@ impl Trees {
             let why = "a merge that somebody else began is not finished in the workspace";
             return Ok(Merge::Conflict(why.to_string()));
         }
+        self.note_merge(tree, message)?;
+        // Options that the user set for merges into this branch are for merges of theirs.
+        let options = format!("branch.{}.mergeOptions=", self.checked_out()?);
         let words = [
+            "-c",
+            &options,
             "merge",
             "--no-ff",
             "--no-verify",
+            "--no-verify-signatures",
+            "--no-autostash",
+            "--no-stat",
             "--quiet",
             "-m",
             message,
@@ -49,6 +55,7 @@ impl Trees {
             let names = self.unmerged()?;
             // There is nothing to abort where git refused to begin.
             let _ = self.git(&self.top, ["merge", "--abort"])?;
+            self.forget_merge()?;
             let named = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>();
             let why = if named.is_empty() {
                 said
@@ -57,8 +64,16 @@ impl Trees {
             };
             return Ok(Merge::Conflict(why));
         }
+        self.forget_merge()?;
         let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
         Ok(Merge::Done(Some(head.trim().to_string())))
+    }
+
+    /// Names the branch that is checked out in the workspace; nothing where none is.
+    fn checked_out(&self) -> Result<String> {
+        let words = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        let name = self.git(&self.top, words)?.unwrap_or_default();
+        Ok(name.trim().to_string())
     }
 
     /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
@@ -69,50 +84,15 @@ impl Trees {
         Ok(head.trim() == commit && self.git(&self.top, reset)?.is_ok())
     }
 
-    /// Ends a merge that a process of this run was killed in. One that somebody else began stays theirs, and
-    /// so does one whose conflicts somebody has settled meanwhile.
-    pub(in crate::coordinator) fn recover(&self) -> Result<()> {
-        let Some(head) = self.merge_head()? else {
-            return Ok(());
-        };
-        if self.is_own(&head)? && !self.unmerged()?.is_empty() {
-            self.done(&self.top, ["merge", "--abort"])?;
-        }
-        Ok(())
-    }
-
     /// Returns the commit that is being merged.
-    fn merge_head(&self) -> Result<Option<String>> {
+    pub(super) fn merge_head(&self) -> Result<Option<String>> {
         let words = ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"];
         let head = self.git(&self.top, words)?.ok();
         Ok(head.map(|head| head.trim().to_string()))
     }
 
-    /// Says whether a commit that is being merged is the end of a branch of this run, under the message
-    /// that this run gives it: people merge such a branch under another one.
-    fn is_own(&self, head: &str) -> Result<bool> {
-        let branches = format!("refs/heads/cleo/{}", self.run);
-        let format = "--format=%(objectname) %(refname)";
-        let tips = self.done(&self.top, ["for-each-ref", format, &branches])?;
-        let words = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-path",
-            "MERGE_MSG",
-        ];
-        let place = self.done(&self.top, words)?;
-        let message = fs::read_to_string(place.trim_end_matches('\n')).unwrap_or_default();
-        let is_it = |line: &str| {
-            let tip = line.split_once(' ').filter(|(tip, _)| *tip == head);
-            let name = tip.and_then(|(_, name)| name.rsplit('/').next());
-            let task = name.and_then(|name| name.rsplit_once('-'));
-            task.is_some_and(|(task, _)| message.starts_with(&format!("{task}: ")))
-        };
-        Ok(tips.lines().any(is_it))
-    }
-
     /// Names the files whose conflicts nobody has settled.
-    fn unmerged(&self) -> Result<Vec<String>> {
+    pub(super) fn unmerged(&self) -> Result<Vec<String>> {
         let names = ["diff", "--name-only", "--diff-filter=U", "-z"];
         let names = self.git(&self.top, names)?.unwrap_or_default();
         let names = names.split('\0').filter(|name| !name.is_empty());

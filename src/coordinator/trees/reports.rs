@@ -1,15 +1,18 @@
 //! What agents report: it lies in the workspace and not in the branches, so outputs and lines of the
-//! manifest are brought over file by file. What lay on both sides when a worktree was made tells whose a
-//! change is: what somebody else has changed meanwhile is never written over.
+//! manifest are brought over file by file, and so are deliverables that git ignores. What lay on both sides
+//! when a worktree was made tells whose a change is: what somebody else has changed meanwhile is never
+//! written over.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use super::declared::Declared;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read, unreadable, unwritable};
@@ -22,23 +25,24 @@ const NOTE_MAX: u64 = 64 << 20;
 /// How files begin that somebody has not finished writing.
 const DRAFT: &str = ".new-";
 
-/// The outputs that lay in the workspace and in a worktree when both were last the same to this run, each
-/// with its digest.
+/// The files that lay in the workspace and in a worktree when both were last the same to this run, each by
+/// its path with its digest, and what else is to be brought over.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Outset {
+    declared: Declared,
     home: BTreeMap<String, String>,
     tree: BTreeMap<String, String>,
 }
 
-/// An output on one side: where it is, what it holds now, and what it held at the outset.
+/// A file on one side: where it is, what it holds now, and what it held at the outset.
 struct Side {
     path: PathBuf,
     now: Option<String>,
     before: Option<String>,
 }
 
-/// What becomes of an output that is to be brought to the other side.
+/// What becomes of a file that is to be brought to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// There is nothing new in it.
@@ -50,13 +54,21 @@ enum Way {
 }
 
 impl Trees {
-    /// Notes which outputs there are when a worktree is made.
-    pub(super) fn note(&self, tree: &Tree) -> Result<()> {
+    /// Notes what there is of outputs and deliverables when a worktree is made.
+    pub(super) fn note(&self, tree: &Tree, declared: Declared) -> Result<()> {
+        let home = self.home();
         let outset = Outset {
-            home: digests(&self.home()),
-            tree: digests(&tree.root),
+            home: digests(&home, self.wares(&home, &declared)),
+            tree: digests(&tree.root, self.wares(&tree.root, &declared)),
+            declared,
         };
         outset.keep(&tree.outset)
+    }
+
+    /// Names the files that are to be brought over: outputs, and deliverables that git ignores.
+    fn wares(&self, root: &Path, declared: &Declared) -> Vec<String> {
+        let deliverables = self.ignored(root, declared);
+        outputs(root).into_iter().chain(deliverables).collect()
     }
 
     /// Brings a report that lies in the workspace into a worktree, so that both are checked together.
@@ -66,30 +78,32 @@ impl Trees {
         output: &str,
         entry: &str,
     ) -> Result<()> {
+        if !tree.is_there() {
+            return Ok(());
+        }
         let home = self.home();
-        let name = output.rsplit('/').next().unwrap_or(output);
         let mut outset = Outset::read(&tree.outset);
-        let (here, there) = outset.sides(tree, &home, name);
+        let (here, there) = outset.sides(tree, &home, output);
         if is_regular(&there.path) && way(&there, &here) == Way::Comes {
-            outset.bring(name, &there, &here)?;
+            outset.bring(output, &there, &here)?;
             outset.keep(&tree.outset)?;
         }
         lines(&home, &tree.root, Some(entry))
     }
 
-    /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, and lines of
-    /// the manifest with ids that are not there. What somebody else has changed meanwhile stays as it is; the
-    /// one of the worktree is then put aside, and told.
+    /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, ignored
+    /// deliverables, and lines of the manifest with ids that are not there. What somebody else has changed
+    /// meanwhile stays as it is; the one of the worktree is then put aside, and told.
     pub(in crate::coordinator) fn report(&self, tree: &Tree) -> Result<Vec<Error>> {
         let home = self.home();
         let mut outset = Outset::read(&tree.outset);
         let mut clashes = Vec::new();
-        for name in outputs(&tree.root.join(OUTPUT_DIR)) {
-            let (here, there) = outset.sides(tree, &home, &name);
+        for path in self.wares(&tree.root, &outset.declared) {
+            let (here, there) = outset.sides(tree, &home, &path);
             match way(&here, &there) {
-                Way::Stays => {}
-                Way::Comes => outset.bring(&name, &here, &there)?,
-                Way::Clashes => clashes.push(self.put_aside(tree, &name, &here, &there)?),
+                Way::Stays => renew(tree, &here, &there)?,
+                Way::Comes => outset.bring(&path, &here, &there)?,
+                Way::Clashes => clashes.push(put_aside(tree, &path, &here, &there)?),
             }
         }
         outset.keep(&tree.outset)?;
@@ -97,35 +111,52 @@ impl Trees {
         Ok(clashes)
     }
 
-    /// Refuses a worktree with outputs that somebody else has changed meanwhile in the workspace.
+    /// Refuses a worktree with files that somebody else has changed meanwhile in the workspace.
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
         let home = self.home();
         let outset = Outset::read(&tree.outset);
-        for name in outputs(&tree.root.join(OUTPUT_DIR)) {
-            let (here, there) = outset.sides(tree, &home, &name);
+        for path in self.wares(&tree.root, &outset.declared) {
+            let (here, there) = outset.sides(tree, &home, &path);
             if way(&here, &there) == Way::Clashes {
-                return Err(self.put_aside(tree, &name, &here, &there)?);
+                return Err(put_aside(tree, &path, &here, &there)?);
             }
         }
         Ok(())
     }
 
-    fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.top.join(&self.inside)
     }
+}
 
-    /// Keeps an output of a worktree with the files of the run, and says so.
-    fn put_aside(&self, tree: &Tree, name: &str, here: &Side, there: &Side) -> Result<Error> {
-        let aside = tree.outset.with_extension("").join(name);
-        copy(&here.path, &aside)?;
-        let message = format!(
-            "{OUTPUT_DIR}/{name} was changed in the workspace while an agent wrote it too; what the \
-             agent wrote is kept in {}",
-            aside.display()
-        );
-        let [there, aside] = [&there.path, &aside].map(|path| quote(&path.to_string_lossy()));
-        Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
+/// Keeps a file of a worktree with those of the run, and says so.
+fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error> {
+    let name = path.strip_prefix(OUTPUT_DIR).unwrap_or(path);
+    let folder = tree.outset.with_extension("");
+    let aside = folder.join(name.trim_start_matches('/'));
+    copy(&here.path, &aside)?;
+    let message = format!(
+        "{path} was changed in the workspace while an agent wrote it too; what the agent wrote is \
+         kept in {}",
+        aside.display()
+    );
+    let [there, aside] = [&there.path, &aside].map(|path| quote(&path.to_string_lossy()));
+    Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
+}
+
+/// Has a file that an agent wrote again, word for word, be as new in the workspace as it is: by its time it
+/// is known for the work of this try. What was checked out with the worktree is nobody's work.
+fn renew(tree: &Tree, here: &Side, there: &Side) -> Result<()> {
+    let written = modified(&here.path);
+    let is_new = here.before.is_none() || written > modified(&tree.outset);
+    match is_new && here.now == there.now && written > modified(&there.path) {
+        true => copy(&here.path, &there.path),
+        false => Ok(()),
     }
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|there| there.modified()).ok()
 }
 
 impl Outset {
@@ -137,13 +168,13 @@ impl Outset {
 
     fn keep(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        put(path, &mut text.as_slice()).map_err(|cause| unwritable(path, cause))
+        put(path, &mut text.as_slice(), None).map_err(|cause| unwritable(path, cause))
     }
 
-    /// Looks at an output in a worktree and in the workspace.
+    /// Looks at a file in a worktree and in the workspace.
     fn sides(&self, tree: &Tree, home: &Path, name: &str) -> (Side, Side) {
         let side = |root: &Path, before: &BTreeMap<String, String>| {
-            let path = root.join(OUTPUT_DIR).join(name);
+            let path = root.join(name);
             let is_there = path.symlink_metadata().is_ok();
             Side {
                 now: is_there.then(|| file_digest(&path).unwrap_or_default()),
@@ -164,7 +195,7 @@ impl Outset {
     }
 }
 
-/// Says what becomes of an output.
+/// Says what becomes of a file.
 fn way(from: &Side, to: &Side) -> Way {
     match (&from.now, &to.now) {
         (None, _) => Way::Stays,
@@ -176,22 +207,23 @@ fn way(from: &Side, to: &Side) -> Way {
     }
 }
 
-fn digests(root: &Path) -> BTreeMap<String, String> {
-    let folder = root.join(OUTPUT_DIR);
-    let names = outputs(&folder).into_iter();
-    let digests = names.filter_map(|name| Some((file_digest(&folder.join(&name))?, name)));
-    digests.map(|(digest, name)| (name, digest)).collect()
+fn digests(root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
+    let digest = |path: String| Some((file_digest(&root.join(&path))?, path));
+    let digests = paths.into_iter().filter_map(digest);
+    digests.map(|(digest, path)| (path, digest)).collect()
 }
 
 /// Names the regular files among outputs, without the manifest.
-fn outputs(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+fn outputs(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join(OUTPUT_DIR));
+    let entries = entries.into_iter().flatten().flatten();
     let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let names = regular.filter_map(|entry| entry.file_name().into_string().ok());
     let is_output = |name: &String| !name.starts_with("MANIFEST") && !name.starts_with(DRAFT);
     let mut names: Vec<String> = names.filter(is_output).collect();
     names.sort();
-    names
+    let paths = names.iter().map(|name| format!("{OUTPUT_DIR}/{name}"));
+    paths.collect()
 }
 
 /// Brings lines of the manifest from one workspace to another: the one that is named, else all with ids
@@ -220,24 +252,30 @@ fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn is_regular(path: &Path) -> bool {
+pub(super) fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|there| there.is_file())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Copies a file with its time: of a report it tells when an agent wrote it.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     let mut text = File::open(from).map_err(|cause| unreadable(from, cause))?;
-    put(to, &mut text).map_err(|cause| unwritable(to, cause))
+    let there = text.metadata().map_err(|cause| unreadable(from, cause))?;
+    put(to, &mut text, Some(&there)).map_err(|cause| unwritable(to, cause))
 }
 
 /// Writes a file so that nobody ever sees half of it. A link is replaced, and what it leads to stays as it
 /// is: who made the link may not have been allowed to write there.
-fn put(path: &Path, text: &mut dyn Read) -> io::Result<()> {
+fn put(path: &Path, text: &mut dyn Read, like: Option<&Metadata>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
     io::copy(text, &mut draft)?;
-    let plain = fs::Permissions::from_mode(0o644);
-    draft.as_file().set_permissions(plain)?;
+    let runs = like.map_or(0, |like| like.permissions().mode() & 0o111);
+    let mode = fs::Permissions::from_mode(0o644 | runs);
+    draft.as_file().set_permissions(mode)?;
+    if let Some(written) = like.and_then(|like| like.modified().ok()) {
+        draft.as_file().set_modified(written)?;
+    }
     draft.persist(path)?;
     Ok(())
 }

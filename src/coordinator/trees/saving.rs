@@ -32,6 +32,9 @@ impl Trees {
     /// repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
         let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        if !tree.is_there() {
+            return Err(tree.gone());
+        }
         let (own, theirs) = (self.done(&self.top, words)?, self.git(&tree.top, words)?);
         if theirs.is_ok_and(|theirs| theirs == own) {
             return Ok(());
@@ -68,8 +71,11 @@ impl Trees {
     /// Refuses a worktree in which there are other repositories that hold something of their own: a branch
     /// names their commits and has none of them.
     fn require_whole(&self, tree: &Tree) -> Result<()> {
-        for path in self.repositories(tree)? {
-            if let Some((why, look)) = self.only_there(tree, &path)? {
+        let ignored = self.ignored_repositories(tree)?.into_iter();
+        let others = self.repositories(tree)?.into_iter();
+        let all = others.map(|path| (path, false));
+        for (path, is_ignored) in all.chain(ignored.map(|path| (path, true))) {
+            if let Some((why, look)) = self.only_there(tree, &path, is_ignored)? {
                 let folder = tree.top.join(&path);
                 let message = format!(
                     "the repository {} {why}, which no branch of the workspace can hold",
@@ -94,8 +100,29 @@ impl Trees {
         Ok(paths.filter(is_there).collect())
     }
 
-    /// Says what a repository within a worktree holds that is nowhere else, and the words of git that show it.
-    fn only_there(&self, tree: &Tree, path: &str) -> Result<Option<(&'static str, &'static str)>> {
+    /// Lists the repositories within a worktree that git ignores: of everything else that it ignores it
+    /// names files, and of these the folder.
+    fn ignored_repositories(&self, tree: &Tree) -> Result<Vec<String>> {
+        let words = [
+            "ls-files",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+            "-z",
+        ];
+        let ignored = self.listed(&tree.top, words)?;
+        let folders = ignored.split('\0').filter(|path| path.ends_with('/'));
+        Ok(folders.map(str::to_string).collect())
+    }
+
+    /// Says what a repository within a worktree holds that is nowhere else, and the words of git that show
+    /// it. One that is ignored may be a copy that a build has made of what a remote has.
+    fn only_there(
+        &self,
+        tree: &Tree,
+        path: &str,
+        is_ignored: bool,
+    ) -> Result<Option<(&'static str, &'static str)>> {
         let folder = tree.top.join(path);
         let status = ["status", "--porcelain", "--ignore-submodules=none"];
         match self.git(&folder, status)? {
@@ -107,7 +134,7 @@ impl Trees {
         }
         let place = format!("HEAD:{path}");
         let before = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &place])?;
-        if before.is_err() && !self.is_submodule(tree, path)? {
+        if before.is_err() && !is_ignored && !self.is_submodule(tree, path)? {
             return Ok(Some(("is no submodule", "log --oneline")));
         }
         let mut words = vec!["rev-list", "--ignore-missing", "--max-count=1", "HEAD"];

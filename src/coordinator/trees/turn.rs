@@ -36,7 +36,7 @@ impl Trees {
     pub(in crate::coordinator) fn turn_now(&self) -> Result<Option<Turn>> {
         let file = self.mark()?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Turn { _lock: file })),
+            Ok(()) => self.begun(file).map(Some),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(cause)) => Err(unwritable(&self.mark, cause)),
         }
@@ -77,8 +77,13 @@ impl Trees {
 
     fn taken(&self, locked: io::Result<Option<File>>) -> Result<Turn> {
         let file = locked.map_err(|cause| unwritable(&self.mark, cause))?;
-        let turn = file.map(|lock| Turn { _lock: lock });
-        turn.ok_or_else(|| self.held())
+        file.map_or_else(|| Err(self.held()), |lock| self.begun(lock))
+    }
+
+    /// Begins a turn: what the last one was killed in is settled first.
+    fn begun(&self, lock: File) -> Result<Turn> {
+        self.recover()?;
+        Ok(Turn { _lock: lock })
     }
 
     fn held(&self) -> Error {

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::row::{Row, draft};
 use super::terms;
+use crate::document::Object;
 use crate::error::{Code, Error, Result};
 use crate::http::answer::Answer;
 use crate::http::call::Call;
@@ -32,7 +32,7 @@ pub(super) struct Kept {
 
 pub(super) fn create(call: &Call) -> Result<Answer> {
     let Dry { dry_run } = call.query()?;
-    let fields: Map<String, Value> = call.body()?;
+    let Object(fields) = call.body()?;
     let surroundings = call.surroundings("agents.register");
     let terms = terms(call, !dry_run);
     let draft = draft(fields)?;
@@ -64,7 +64,7 @@ fn kept(status: StatusCode, mut shown: agents::Shown) -> Result<Answer> {
 
 pub(super) fn update(call: &Call) -> Result<Answer> {
     let Dry { dry_run } = call.query()?;
-    let fields: Map<String, Value> = call.body()?;
+    let Object(fields) = call.body()?;
     let seen = fields.get("updated_at").or(fields.get("updatedAt"));
     let terms = Terms {
         seen: seen.map(|seen| seen.as_str().unwrap_or_default().to_string()),
@@ -127,7 +127,7 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
         ),
         _ => error,
     };
-    let fields: Map<String, Value> = call.body().map_err(invalid)?;
+    let Object(fields) = call.body().map_err(invalid)?;
     let surroundings = call.surroundings("agents.register");
     let done = agents::register(&surroundings, draft(fields)?, true, &terms(call, true))?;
     call.server.roster.forget();

@@ -55,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<change::Registered>(200),
         Route::post("/api/agents/cleanup", change::cleanup)
             .about("Removes the agents of the moment")
-            .takes::<change::Sweeping>()
+            .may_take::<change::Sweeping>()
             .answers::<change::Cleaned>(200)
             .scope(Scope::Admin),
         Route::get("/api/agents/{id}", listed::show)
@@ -80,6 +80,16 @@ pub(super) fn routes() -> Vec<Route> {
 fn seen(call: &Call) -> Result<Known> {
     let known = agents::known(&call.surroundings("agents.list"))?;
     Ok(known.seen_by(call.only()))
+}
+
+/// Returns what says of an id that it is an agent's whom the caller does not see.
+pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
+    let all = call.server.agents(None)?;
+    let user = call.only().map(String::from);
+    Ok(move |id: &String| {
+        let agent = all.agent(id);
+        agent.is_some_and(|agent| !agent.is_seen_by(user.as_deref()))
+    })
 }
 
 /// Says on what terms a caller changes agents.

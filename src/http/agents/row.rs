@@ -101,6 +101,9 @@ impl From<Shown> for Row {
 #[expect(dead_code, reason = "it only describes what Draft reads")]
 pub(in crate::http) struct Fields {
     id: Option<String>,
+    /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
+    #[schemars(rename = "type")]
+    kind: Option<Kind>,
     name: Option<String>,
     description: Option<String>,
     role: Option<Role>,

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::frame::{Frame, Kind, Kinds, Place};
-use super::source::Source;
+use super::source::{Missed, RECENT, Source};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::Piece;
@@ -17,8 +17,6 @@ use crate::workspace::Workspace;
 
 /// How often the databases are looked at. Who writes in this process has it looked at once.
 const LOOK: Duration = Duration::from_millis(25);
-/// How many events are told again to who comes anew, or comes back.
-const RECENT: u64 = 500;
 /// How far the stream may be behind before what lies between is passed over.
 const BEHIND: u64 = 20_000;
 /// How long the thread rests after it has told something, so that much is told at once.
@@ -144,52 +142,31 @@ impl Feed {
         only: Option<&str>,
         kinds: &Kinds,
     ) -> Result<Vec<Bytes>> {
-        let from = match since {
+        let after = match since {
             Since::Now => end,
             Since::Recent => Place {
-                runs: end.runs.saturating_sub(RECENT),
-                tasks: end.tasks.saturating_sub(RECENT),
-                said: end.said.saturating_sub(RECENT),
                 agents: end.agents,
+                ..Place::default()
             },
             Since::Place(place) => place,
         };
-        let gap = since != Since::Recent && from.is_before(&end, RECENT);
-        let mut place = match gap {
-            true => Place {
-                runs: from.runs.max(end.runs.saturating_sub(RECENT)),
-                tasks: from.tasks.max(end.tasks.saturating_sub(RECENT)),
-                said: from.said.max(end.said.saturating_sub(RECENT)),
-                agents: end.agents,
-            },
-            false => from,
-        };
         // A place that the databases have not reached is one of others: a copy, or an older state.
-        let is_foreign = place.runs > end.runs || place.tasks > end.tasks || place.said > end.said;
-        if is_foreign {
-            place = end;
-        }
-        let mut missed = Vec::new();
-        let hello = json!({"id": place.to_string(), "replayed": place != end});
-        missed.push(Frame::new(Kind::Stream, "hello", Some(&place), &hello).bytes);
-        if gap || is_foreign {
+        let is_foreign = after.is_behind(&end);
+        let mut read = match is_foreign || after == end {
+            true => Missed::nothing(end),
+            false => Source::open(&self.workspace)?.missed(after, end, kinds, only)?,
+        };
+        let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});
+        let mut missed = vec![Frame::new(Kind::Stream, "hello", Some(&read.from), &hello).bytes];
+        if is_foreign || (since != Since::Recent && !read.is_whole) {
             let reset = json!({"reason": "gap"});
             missed.push(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
         }
-        if place == end {
-            return Ok(missed);
+        if since == Since::Recent {
+            let old = read.frames.len().saturating_sub(RECENT);
+            read.frames.drain(..old);
         }
-        let mut source = Source::open(&self.workspace)?;
-        let mut frames = source.after(&mut place, Some(end))?;
-        if since == Since::Recent && frames.len() > RECENT as usize {
-            frames.drain(..frames.len() - RECENT as usize);
-        }
-        place.agents = place.agents.min(end.agents);
-        if place.agents != end.agents {
-            frames.extend(source.agents(&mut place, &Clock::System)?);
-        }
-        let heard = frames.into_iter().filter(|frame| frame.is_for(kinds, only));
-        missed.extend(heard.map(|frame| frame.bytes));
+        missed.extend(read.frames.into_iter().map(|frame| frame.bytes));
         Ok(missed)
     }
 
@@ -251,7 +228,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
         let reset = json!({"reason": "gap"});
         frames.push(Frame::new(Kind::Stream, "reset", Some(place), &reset));
     }
-    frames.extend(source.after(place, Some(end))?);
+    frames.extend(source.after(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);
     if place.is_before(&end, 0) {
         // There is more than is read at once.

@@ -60,6 +60,28 @@ impl Kinds {
     }
 }
 
+/// A source of events that keeps them in the order of its cursors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Tasks,
+    Runs,
+    Said,
+}
+
+impl Origin {
+    /// All of them.
+    pub(super) const ALL: [Origin; 3] = [Origin::Tasks, Origin::Runs, Origin::Said];
+
+    /// Returns the kind of its events.
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Origin::Tasks => Kind::Task,
+            Origin::Runs => Kind::Run,
+            Origin::Said => Kind::Conversation,
+        }
+    }
+}
+
 /// A place in the stream: how far it has come in each of its sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
@@ -74,12 +96,31 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Returns how far it has come in a source.
+    pub(super) fn cursor(mut self, source: Origin) -> u64 {
+        *self.cursor_mut(source)
+    }
+
+    /// Returns how far it has come in a source, to be moved.
+    pub(super) fn cursor_mut(&mut self, source: Origin) -> &mut u64 {
+        match source {
+            Origin::Tasks => &mut self.tasks,
+            Origin::Runs => &mut self.runs,
+            Origin::Said => &mut self.said,
+        }
+    }
+
+    /// Says whether it lies behind another in any of the sources: it is then one of another database.
+    pub(super) fn is_behind(&self, other: &Place) -> bool {
+        let is_behind = |origin: Origin| self.cursor(origin) > other.cursor(origin);
+        Origin::ALL.into_iter().any(is_behind)
+    }
+
     /// Says whether it lies more than some events before another in any of the sources.
     pub(super) fn is_before(&self, other: &Place, events: u64) -> bool {
-        let before = |one: u64, other: u64| other.saturating_sub(one) > events;
-        before(self.runs, other.runs)
-            || before(self.tasks, other.tasks)
-            || before(self.said, other.said)
+        let before =
+            |origin: Origin| other.cursor(origin).saturating_sub(self.cursor(origin)) > events;
+        Origin::ALL.into_iter().any(before)
     }
 }
 
@@ -157,11 +198,15 @@ impl Frame {
 
     /// Says whether somebody hears it who hears some kinds, and only what is a user's.
     pub(super) fn is_for(&self, kinds: &Kinds, only: Option<&str>) -> bool {
-        let is_theirs = match (&self.user, only) {
-            (Some(user), Some(only)) => **user == *only,
-            _ => true,
-        };
-        is_theirs && kinds.have(self.kind)
+        is_theirs(self.user.as_deref(), only) && kinds.have(self.kind)
+    }
+}
+
+/// Says whether somebody hears what is a user's, or everybody's, who hears only what is a user's, or all.
+pub(super) fn is_theirs(user: Option<&str>, only: Option<&str>) -> bool {
+    match (user, only) {
+        (Some(user), Some(only)) => user == only,
+        _ => true,
     }
 }
 

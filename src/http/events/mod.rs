@@ -79,7 +79,8 @@ fn listen(call: Call) -> Promise {
 fn wanted(call: &Call) -> Result<(Kinds, Since)> {
     let wanted: Wanted = call.query()?;
     let kinds = wanted.kinds.as_deref().map(Kinds::read).transpose()?;
-    let since = call.header("last-event-id").or(wanted.since.as_deref());
+    let last = call.header("last-event-id")?;
+    let since = last.or(wanted.since.as_deref());
     let since = match since.map(str::trim) {
         None | Some("") => Since::Recent,
         Some("now") => Since::Now,

@@ -5,20 +5,47 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::frame::{Frame, Kind, Place};
+use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::conversations;
 use crate::run::Line;
-use crate::store::Store;
 use crate::store::agency::Agency;
 use crate::store::sqlite::{SqliteAgency, SqliteStore};
+use crate::store::{Recorded, Store};
 use crate::workspace::Workspace;
 
 /// Most events of one sort that are read at once.
 const BATCH: u32 = 500;
+/// How many events are told again to who comes anew, and of each sort to who comes back.
+pub(super) const RECENT: usize = BATCH as usize;
+/// How often so many are read at most to find those that somebody hears.
+const PAGES: usize = 20;
 /// Most owners that are remembered.
 const OWNERS_MAX: usize = 10_000;
+
+/// What happened in one source, in the order of its cursors, with its time.
+type Parts = VecDeque<(String, Part)>;
+
+/// What somebody missed between two places.
+pub(super) struct Missed {
+    /// The place after which nothing is left out.
+    pub(super) from: Place,
+    pub(super) frames: Vec<Frame>,
+    /// Whether nothing is left out at all.
+    pub(super) is_whole: bool,
+}
+
+impl Missed {
+    /// Nothing was missed at a place.
+    pub(super) fn nothing(place: Place) -> Missed {
+        Missed {
+            from: place,
+            frames: Vec::new(),
+            is_whole: true,
+        }
+    }
+}
 
 /// The databases, open for reading.
 pub(super) struct Source {
@@ -67,52 +94,131 @@ impl Source {
 
     /// Reads what comes after a place and not after another, and moves the place on. What happened in
     /// different sources comes in the order of its times.
-    pub(super) fn after(&mut self, place: &mut Place, end: Option<Place>) -> Result<Vec<Frame>> {
-        let limit = |from: u64, end: Option<u64>| match end {
-            Some(end) => u32::try_from(end.saturating_sub(from))
-                .unwrap_or(BATCH)
-                .min(BATCH),
-            None => BATCH,
+    pub(super) fn after(&mut self, place: &mut Place, end: Place) -> Result<Vec<Frame>> {
+        let (from, mut sources) = (*place, Vec::new());
+        for origin in Origin::ALL {
+            let parts = self.read(origin, from.cursor(origin), end.cursor(origin))?;
+            let last = parts.back().map(|(_, part)| part.cursor());
+            // What was said outside of conversations is not looked through again.
+            let reached = last.filter(|_| parts.len() >= RECENT);
+            let reached = reached.unwrap_or(end.cursor(origin));
+            *place.cursor_mut(origin) = reached.max(from.cursor(origin));
+            sources.push(parts);
+        }
+        Ok(merged(sources, from))
+    }
+
+    /// Reads the last that comes after a place and not after another, as far as somebody hears it: of each
+    /// source so much as is read at once.
+    pub(super) fn missed(
+        &mut self,
+        after: Place,
+        end: Place,
+        kinds: &Kinds,
+        only: Option<&str>,
+    ) -> Result<Missed> {
+        let (mut from, mut is_whole) = (end, true);
+        from.agents = after.agents.min(end.agents);
+        let mut sources = Vec::new();
+        for origin in Origin::ALL
+            .into_iter()
+            .filter(|origin| kinds.have(origin.kind()))
+        {
+            let begin = after.cursor(origin);
+            let (cursor, parts) = self.last(origin, begin, end.cursor(origin), only)?;
+            is_whole &= cursor <= begin;
+            *from.cursor_mut(origin) = cursor;
+            sources.push(parts);
+        }
+        let mut frames = merged(sources, from);
+        if kinds.have(Kind::Agents) && from.agents != end.agents {
+            let agents = from.agents;
+            frames.extend(self.agents(&mut Place { agents, ..end }, &Clock::System)?);
+        }
+        Ok(Missed {
+            from,
+            frames,
+            is_whole,
+        })
+    }
+
+    /// Reads the last of one source after a cursor and not after another, as far as somebody hears it.
+    /// Others may have done much meanwhile, so it is looked for backwards, and not for ever. Returns the
+    /// cursor after which nothing is left out.
+    fn last(
+        &mut self,
+        origin: Origin,
+        after: u64,
+        end: u64,
+        only: Option<&str>,
+    ) -> Result<(u64, Parts)> {
+        let (mut from, mut heard) = (end, Parts::new());
+        for _ in 0..PAGES {
+            if from <= after || heard.len() >= RECENT {
+                break;
+            }
+            let below = from.saturating_sub(BATCH.into()).max(after);
+            let page = self.read(origin, below, from)?.into_iter().rev();
+            page.filter(|(_, part)| is_theirs(part.owner(), only))
+                .for_each(|part| heard.push_front(part));
+            from = below;
+        }
+        while heard.len() > RECENT {
+            from = heard.pop_front().map_or(from, |(_, part)| part.cursor());
+        }
+        Ok((from, heard))
+    }
+
+    /// Reads what happened in one source after a cursor and not after another.
+    fn read(&mut self, origin: Origin, after: u64, end: u64) -> Result<Parts> {
+        let limit = u32::try_from(end.saturating_sub(after)).unwrap_or(BATCH);
+        let limit = limit.min(BATCH);
+        let mut parts = match origin {
+            Origin::Tasks => self.tasks(after, limit)?,
+            Origin::Runs => self.runs(after, limit)?,
+            Origin::Said => self.said(after, limit)?,
         };
-        let changes = limit(place.tasks, end.map(|end| end.tasks));
-        let changes = self.store.read()?.changes(place.tasks, None, changes)?;
+        // Cursors have gaps, so that so many may reach further.
+        parts.retain(|(_, part)| part.cursor() <= end);
+        Ok(parts)
+    }
+
+    fn tasks(&mut self, after: u64, limit: u32) -> Result<Parts> {
+        let changes = self.store.read()?.changes(after, None, limit)?;
+        let part = |change: Recorded| {
+            let data = serde_json::to_value(&change).unwrap_or_default();
+            (change.at, Part::Task(change.cursor, data))
+        };
+        Ok(changes.into_iter().map(part).collect())
+    }
+
+    fn runs(&mut self, after: u64, limit: u32) -> Result<Parts> {
         let Source { agency, owners, .. } = self;
         let agency = agency.read()?;
-        let events = limit(place.runs, end.map(|end| end.runs));
-        let events = agency.events(None, place.runs, events)?;
-        let said = limit(place.said, end.map(|end| end.said));
-        let all_said = agency
-            .last_said()?
-            .min(end.map_or(u64::MAX, |end| end.said));
-        let is_all = said < BATCH;
-        let said = agency.said_after(place.said, said)?;
-        let is_all = is_all || said.len() < BATCH as usize;
-        let mut sources = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
-        sources[0].extend(changes.into_iter().map(|change| {
-            let data = serde_json::to_value(&change).unwrap_or_default();
-            (change.at.clone(), Part::Task(change.cursor, data))
-        }));
-        for event in events {
+        let mut parts = Parts::new();
+        for event in agency.events(None, after, limit)? {
             let look = |id: &str| Ok(agency.run(id)?.map(|run| run.user));
             let owner = owner(owners, &event.run, look)?;
             let data = json!(Line::from(&event));
-            sources[1].push_back((event.at, Part::Run(event.cursor, owner, data)));
+            parts.push_back((event.at, Part::Run(event.cursor, owner, data)));
         }
-        for (cursor, message) in said {
+        Ok(parts)
+    }
+
+    fn said(&mut self, after: u64, limit: u32) -> Result<Parts> {
+        let Source { agency, owners, .. } = self;
+        let agency = agency.read()?;
+        let mut parts = Parts::new();
+        for (cursor, message) in agency.said_after(after, limit)? {
             let id = message.conversation.clone().unwrap_or_default();
             let look = |id: &str| Ok(agency.conversation(id)?.map(|one| one.user));
             let owner = owner(owners, &id, look)?;
             let at = message.created_at.clone();
             let message = conversations::said(&message);
             let data = json!({"conversationId": id, "at": at, "message": message});
-            sources[2].push_back((at, Part::Said(cursor, owner, data)));
+            parts.push_back((at, Part::Said(cursor, owner, data)));
         }
-        let frames = merged(sources, place);
-        if is_all {
-            // What was said outside of conversations is not looked through again.
-            place.said = place.said.max(all_said);
-        }
-        Ok(frames)
+        Ok(parts)
     }
 
     /// Says which revision the agents have, as an event when it is another than that of a place.
@@ -130,21 +236,18 @@ impl Source {
 
 /// Puts together what happened in different sources. Within one, cursors say what came first: times
 /// may run back a little, and whoever goes on from an id must not miss what came before it.
-fn merged<const N: usize>(
-    mut sources: [VecDeque<(String, Part)>; N],
-    place: &mut Place,
-) -> Vec<Frame> {
+fn merged(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     let mut frames = Vec::new();
     loop {
         let heads = sources.iter_mut().filter(|source| !source.is_empty());
         let first = heads.min_by(|one, other| {
-            let at = |source: &VecDeque<(String, Part)>| source.front().map(|(at, _)| at.clone());
+            let at = |source: &Parts| source.front().map(|(at, _)| at.clone());
             at(one).cmp(&at(other))
         });
         let Some((at, part)) = first.and_then(VecDeque::pop_front) else {
             return frames;
         };
-        frames.push(part.frame(place, &at));
+        frames.push(part.frame(&mut place, &at));
     }
 }
 
@@ -156,6 +259,20 @@ enum Part {
 }
 
 impl Part {
+    fn cursor(&self) -> u64 {
+        match self {
+            Part::Task(cursor, _) | Part::Run(cursor, ..) | Part::Said(cursor, ..) => *cursor,
+        }
+    }
+
+    /// Returns whose it is; none: everybody's.
+    fn owner(&self) -> Option<&str> {
+        match self {
+            Part::Task(..) => None,
+            Part::Run(_, owner, _) | Part::Said(_, owner, _) => owner.as_deref(),
+        }
+    }
+
     /// Writes it, and moves the place on.
     fn frame(self, place: &mut Place, at: &str) -> Frame {
         match self {

@@ -16,6 +16,8 @@ use crate::reply::Failure;
 
 /// Where schemas stand in a description.
 const SCHEMAS: &str = "/components/schemas";
+/// What the answer to an address that is too long is called there.
+const TOO_LONG: &str = "AddressTooLong";
 
 fn description() -> Value {
     let mut generators = Generators::new();
@@ -44,6 +46,8 @@ fn description() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
+            // The connection answers it itself, before there is a request.
+            "responses": {(TOO_LONG): {"description": "The address is too long; there is no body"}},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
                 "cookie": {"type": "apiKey", "in": "cookie", "name": "cleo_token"},
@@ -93,7 +97,8 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
     if let Some(describe) = route.description.body {
         let schema = describe(&mut generators.reads);
         operation["requestBody"] = json!({
-            "required": true, "content": {"application/json": {"schema": schema}},
+            "required": !route.description.is_bodiless,
+            "content": {"application/json": {"schema": schema}},
         });
     }
     operation
@@ -201,6 +206,8 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
             })
         });
     }
+    let too_long = format!("#/components/responses/{TOO_LONG}");
+    answers.insert("414".to_string(), json!({"$ref": too_long}));
     Value::Object(answers)
 }
 
@@ -229,7 +236,7 @@ fn refusals(route: &Route) -> Vec<u16> {
 fn meaning(status: u16) -> &'static str {
     match status {
         303 => "Who needs a token and has none signs in first",
-        400 => "What was sent cannot be used",
+        400 => "What was sent cannot be used; where it is no HTTP, there is no body",
         401 => "A token is needed, or the one that was sent does not hold",
         403 => "The caller may not do this",
         404 => "It is not there, or not for the caller",
@@ -238,7 +245,9 @@ fn meaning(status: u16) -> &'static str {
         415 => "The body is no JSON",
         422 => "A check failed, or a key came with another body before",
         429 => "There were too many calls",
-        431 => "The head of the request is too large",
+        431 => {
+            "The head of the request is too large; where it did not come whole, there is no body"
+        }
         502 => "A model or worker failed",
         503 => "The server has enough to do, or is about to end",
         504 => "It took too long",

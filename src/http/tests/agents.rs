@@ -1,6 +1,11 @@
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::{World, minutes_ago};
+use crate::agent::{Agent, Kind};
+use crate::http::routes;
+use crate::ops::agents;
 use crate::ops::tokens::Scope;
 
 /// A0-1.
@@ -437,4 +442,103 @@ fn a_name_that_another_user_took_is_free_and_an_id_says_not_whose_it_is() {
     let told = create(&bob, &said).with(409);
     assert_eq!(told["error"], "the id `lore-keeper` is not free");
     assert!(!told.to_string().contains("agents show"), "{told}");
+}
+
+#[test]
+fn no_agent_takes_the_place_of_an_endpoint() {
+    let world = World::new();
+    let below = routes::all().iter();
+    let below = below.filter_map(|route| route.path.strip_prefix("/api/agents/"));
+    let words = below.filter_map(|rest| rest.split('/').next());
+    let words: BTreeSet<&str> = words.filter(|word| !word.starts_with('{')).collect();
+    assert!(words.contains("metrics") && words.contains("execution"));
+    for word in words {
+        let said = json!({"id": word, "name": "X", "prompt": "p"});
+        let told = world.post("/api/agents/create", said).with(400);
+        assert_eq!(told["field"], "id", "{word}: {told}");
+        let named = json!({"name": word, "prompt": "p"});
+        let told = world.post("/api/agents/create", named).with(201);
+        let id = told["agent"]["id"].as_str().unwrap();
+        assert_eq!(id, format!("{word}-2"));
+        let path = format!("/api/agents/{id}");
+        world.call("DELETE", &path, json!(null)).with(200);
+    }
+}
+
+#[test]
+fn every_node_of_the_graph_has_an_id_of_its_own() {
+    let world = World::new();
+    for name in ["Router", "Finalize", "Supervisor", "Chat"] {
+        let agent = json!({"name": name, "prompt": "p"});
+        world.post("/api/agents/create", agent).with(201);
+    }
+    let graph = world.get("/api/agents/graph").with(200)["graph"].clone();
+    let nodes = graph["nodes"].as_array().unwrap();
+    let ids: BTreeSet<_> = nodes.iter().map(|node| node["id"].to_string()).collect();
+    assert_eq!(ids.len(), nodes.len(), "{ids:?}");
+}
+
+#[test]
+fn an_agent_from_earlier_whose_id_is_reserved_now_is_shown_changed_and_removed() {
+    let world = World::new();
+    let surroundings = world.surroundings();
+    let workspace = surroundings.workspace().unwrap();
+    let agent = Agent {
+        prompt: "p".into(),
+        ..Agent::new("metrics", Kind::Persistent, "Metrics")
+    };
+    agents::write(&workspace, |transaction| transaction.put_agent(&agent)).unwrap();
+    let terms = agents::Terms::default();
+    let draft = serde_json::from_value(json!({"description": "new"})).unwrap();
+    agents::update(&surroundings, "metrics", draft, &terms).unwrap();
+    let shown = agents::show(&surroundings, "metrics", None).unwrap();
+    assert_eq!(shown.agent.description, "new");
+    agents::remove(&surroundings, "metrics", &terms).unwrap();
+    assert!(agents::show(&surroundings, "metrics", None).is_err());
+}
+
+#[test]
+fn a_worker_of_the_moment_is_judged_and_reached_as_one_that_stays() {
+    let world = World::new();
+    let register = |worker: serde_json::Value| world.post("/api/agents/register", worker);
+    let told = register(json!({"name": "w", "type": "http"})).with(400);
+    assert_eq!(told["field"], "endpoint");
+    register(json!({"name": "w", "type": "nothing"})).with(400);
+    let near = json!({"name": "w", "type": "http", "endpoint": "http://127.0.0.1:9/"});
+    register(near).with(400);
+    let worker = json!({
+        "name": "w", "description": "giraffe worker", "type": "http",
+        "endpoint": "http://worker.example:9/", "intents": ["giraffe.go"],
+    });
+    let told = register(worker.clone()).with(200);
+    let id = told["agentId"].as_str().unwrap();
+    let shown = world.get(&format!("/api/agents/{id}")).with(200);
+    let agent = &shown["agent"];
+    assert_eq!(
+        (&agent["kind"], &agent["is_runtime"], &agent["standing"]),
+        (&json!("http"), &json!(true), &json!("trusted"))
+    );
+    let entry = &world.get("/api/agents/registry").with(200)[0];
+    assert_eq!(entry["intents"], worker["intents"]);
+    let told = world.post("/api/agents/cleanup", json!({})).with(200);
+    assert_eq!(told["cleanedUp"], json!([id]));
+}
+
+#[test]
+fn a_field_that_stands_twice_is_refused_where_agents_are_made_and_changed() {
+    let world = World::new();
+    let twice = r#"{"name": "A", "name": "B", "prompt": "p"}"#;
+    for (method, path) in [
+        ("POST", "/api/agents/create"),
+        ("POST", "/api/agents/register"),
+        ("PUT", "/api/agents/ami-creative"),
+    ] {
+        let told = world.raw(method, path, twice).with(400);
+        assert_eq!(told["success"], false, "{path}");
+    }
+    let told = world.raw("POST", "/api/agents/create", twice).with(400);
+    let error = told["error"].as_str().unwrap();
+    assert!(error.contains("`name` is there twice"), "{error}");
+    let listed = world.get("/api/agents/list").with(200);
+    assert!(!listed.to_string().contains("\"B\""), "{listed}");
 }

@@ -152,3 +152,35 @@ fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
         "she finds her own: {found}"
     );
 }
+
+#[test]
+fn tasks_are_the_workspaces_and_all_users_see_and_change_them() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
+    world
+        .by(&ann, "POST", "/api/agents/create", agent)
+        .with(201);
+    let task = json!({"title": "One", "assigned_to": "anns"});
+    let made = world.by(&ann, "POST", "/api/tasks/create", task).with(201);
+    assert_eq!(made["task"]["assigned_to"], "anns");
+    let path = format!("/api/tasks/{}", made["task"]["id"].as_str().unwrap());
+    let change = json!({"title": "Two"});
+    let changed = world.by(&bob, "PUT", &path, change).with(200);
+    assert_eq!(changed["task"]["title"], "Two");
+    assert_eq!(
+        world.by(&ann, "GET", &path, json!(null)).with(200)["task"]["title"],
+        "Two"
+    );
+    // To whom it is assigned is told of agents only whom the caller sees.
+    for place in [path.as_str(), "/api/tasks"] {
+        let told = world.by(&bob, "GET", place, json!(null));
+        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
+        let told = world.by(&ann, "GET", place, json!(null));
+        assert!(told.text().contains("anns"), "{place}: {}", told.text());
+    }
+    assert!(!changed.to_string().contains("anns"), "{changed}");
+}

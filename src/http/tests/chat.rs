@@ -164,3 +164,163 @@ fn what_is_asked_for_cannot_become_part_of_a_statement() {
             .all(|id| listed["reply"].as_str().unwrap().contains(id))
     );
 }
+
+/// Says something with what the caller holds of the conversation.
+fn say_holding(world: &World, message: &str, conversation: &str, held: Value) -> super::Told {
+    let mut body = json!({"message": message, "conversation_id": conversation});
+    for (name, value) in held.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    world.post("/api/chat", body)
+}
+
+fn data(told: &super::Told) -> Value {
+    told.with(200)["response"]["data"].clone()
+}
+
+/// Chat notes, section 2.1.
+#[test]
+fn the_client_of_a_conversation_that_the_caller_holds_is_known() {
+    let world = seeded();
+    let held = json!({"conversation": [
+        {"role": "user", "content": "I am client 7"},
+        {"role": "user", "content": "no, I am client 6"},
+        {"role": "assistant", "content": "What can I do?"},
+    ]});
+    let change = "change button radius to full";
+    let asked = data(&say_holding(&world, change, "c1", held.clone()));
+    assert_eq!(asked["pending"]["args"]["clientId"], "6");
+    // What is remembered here counts first.
+    say(&world, "c2", "show me my design for client 7");
+    let told = say_holding(&world, "show me my design", "c2", held);
+    assert_eq!(data(&told)["tool_calls"][0]["args"]["clientId"], "7");
+    let long = vec![json!({"content": "x"}); 1_001];
+    for conversation in [
+        json!(long),
+        json!([7]),
+        json!([{"role": "user"}]),
+        json!("x"),
+    ] {
+        let held = json!({"conversation": conversation});
+        let told = say_holding(&world, "hello", "c3", held).with(400);
+        assert_eq!(told["response"]["status"], "error");
+    }
+}
+
+#[test]
+fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
+    let world = seeded();
+    for (message, tool) in [
+        ("change button radius to full for client 6", "updateDesign"),
+        ("delete component 103 for client 6", "deleteComponent"),
+        ("update my footer component for client 6", "searchComponent"),
+    ] {
+        let pending = say(&world, &format!("told-{tool}"), message)["pending"].clone();
+        let held = json!({"pendingOperation": pending});
+        let done = data(&say_holding(&world, "yes", &format!("held-{tool}"), held));
+        assert_eq!(done["tool_calls"][0]["name"], tool, "{done}");
+    }
+    let choice = "update title of my card component for client 6 to X";
+    let held = json!({"pendingOperation": say(&world, "choice", choice)["pending"]});
+    let chosen = data(&say_holding(&world, "2", "chosen", held));
+    assert_eq!(chosen["pending"]["args"]["componentId"], "102");
+    assert_eq!(chosen["tool_calls"], json!([]));
+    let pending = json!({
+        "kind": "confirm", "agent": "design", "tool": "updateDesign", "candidates": [],
+        "args": {"clientId": "6", "designUpdates": {"button_radius": "full"}},
+    });
+    let held = json!({"pendingOperation": pending});
+    let kept = data(&say_holding(&world, "no", "e", held.clone()));
+    assert_eq!(kept["tool_calls"], json!([]));
+    let done = data(&say_holding(&world, "yes", "f", held));
+    assert_eq!(done["tool_calls"][0]["name"], "updateDesign");
+    // The same yes again finds nothing that waits.
+    let asked = say(&world, "g", "delete component 102 for client 6");
+    say(&world, "g", "yes");
+    let held = json!({"pending": asked["pending"]});
+    let again = data(&say_holding(&world, "yes", "g", held));
+    assert_eq!(again["tool_calls"], json!([]), "{again}");
+}
+
+#[test]
+fn what_waits_here_counts_before_what_the_caller_holds() {
+    let world = seeded();
+    say(&world, "h", "change button radius to full for client 6");
+    let pending =
+        json!({"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}});
+    let told = say_holding(
+        &world,
+        "yes",
+        "h",
+        json!({"pendingOperation": pending.clone()}),
+    );
+    assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
+    let mut late = pending;
+    late["expires"] = json!("2020-01-01T00:00:00Z");
+    let told = say_holding(&world, "yes", "i", json!({"pendingOperation": late}));
+    assert_eq!(data(&told)["tool_calls"], json!([]));
+}
+
+#[test]
+fn what_a_caller_says_that_waits_is_judged_as_anything_of_strangers() {
+    let world = seeded();
+    let of = |tool: &str, args: Value| json!({"tool": tool, "args": args});
+    let own = json!({"clientId": "6", "componentId": "103"});
+    let mut unknown = of("deleteComponent", own.clone());
+    unknown["sql"] = json!("DROP TABLE components");
+    let mut choice = of("deleteComponent", json!({"clientId": "6"}));
+    choice["kind"] = json!("select");
+    choice["candidates"] = json!(["101", "999"]);
+    let mut twice = choice.clone();
+    twice["candidates"] = json!(["101", "101"]);
+    let mut late = of("deleteComponent", own.clone());
+    late["expires"] = json!("tomorrow");
+    let mut next = of("searchComponent", json!({"clientId": "6", "criteria": {}}));
+    next["next"] = of(
+        "updateDesign",
+        json!({"clientId": "6", "designUpdates": {}}),
+    );
+    for pending in [
+        json!("yes"),
+        json!([]),
+        of("dropTables", own.clone()),
+        of("getComponent", own.clone()),
+        of("deleteComponent", json!({"componentId": "103"})),
+        of(
+            "deleteComponent",
+            json!({"clientId": 6, "componentId": "103"}),
+        ),
+        of(
+            "deleteComponent",
+            json!({"clientId": "7", "componentId": "103"}),
+        ),
+        of(
+            "deleteComponent",
+            json!({"clientId": "6", "componentId": "1' OR 1"}),
+        ),
+        of(
+            "deleteComponent",
+            json!({"clientId": "6", "componentId": "103", "x": 1}),
+        ),
+        of(
+            "updateDesign",
+            json!({"clientId": "6", "designUpdates": {"button_radius": "12px"}}),
+        ),
+        of(
+            "updateDesign",
+            json!({"clientId": "99", "designUpdates": {"button_radius": "full"}}),
+        ),
+        unknown,
+        choice,
+        twice,
+        late,
+        next,
+    ] {
+        let held = json!({"pendingOperation": pending.clone()});
+        let told = say_holding(&world, "yes", "j", held).with(400);
+        assert!(told["response"]["message"].is_string(), "{pending}: {told}");
+    }
+    let listed = say(&world, "k", "list components for client 6");
+    let reply = listed["reply"].as_str().unwrap();
+    assert!(["101", "102", "103"].iter().all(|id| reply.contains(id)));
+}

@@ -37,6 +37,8 @@ fn a_conversation_shows_what_was_said_last_oldest_first() {
         .get(&format!("{path}?before={first}&limit=2"))
         .with(200);
     assert_eq!(before["messages"][0]["content"], "message 4");
+    let nothing = world.get(&format!("{path}?before=zzz")).with(400);
+    assert_eq!(nothing["code"], "E_INPUT_INVALID");
     let listed = world.get("/api/conversations").with(200);
     assert_eq!(
         (&listed["total"], &listed["conversations"][0]["waiting"]),

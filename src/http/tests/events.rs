@@ -119,6 +119,41 @@ fn only_what_is_asked_for_is_told_and_only_what_is_the_callers() {
 }
 
 #[test]
+fn what_others_do_meanwhile_takes_no_room_of_what_somebody_hears() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let says = |token: &str| {
+        let body = json!({"input": "history of war"});
+        world
+            .by(token, "POST", "/api/agents/execute?wait=true", body)
+            .with(200)
+    };
+    world
+        .post("/api/tasks/create", json!({"title": "seen by all"}))
+        .with(201);
+    let own = says(&ann)["execution"]["id"].clone();
+    // More events than are told again.
+    for _ in 0..45 {
+        says(&bob);
+    }
+    let told = heard(&world, Some(&ann), "?kinds=run", "", 3);
+    assert!(
+        told[1..].iter().all(|(.., data)| data["runId"] == own),
+        "{told:?}"
+    );
+    let told = heard(&world, Some(&ann), "", "", 3);
+    assert_eq!((told.len(), told[1].1.as_str()), (3, "task"));
+    let told = heard(&world, Some(&bob), "?kinds=task", "", 2);
+    assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
+    // Who comes back missed nothing by what others did.
+    let told = heard(&world, Some(&ann), "", "0.0.0.0", 3);
+    assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "task"));
+}
+
+#[test]
 fn what_happens_elsewhere_is_told_while_it_happens() {
     let world = World::new();
     let surroundings = world.surroundings();

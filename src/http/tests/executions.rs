@@ -180,52 +180,6 @@ fn executions_side_by_side_do_not_mix() {
 }
 
 #[test]
-fn a_key_has_the_same_execution_answered_twice() {
-    let world = World::new();
-    let send = |key: &str| {
-        let request = world.request("POST", "/api/agents/execute");
-        let request = request
-            .header("content-type", "application/json")
-            .header("idempotency-key", key);
-        let told = world.send(
-            request
-                .body(json!({"input": WAR}).to_string().into())
-                .unwrap(),
-        );
-        told.with(200)["execution"]["id"].clone()
-    };
-    let (first, again, other) = (send("a"), send("a"), send("b"));
-    assert_eq!(first, again);
-    assert_ne!(first, other);
-    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 2);
-}
-
-#[test]
-fn a_key_of_one_message_begins_and_answers_no_other() {
-    let world = World::new();
-    let send = |body: serde_json::Value| {
-        let request = world.request("POST", "/api/agents/execute");
-        let request = request
-            .header("content-type", "application/json")
-            .header("idempotency-key", "k-1");
-        world.send(request.body(body.to_string().into()).unwrap())
-    };
-    // What was refused has no outcome that would have to be answered again.
-    send(json!({"input": WAR, "conversationId": "conv_nope"})).with(404);
-    let first = send(json!({"input": WAR})).with(200);
-    for other in [
-        json!({"input": LAYOUT}),
-        json!({"input": WAR, "agentId": "peter-logical"}),
-    ] {
-        let told = send(other).with(422);
-        assert!(told["error"].as_str().unwrap().contains("`k-1`"), "{told}");
-    }
-    let again = send(json!({"input": WAR})).with(200);
-    assert_eq!(again["execution"]["id"], first["execution"]["id"]);
-    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 1);
-}
-
-#[test]
 fn what_is_over_cannot_be_given_up_and_what_is_anothers_is_not_there() {
     let world = World::new();
     let over = world.execute(json!({"input": WAR}));

@@ -124,6 +124,18 @@ fn bodies_that_are_none_are_refused_everywhere_and_change_nothing() {
 }
 
 #[test]
+fn a_body_may_be_left_out_where_the_description_says_so_and_nowhere_else() {
+    let world = with_things();
+    for route in writing() {
+        let request = world.request(route.method.as_str(), &path(route, "T1"));
+        let told = world.send(request.body(Body::empty()).unwrap());
+        let is_missed = told.status == 415;
+        let is_needed = !route.description.is_bodiless;
+        assert_eq!(is_missed, is_needed, "{}: {}", route.path, told.text());
+    }
+}
+
+#[test]
 fn ten_megabytes_are_refused_everywhere_and_nothing_of_them_is_kept() {
     let world = with_things();
     let before = kept(&world);

@@ -12,6 +12,7 @@ mod events;
 mod executions;
 mod guard;
 mod hostile;
+mod keys;
 mod query;
 mod refused;
 mod runs;

@@ -59,7 +59,7 @@ fn graph(call: &Call) -> Result<Answer> {
     );
     let tag = tag(cursors, asked, call.only());
     if call
-        .header(IF_NONE_MATCH.as_str())
+        .header(IF_NONE_MATCH.as_str())?
         .is_some_and(|known| known.contains(&tag))
     {
         let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);

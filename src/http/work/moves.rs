@@ -32,34 +32,34 @@ pub(super) fn routes() -> Vec<Route> {
             start,
             "Starts the work on a task and claims it",
         )
-        .takes::<Work>(),
+        .may_take::<Work>(),
         moved(
             "/api/work/tasks/{id}/complete",
             complete,
             "Marks a task done, if it verifies",
         )
-        .takes::<Work>(),
+        .may_take::<Work>(),
         moved(
             "/api/work/tasks/{id}/reopen",
             reopen,
             "Takes a closed task up again",
         )
-        .takes::<Work>(),
-        moved("/api/work/tasks/{id}/cancel", cancel, "Gives a task up").takes::<Cancel>(),
-        claimed("/api/work/tasks/{id}/claim", claim, "Claims a task").takes::<Work>(),
+        .may_take::<Work>(),
+        moved("/api/work/tasks/{id}/cancel", cancel, "Gives a task up").may_take::<Cancel>(),
+        claimed("/api/work/tasks/{id}/claim", claim, "Claims a task").may_take::<Work>(),
         claimed(
             "/api/work/tasks/{id}/heartbeat",
             heartbeat,
             "Extends the lease of a claim",
         )
-        .takes::<Work>(),
-        claimed("/api/work/tasks/{id}/release", release, "Gives a task back").takes::<Work>(),
+        .may_take::<Work>(),
+        claimed("/api/work/tasks/{id}/release", release, "Gives a task back").may_take::<Work>(),
         claimed(
             "/api/work/claim",
             claim_next,
             "Claims the most urgent ready task",
         )
-        .takes::<NextWanted>(),
+        .may_take::<NextWanted>(),
         Route::post("/api/work/undo", take_back)
             .about("Takes an operation back")
             .tag("work")

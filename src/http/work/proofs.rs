@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/work/tasks/{id}/spawn", spawned)
             .about("Prepares the prompt of a task and records its receipt")
             .tag("work")
-            .takes::<How>()
+            .may_take::<How>()
             .answers::<Done<Spawned>>(200),
         Route::get("/api/work/tasks/{id}/why", why)
             .about("Replays the receipt of a task and says what differs")
@@ -63,7 +63,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/work/tasks/{id}/verify", checked)
             .about("Checks what the agent of a task left, and records what was found")
             .tag("work")
-            .takes::<Epoch>()
+            .may_take::<Epoch>()
             .answers::<OutputVerdict>(200)
             .answers::<Refused>(422),
     ]

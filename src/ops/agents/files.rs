@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::reserved;
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, builtin};
 use crate::document;
@@ -97,10 +98,11 @@ fn agents(path: &Path) -> Result<Vec<Agent>> {
 /// Makes an agent of a draft that names its id.
 fn made(draft: Draft) -> Result<Agent> {
     let name = draft.name.clone().unwrap_or_default();
-    let id = draft.id.clone().unwrap_or_else(|| draft::suggested(&name));
+    let id = draft.id.clone();
+    let id = id.unwrap_or_else(|| reserved::suggested(&name));
     draft::check_id(&id)?;
     let is_runtime = crate::agent::runtime_moment(&id).is_some();
-    if builtin::is_builtin(&id) || is_runtime || super::is_answer(&id) {
+    if builtin::is_builtin(&id) || is_runtime || reserved::is_reserved(&id) {
         return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
     }
     let kind = match draft.kind()? {

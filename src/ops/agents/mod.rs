@@ -6,6 +6,7 @@ mod files;
 mod lookup;
 mod metrics;
 mod register;
+mod reserved;
 mod roster;
 mod terms;
 mod trust;
@@ -18,7 +19,6 @@ use serde::Serialize;
 use super::Surroundings;
 use crate::agent::{Agent, builtin};
 use crate::error::{Code, Error, Result, nearest};
-use crate::route::{CLARIFY, FINALIZE};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -27,6 +27,7 @@ pub use change::{Cleaned, Removed, Sweep, cleanup, expires, remove, update};
 pub use lookup::{Listed, Lookup, list};
 pub use metrics::{Dashboard, Measured, Metrics, executions, metrics};
 pub use register::{Imported, Registered, import, register};
+pub use reserved::is_reserved;
 pub use roster::{Roster, View};
 pub use terms::Terms;
 pub use trust::{Registrant, Standing, Trust, Trusting, does, trust, untrust};
@@ -157,11 +158,6 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
     known.agents.extend(stored);
     known.agents.extend(runtime);
     known
-}
-
-/// Says whether an id is what the router answers in the place of an agent, so that no agent can have it.
-fn is_answer(id: &str) -> bool {
-    [FINALIZE, CLARIFY].contains(&id)
 }
 
 /// Finds the workspace, if there is one; one that the user named must be there.

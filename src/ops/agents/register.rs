@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{
-    Known, Registrant, Shown, Terms, files, is_answer, known_to, standing, trust, write, write_if,
-};
+use super::reserved::{self, refuse_reserved};
+use super::{Known, Registrant, Shown, Terms, files, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
@@ -17,6 +16,8 @@ use crate::store::agency::AgencyTransaction;
 
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
+/// Most numbers that are tried behind a name whose id is taken.
+const RENAMED: u32 = 100;
 
 /// An agent that was registered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -56,6 +57,7 @@ pub fn register(
     let workspace = surroundings.workspace()?;
     let clock = surroundings.clock;
     let runtime = runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
+    let named = draft.connects();
     let mut registered = write_if(&workspace, terms.keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let warnings = draft.warnings();
@@ -81,7 +83,8 @@ pub fn register(
         Ok(Registered { shown, created })
     })?;
     let shown = &mut registered.shown;
-    if terms.keeps {
+    // An agent of the moment that was there may have a connection that nobody names now.
+    if terms.keeps && named.contains(&shown.agent.kind) {
         let warnings = trust::keep(surroundings, &workspace, &[&shown.agent], terms.by);
         shown.warnings.extend(warnings);
     }
@@ -116,7 +119,10 @@ fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
 /// The id that a draft says, or that is made of its name.
 fn named_id(draft: &Draft) -> String {
     let name = draft.name.as_deref().unwrap_or_default();
-    draft.id.clone().unwrap_or_else(|| draft::suggested(name))
+    draft
+        .id
+        .clone()
+        .unwrap_or_else(|| reserved::suggested(name))
 }
 
 /// Makes an agent that stays of a draft.
@@ -126,19 +132,18 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
         let message = format!("`{id}` is the id of an agent of the moment, which is not to stay");
         return Err(draft::invalid(message));
     }
-    if is_answer(id) {
-        let message = format!("`{id}` is what the router answers when it means no agent");
-        let error = draft::invalid(message).instead(id, format!("{id}-agent"));
-        return Err(error.in_field("id"));
-    }
-    let kind = match draft.kind()? {
-        Some(kind @ (Kind::Http | Kind::Cli)) => kind,
-        _ => Kind::Persistent,
-    };
+    refuse_reserved(id)?;
+    let kind = worker(&draft)?.unwrap_or(Kind::Persistent);
     let mut agent = Agent::new(id, kind, "");
     draft.apply(&mut agent)?;
     require_prompt(&agent)?;
     Ok(agent)
+}
+
+/// Says as which kind of worker a draft is reached; none when it is no worker.
+fn worker(draft: &Draft) -> Result<Option<Kind>> {
+    let kind = draft.kind()?;
+    Ok(kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli)))
 }
 
 /// Refuses an agent without a prompt that a model is to answer for.
@@ -159,6 +164,7 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
     let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
     let number = (2_u32..).find(|number| is_free(&draft::numbered(id, *number)));
     let number = number.unwrap_or_default();
+    let renamed = |number: u32| format!("{name} {number}");
     let message = match is_seen {
         true => format!("there is an agent `{id}` already"),
         false => format!("the id `{id}` is not free"),
@@ -168,9 +174,12 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
         Some(said) => error
             .instead(said, draft::numbered(said, number))
             .in_field("id"),
-        None => error
-            .instead(name, format!("{name} {number}"))
-            .in_field("name"),
+        None => {
+            let mut numbers = 2..=RENAMED;
+            let other = numbers.find(|number| is_free(&reserved::suggested(&renamed(*number))));
+            let other = renamed(other.unwrap_or(number));
+            error.instead(name, other).in_field("name")
+        }
     };
     match is_seen {
         true => error.or("look at it", format!("cleo agents show {id}")),
@@ -214,6 +223,7 @@ fn of_the_moment(
         user_id: terms.user.clone(),
         ..Agent::new(&id, Kind::Runtime, "")
     });
+    agent.kind = worker(&draft)?.unwrap_or(agent.kind);
     draft.apply(&mut agent)?;
     Ok((agent, created))
 }

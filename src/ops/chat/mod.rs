@@ -2,6 +2,7 @@
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
 mod advice;
+mod held;
 mod offer;
 mod seed;
 mod tool;
@@ -21,6 +22,7 @@ use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
 use crate::task::draft::check_text;
 pub use advice::{Advice, advice};
+pub use held::{Held, Operation, Remark};
 pub use seed::{Seeded, seed};
 
 /// The conversation of those who name none.
@@ -41,6 +43,8 @@ pub struct Said<'a> {
     pub pending_ttl: u64,
     /// The agent that a model chose, where one was asked.
     pub advice: Option<ChatAgent>,
+    /// What the caller holds of the conversation, where that is more than its name.
+    pub held: Option<&'a Held>,
 }
 
 /// Answers a message.
@@ -57,6 +61,14 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
     let (now, expires) = (timestamp(now), timestamp(expires));
     super::agents::write(&workspace, |transaction| {
         let mut chat = transaction.chat(said.conversation)?;
+        if let Some(held) = said.held {
+            held::join(
+                transaction,
+                &mut chat,
+                held,
+                (now.as_str(), expires.as_str()),
+            )?;
+        }
         let talk = Talk::begin(&chat, said.message, &now, said.advice);
         let (mut saying, tool_calls) = worked(transaction, &talk)?;
         if let Wait::Pending(pending) = &mut saying.wait {
@@ -129,6 +141,9 @@ fn worked(transaction: &mut dyn AgencyTransaction, talk: &Talk) -> Result<(Sayin
 fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
     if matches!(saying.wait, Wait::Kept) {
         return;
+    }
+    if chat.pending.is_some() {
+        chat.settled = Some(now.to_string());
     }
     (chat.pending, chat.ask) = (None, None);
     match saying.wait {

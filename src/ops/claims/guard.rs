@@ -14,6 +14,8 @@ use crate::task::{Status, Task};
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
+    /// The run that the caller works in.
+    pub(in crate::ops) run: Option<String>,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -27,6 +29,7 @@ impl Caller {
         let at = surroundings.clock.now();
         Caller {
             name: surroundings.actor.clone(),
+            run: surroundings.assignment.run.clone(),
             at,
             now: timestamp(at),
             epoch: None,
@@ -37,7 +40,7 @@ impl Caller {
     /// Reads who acts on a task. An epoch that is given counts; else that of the environment, which
     /// is meant for the task that it names.
     pub(in crate::ops) fn of(context: &Context, task: TaskId, epoch: Option<u32>) -> Caller {
-        let assigned = context.surroundings.assignment;
+        let assigned = &context.surroundings.assignment;
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),

@@ -1,9 +1,10 @@
 //! Taking evidence: running commands, looking at files, asking git for commits.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::ops::Context;
 use crate::runner::process::{self, Bounds};
@@ -197,20 +198,42 @@ pub(super) fn run(
 
 /// Digests a file of the workspace that is named from a folder of it, or in full.
 fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
-    let named = folder(Path::new(""), directory).join(path);
-    let inside = named.strip_prefix(&workspace.root).unwrap_or(&named);
-    let plain = inside.strip_prefix(".").unwrap_or(inside);
-    let relative = plain.to_string_lossy().into_owned();
+    let relative = relative(&workspace.root, directory, path);
     let full = workspace.confine(&relative)?;
     let digest = tree::file_digest(&full).ok_or_else(|| {
         let message = format!("{relative} is no regular file that can be read");
-        let look = format!("ls -ld {}", quote(path));
-        Error::new(Code::FileUnreadable, message).fix(look)
+        let look = if full.exists() { "ls -ld" } else { "ls -l" };
+        let fix = format!("{look} {}", nearest(&full));
+        Error::new(Code::FileUnreadable, message).fix(fix)
     })?;
     Ok(Proof::File {
         path: relative,
         digest,
     })
+}
+
+/// Returns a path relative to the root, also one that leaves the workspace and comes back. One that
+/// does not stays as it was typed, and is refused later.
+fn relative(root: &Path, directory: &str, path: &str) -> String {
+    let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let full = without_dots(&folder(&real, directory).join(path));
+    let mut roots = [real.as_path(), root].into_iter();
+    let inside = roots.find_map(|root| full.strip_prefix(root).ok());
+    let inside = inside.map(|inside| inside.to_string_lossy().into_owned());
+    inside.unwrap_or_else(|| path.to_string())
+}
+
+/// Takes `.` and `..` out of a full path, by its words alone.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => _ = plain.pop(),
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Writes the command of a piece of evidence as it is typed.

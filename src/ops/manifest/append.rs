@@ -70,7 +70,7 @@ fn claimed_task(
     fields: &Fields<'_>,
     epoch: Option<u32>,
 ) -> Result<Option<TaskId>> {
-    let assigned = context.surroundings.assignment;
+    let assigned = &context.surroundings.assignment;
     let linked = fields.tasks();
     let linked = linked.filter(|(field, _)| *field == "linked_tasks");
     let linked: Vec<TaskId> = linked.map(|(_, id)| id).collect();

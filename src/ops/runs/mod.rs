@@ -16,7 +16,7 @@ use super::Surroundings;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::run::board::{Board, TaskRun};
-use crate::run::{Event, Message, Run, STEP, Step};
+use crate::run::{Event, Message, Run, RunKind, STEP, Step};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -77,6 +77,15 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     whole(&*transaction, run.ok_or_else(|| no_run(id))?)
+}
+
+/// Says what a run carries out.
+pub fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
+    let workspace = surroundings.workspace()?;
+    let agency = SqliteAgency::open(&workspace.agency())?;
+    let mut agency = agency.ok_or_else(|| no_run(id))?;
+    let run = agency.read()?.run(id)?;
+    run.map(|run| run.kind).ok_or_else(|| no_run(id))
 }
 
 /// Finds a run of a user, or of anybody, in a store that is open. One of a dead process is marked first.

@@ -13,11 +13,9 @@ use crate::ops::sessions::covering;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::draft::is_slug;
-use crate::template::{Bindings, slug, suffixed, words};
+use crate::template::{Bindings, NONE, slug, suffixed, words};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// What stands for an id that is not there.
-const NONE: &str = "none";
 /// Longest finding of a dependency that a prompt repeats, in characters; its entry has the whole.
 const FINDING_MAX: usize = 500;
 

@@ -28,7 +28,7 @@ pub(super) fn check_file(
     required: &[String],
     violations: &mut Vec<Violation>,
 ) -> Result<Option<String>> {
-    let path = match workspace.confine(file) {
+    let path = match workspace.holding(file).confine(file) {
         Ok(path) => path,
         Err(error) => {
             violations.push(violation(error.code, "OUT-001", error.message));

@@ -46,7 +46,7 @@ pub struct OutputVerdict {
 pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result<OutputVerdict> {
     let caller = Caller::of(context, task, epoch);
     let required = required_sections(context)?;
-    let workspace = context.workspace.clone();
+    let workspace = context.judged_in(task);
     let (verdict, record) = context.read(|transaction| {
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
@@ -65,7 +65,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
 /// Checks what the agent of a task left behind, and records nothing.
 pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     let required = required_sections(context)?;
-    let workspace = context.workspace.clone();
+    let workspace = context.judged_in(task);
     context.read(|transaction| {
         require(transaction, task)?;
         match transaction.latest_spawn(task)? {
@@ -157,7 +157,12 @@ pub(in crate::ops) fn check_output(
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
-    let found = log::find(&workspace.manifest()?, &record.manifest_id)?;
+    let mut found = log::find(&workspace.manifest()?, &record.manifest_id)?;
+    let is_missing = found.entry.is_none() && found.faulty.is_empty();
+    if let Some(home) = workspace.home().filter(|_| is_missing) {
+        // `cleo manifest append` writes to the workspace, wherever its caller works.
+        found = log::find(&home.manifest()?, &record.manifest_id)?;
+    }
     check_named(
         transaction,
         check_found(workspace, record, found, required)?,

@@ -5,7 +5,7 @@ use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::log;
-use crate::ops::{Context, Surroundings};
+use crate::ops::{Context, Surroundings, require};
 use crate::protocol::ProtocolFile;
 use crate::protocol::block::{self, named_task};
 use crate::store::{Archived, Transaction};
@@ -13,13 +13,17 @@ use crate::task::Task;
 
 /// Checks that a prompt carries the protocol. A block that is word for word a known one counts
 /// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
-/// a known block must be those of `task`, or of the task that the prompt names.
+/// a known block must be those of `task`, or of the task that the prompt names. A `task` that the
+/// workspace does not have is refused before anything is said of the prompt.
 pub fn prompt(
     surroundings: &Surroundings,
     text: &str,
     task: Option<TaskId>,
     strict: bool,
 ) -> Result<Verdict> {
+    if let Some(task) = task {
+        check_known(surroundings, task)?;
+    }
     if text.trim().is_empty() {
         let fix = match task {
             Some(task) => format!("cleo spawn {task} --format text"),
@@ -54,6 +58,14 @@ pub fn prompt(
         warnings,
         ..verdict
     })
+}
+
+/// Refuses a task that is none. Outside of a workspace nobody knows which there are.
+fn check_known(surroundings: &Surroundings, task: TaskId) -> Result<()> {
+    let Ok(mut context) = Context::open(surroundings.clone()) else {
+        return Ok(());
+    };
+    context.read(|transaction| require(transaction, task).map(drop))
 }
 
 fn forged() -> block::Violation {

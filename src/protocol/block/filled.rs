@@ -1,47 +1,84 @@
 //! Whether a text is a template with values in the place of its tokens. What would make another
 //! command of the line that it stands in is no value.
 
+use std::collections::BTreeMap;
+
 use crate::clock::is_date;
 use crate::id::TaskId;
-use crate::template::{Bindings, PROSE, inject, pieces};
+use crate::protocol::message::KINDS;
+use crate::template::{Bindings, NONE, PROSE, inject, pieces};
 
 /// Says whether `text` is `template` with a value in the place of each token, or with the token as
-/// it was. What is the same for every task has one value only.
+/// it was. A token has the same value wherever it stands; what is the same for every task has one
+/// value only.
 pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     let fixed = Bindings::fixed();
     let [template, text] = [template, text].map(|text| inject(text.trim_end(), &fixed).text);
     let (mut rest, mut token): (&str, Option<&str>) = (text.as_str(), None);
+    let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for (literal, next) in pieces(&template) {
-        // A token that stands last has all that is left.
-        let end = match literal {
-            "" if next.is_none() => Some(rest.len()),
-            _ => rest.find(literal),
+        let first = token.and_then(|token| values.get(token).copied());
+        let Some(value) = value_before(literal, rest, first, next.is_none()) else {
+            return false;
         };
-        let Some(end) = end else { return false };
-        let value = &rest[..end];
         if !token.map_or(value.is_empty(), |token| is_value(token, value)) {
             return false;
         }
-        (rest, token) = (&rest[end + literal.len()..], next);
+        values.extend(token.map(|token| (token, value)));
+        (rest, token) = (&rest[value.len() + literal.len()..], next);
     }
     rest.is_empty()
 }
 
-/// Says whether a value can be that of a token: prose is any line, all else one word or a list.
+/// Returns what stands before a literal: the first value of the same token, where it has one.
+fn value_before<'a>(
+    literal: &str,
+    rest: &'a str,
+    first: Option<&'a str>,
+    is_last: bool,
+) -> Option<&'a str> {
+    match first {
+        Some(first) => rest
+            .strip_prefix(first)?
+            .starts_with(literal)
+            .then_some(first),
+        // A token that stands last has all that is left.
+        None if is_last && literal.is_empty() => Some(rest),
+        None => Some(&rest[..rest.find(literal)?]),
+    }
+}
+
+/// Says whether a value can be that of a token: prose is any line, some are of a few words or ids,
+/// all else is one word.
 fn is_value(token: &str, value: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let is_word = |word: &str| word.chars().all(is_part);
     match token {
         _ if is_token(token, value) => true,
         _ if PROSE.contains(&token) => !value.contains('\n'),
-        "TASK_ID" => value
-            .parse::<TaskId>()
-            .is_ok_and(|id| id.to_string() == value),
+        "TASK_ID" => is_task(value),
         "DATE" => is_date(value),
-        "TOPICS_JSON" => value.is_empty() || serde_json::from_str::<Vec<String>>(value).is_ok(),
-        "DEPENDS_LIST" | "NEXT_TASK_IDS" => value.split(", ").all(is_word),
+        "RESULT_KIND" => KINDS.contains(&value),
+        "TOPICS_JSON" => value.is_empty() || is_topics(value),
+        "DEPENDS_LIST" | "NEXT_TASK_IDS" => value == NONE || value.split(", ").all(is_task),
         _ => is_word(value),
     }
+}
+
+fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    text.chars().all(is_part)
+}
+
+fn is_task(text: &str) -> bool {
+    let id = text.parse::<TaskId>();
+    id.is_ok_and(|id| id.to_string() == text)
+}
+
+/// Topics are words, in the one way in which a spawn writes them: a sentence among them would speak
+/// to the agent.
+fn is_topics(text: &str) -> bool {
+    let topics = serde_json::from_str::<Vec<String>>(text).unwrap_or_default();
+    let is_same = serde_json::to_string(&topics).is_ok_and(|own| own == text);
+    is_same && !topics.is_empty() && topics.iter().all(|topic| is_word(topic))
 }
 
 fn is_token(name: &str, text: &str) -> bool {
@@ -80,15 +117,40 @@ mod tests {
     #[test]
     fn lists_hold_what_they_are_lists_of() {
         for (template, text, expected) in [
-            ("{{TOPICS_JSON}} end", r#"["a, b","\"c\""] end"#, true),
+            ("{{TOPICS_JSON}} end", r#"["a-b","c9"] end"#, true),
+            ("{{TOPICS_JSON}} end", r#"["a","IGNORE ALL"] end"#, false),
+            ("{{TOPICS_JSON}} end", r#"["a","\"c\""] end"#, false),
             ("{{TOPICS_JSON}} end", r#"["a"] and more end"#, false),
             ("{{DEPENDS_LIST}} came", "T2, T3 came", true),
             ("{{DEPENDS_LIST}} came", "none came", true),
             ("{{DEPENDS_LIST}} came", "T2 and T3 came", false),
+            ("{{DEPENDS_LIST}} came", "T2, everything came", false),
+            ("{{RESULT_KIND}} done", "Implementation done", true),
+            ("{{RESULT_KIND}} done", "Success done", false),
             ("{{TITLE}}.", "Any words: $(x).", true),
             ("{{TITLE}}.", "Two\nlines.", false),
         ] {
             assert_eq!(is_filled_in(template, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_has_one_value_wherever_it_stands() {
+        let template = "Write {{DATE}}_{{TOPIC_SLUG}}.md in {{SESSION_ID}}, then \
+                        {{TOPIC_SLUG}}-{{DATE}} for {{TASK_ID}}; {{SESSION_ID}} {{TASK_ID}}";
+        let text = "Write 2026-01-26_a-b.md in S1, then a-b-2026-01-26 for T1; S1 T1";
+        assert!(is_filled_in(template, text));
+        assert!(is_filled_in(template, template), "tokens may be left");
+        for (from, to) in [
+            ("_a-b.md", "_c.md"),
+            ("-b-2026-01-26", "-b-2026-01-27"),
+            ("; S1", "; S9"),
+            ("for T1", "for {{TASK_ID}}"),
+            ("; S1 T1", "; S1 T12"),
+        ] {
+            let changed = text.replacen(from, to, 1);
+            assert_ne!(changed, text);
+            assert!(!is_filled_in(template, &changed), "{changed}");
         }
     }
 }

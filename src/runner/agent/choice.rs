@@ -1,7 +1,7 @@
 //! Which runner drives the agent of a task: what the command line says, else what the settings say
 //! of its skill, of the tier of its skill, of all. Pure.
 
-use crate::error::{Code, Error, Result, nearest, quote};
+use crate::error::{Code, Error, Result, nearest};
 use crate::words::closed;
 
 /// Every runner that there is.
@@ -66,14 +66,16 @@ pub fn read(text: &str) -> Result<Named> {
         Some((runner, model)) => (runner, Some(model.trim())),
         None => (text.trim(), None),
     };
+    let is_model = |model: &&str| !model.is_empty() && !model.contains(char::is_whitespace);
     if !NAMES.contains(&runner) {
-        return Err(unknown(runner));
+        let near = nearest(runner, NAMES).unwrap_or(NAMES[0]);
+        let model = model.filter(is_model).map(|model| format!(":{model}"));
+        let right = format!("{near}{}", model.unwrap_or_default());
+        return Err(unknown(runner).instead(text, right));
     }
-    if model.is_some_and(|model| model.is_empty() || model.contains(char::is_whitespace)) {
+    if model.is_some_and(|model| !is_model(&model)) {
         let message = format!("`{text}` names no model after the colon");
-        return Err(
-            Error::new(Code::InputInvalid, message).fix(format!("cleo run --runner {runner}"))
-        );
+        return Err(Error::new(Code::InputInvalid, message).instead(text, runner));
     }
     Ok(Named {
         runner: runner.to_string(),
@@ -109,8 +111,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
 pub(super) fn unknown(name: &str) -> Error {
     let known = NAMES.join(", ");
     let message = format!("there is no runner `{name}`; runners are {known}");
-    let near = nearest(name, NAMES).unwrap_or(NAMES[0]);
-    Error::new(Code::InputInvalid, message).fix(format!("cleo run --runner {}", quote(near)))
+    Error::new(Code::InputInvalid, message)
 }
 
 #[cfg(test)]
@@ -144,8 +145,15 @@ mod tests {
 
     #[test]
     fn what_names_no_runner_is_refused_with_the_one_that_is_meant() {
-        let error = read("cluade").unwrap_err();
-        assert_eq!(error.fix.as_deref(), Some("cleo run --runner claude"));
+        for (text, right) in [
+            ("cluade", "claude"),
+            ("cluade:opus", "claude:opus"),
+            ("nope:", "claude"),
+            ("codex:", "codex"),
+        ] {
+            let instead = read(text).unwrap_err().replacement;
+            assert_eq!(instead, Some((text.to_string(), right.to_string())));
+        }
         for text in ["", "claude:", "claude:a b", "Claude"] {
             assert!(read(text).is_err(), "{text}");
         }

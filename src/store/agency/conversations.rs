@@ -19,13 +19,13 @@ pub trait Conversations {
     fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
 
     /// Reads the last `limit` messages of a conversation before one of them, in the order in which they
-    /// were said; none when that one is not there.
+    /// were said; none when that one is not in it.
     fn messages_before(
         &self,
         conversation: &str,
         message: &str,
         limit: u32,
-    ) -> Result<Vec<Message>>;
+    ) -> Result<Option<Vec<Message>>>;
 
     /// Reads what was said in conversations after a cursor, oldest first, at most `limit`, with the
     /// cursor of each.

@@ -292,14 +292,12 @@ impl Conversations for MemoryTransaction<'_> {
         conversation: &str,
         message: &str,
         limit: u32,
-    ) -> Result<Vec<Message>> {
+    ) -> Result<Option<Vec<Message>>> {
         let said = self.state.messages.iter();
-        let there = said.clone().any(|one| one.id == message);
-        let before = said.take_while(|one| one.id != message && there);
-        let own = before.filter(|one| one.conversation.as_deref() == Some(conversation));
+        let own = said.filter(|one| one.conversation.as_deref() == Some(conversation));
         let own: Vec<_> = own.cloned().collect();
-        let older = own.len().saturating_sub(limit as usize);
-        Ok(own.into_iter().skip(older).collect())
+        let place = own.iter().position(|one| one.id == message);
+        Ok(place.map(|place| own[place.saturating_sub(limit as usize)..place].to_vec()))
     }
 
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {

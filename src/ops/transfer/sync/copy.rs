@@ -6,8 +6,7 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 
-use serde_json::Value;
-
+use super::identity::{Identity, WAS};
 use super::versions::plain;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -24,10 +23,8 @@ pub(super) struct Row {
     pub(super) written: TaskId,
     /// The id that its task has here.
     pub(super) id: TaskId,
-    pub(super) created: Box<str>,
+    pub(super) identity: Identity,
     pub(super) title: Box<str>,
-    /// The id that it had in a copy that has merged it already.
-    pub(super) was: Option<TaskId>,
     range: Range<usize>,
 }
 
@@ -85,6 +82,33 @@ impl Copy {
         &self.bytes
     }
 
+    /// Says which task rows are about, by its id here.
+    pub(super) fn place(&mut self, id: TaskId, rows: &[usize]) {
+        for at in rows {
+            self.rows[*at].id = id;
+        }
+        if !rows.is_empty() {
+            self.places.insert(id, rows.to_vec());
+        }
+    }
+
+    /// Finds out what references mean, once all rows have their ids. `fresh` are those of new tasks: who
+    /// knows neither of two tasks with one id takes references for those to the first, as an import does.
+    /// Who knows one of them has those to it already; what is new comes from where the other one was made.
+    pub(super) fn follow(&mut self, fresh: &[TaskId]) {
+        let fresh: HashSet<TaskId> = fresh.iter().copied().collect();
+        let stays = |row: &&Row| row.id == row.written;
+        let kept: HashSet<TaskId> = self.rows.iter().filter(stays).map(|row| row.id).collect();
+        for row in self.rows.iter().filter(|row| !stays(row)) {
+            let is_second = kept.contains(&row.written) && fresh.contains(&row.written);
+            if !is_second {
+                self.renumbered.entry(row.written).or_insert(row.id);
+            }
+        }
+        let shared = self.renumbered.keys().filter(|id| kept.contains(id));
+        self.shared = shared.copied().collect();
+    }
+
     /// Reads the task of a row, with the ids that are meant here. A reference to an id that has
     /// changed its meaning follows, unless `stays` says that it means the task here.
     pub(super) fn task(&self, at: usize, stays: impl Fn(TaskId) -> bool) -> Result<Task> {
@@ -100,8 +124,8 @@ impl Copy {
         let mut seen = HashSet::new();
         task.depends.retain(|need| seen.insert(*need));
         if row.id != row.written {
-            let was = row.written.to_string();
-            task.extra.insert("was".to_string(), was.into());
+            let was = task.extra.entry(WAS);
+            was.or_insert(row.written.to_string().into());
         }
         task.id = row.id;
         Ok(task)
@@ -112,13 +136,11 @@ fn row(record: &Record, starts: &[usize], end: usize) -> Row {
     let line = record.place.line;
     let start = starts.get(line - 1).copied().unwrap_or(end);
     let id = record.id.parse().unwrap_or(TaskId(0));
-    let was = record.task.extra.get("was").and_then(Value::as_str);
     Row {
         written: id,
         id,
-        created: record.task.created_at.as_str().into(),
+        identity: Identity::of(&record.task, id),
         title: record.task.title.as_str().into(),
-        was: was.and_then(|was| was.parse().ok()),
         range: start..starts.get(line).copied().unwrap_or(end),
     }
 }

@@ -1,14 +1,16 @@
 //! The merge itself: which task is which, what becomes of each, and writing that down.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::json;
 
 use super::ahead::Horizon;
-use super::copy::{Copy, Row};
+use super::copy::Copy;
 use super::graph::mend;
+use super::identity::{Known, WAS, recognize};
 use super::keys;
-use super::relocate::{follow, refuse_claimed, relocate};
+use super::numbers::Numbers;
+use super::relocate::{permute, refer, refuse_claimed};
 use super::versions::{Versions, canonical, is_marked, names, plain, united};
 use super::{Changes, Ids, Renumbered};
 use crate::error::Result;
@@ -19,7 +21,6 @@ use crate::store::Transaction;
 use crate::task::Task;
 use crate::transfer::formats::cleo::line;
 use crate::transfer::merge::{Base, Conflict, Side, merge};
-use crate::transfer::plan::NUMBER_MAX;
 
 /// A merge, from the first look to the report.
 pub(super) struct Merge {
@@ -36,10 +37,11 @@ pub(super) struct Merge {
     pub(super) conflicts: Vec<Conflict>,
     pub(super) renumbered: Vec<Renumbered>,
     pub(super) horizon: Horizon,
+    /// Ids that tasks had here, or when the file was last merged, and those that they have now.
+    moves: HashMap<TaskId, TaskId>,
+    /// Tasks in whose place the file holds another one, by the ids of now.
+    displaced: HashSet<TaskId>,
 }
-
-/// What tells a task from another one with the same id.
-type Marks = (Box<str>, Box<str>);
 
 impl Merge {
     /// Merges, and writes the store; the file is for the caller.
@@ -61,8 +63,9 @@ impl Merge {
             conflicts: Vec::new(),
             renumbered: Vec::new(),
             horizon,
+            moves: HashMap::new(),
+            displaced: HashSet::new(),
         };
-        merge.move_renumbered(transaction)?;
         merge.number(transaction)?;
         let here = merge.merge_here(transaction)?;
         merge.merge_others(transaction, &here)?;
@@ -80,114 +83,115 @@ impl Merge {
         Ok(merge)
     }
 
-    fn marks(transaction: &dyn Transaction) -> Result<HashMap<TaskId, Marks>> {
-        let mut marks = HashMap::new();
-        each(transaction, |task| {
-            marks.insert(task.id, (task.created_at.into(), task.title.into()));
-            Ok(())
-        })?;
-        Ok(marks)
+    /// Finds out which row is which task, and gives each its id. Tasks that another copy has given
+    /// another one move there, with everything that belongs to them.
+    fn number(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        let tasks = recognize(transaction, &self.copy, &self.name)?;
+        let numbers = Numbers::decide(transaction, &self.copy, &tasks)?;
+        self.find_displaced(&tasks.known, &numbers.known);
+        self.move_here(transaction, &tasks.known, &numbers.known)?;
+        self.move_versions(transaction, &tasks.known, &numbers.known)?;
+        for (one, id) in tasks.known.iter().zip(&numbers.known) {
+            self.copy.place(*id, &one.rows);
+        }
+        for (rows, id) in tasks.fresh.iter().zip(&numbers.fresh) {
+            self.copy.place(*id, rows);
+        }
+        self.copy.follow(&numbers.fresh);
+        self.tell_moved_rows();
+        Ok(())
     }
 
-    /// Another copy has met our task and a second one with its id, and has given ours a new one.
-    /// The task moves there, with everything that belongs to it.
-    fn move_renumbered(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
-        let marks = Merge::marks(transaction)?;
-        let mut moves: BTreeMap<TaskId, TaskId> = BTreeMap::new();
-        for row in &self.copy.rows {
-            let Some(was) = row.was.filter(|was| *was != row.written) else {
-                continue;
-            };
-            let is_ours = marks
-                .get(&was)
-                .is_some_and(|(created, title)| *created == row.created && *title == row.title);
-            let is_free =
-                !marks.contains_key(&row.written) && !moves.values().any(|to| *to == row.written);
-            // If the copy still has our task under the old id, it is another one that moved.
-            let stays = self.copy.rows.iter().any(|other| {
-                other.written == was && marks.get(&was).is_some_and(|marks| is_same(other, marks))
-            });
-            if is_ours && is_free && is_usable(&row.written) && !stays {
-                moves.insert(was, row.written);
-            }
-        }
+    /// Notes the tasks that the file does not hold, but another one in their place.
+    fn find_displaced(&mut self, known: &[Known], ids: &[TaskId]) {
+        let written: HashSet<TaskId> = self.copy.rows.iter().map(|row| row.written).collect();
+        let is_displaced = |one: &Known| one.rows.is_empty() && written.contains(&one.id);
+        let displaced = known.iter().zip(ids).filter(|(one, _)| is_displaced(one));
+        self.displaced = displaced.map(|(_, id)| *id).collect();
+    }
+
+    fn move_here(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        known: &[Known],
+        ids: &[TaskId],
+    ) -> Result<()> {
+        let moved = known.iter().zip(ids).filter(|(one, id)| one.id != **id);
+        // What is here has the last word on what an id meant here.
+        let (here, gone): (Vec<_>, Vec<_>) = moved.partition(|(one, _)| one.is_here);
+        let moves: BTreeMap<TaskId, TaskId> = here.iter().map(|(one, id)| (one.id, **id)).collect();
         for (from, to) in &moves {
             refuse_claimed(transaction, *from, *to, &self.horizon.now)?;
-            relocate(transaction, *from, *to)?;
-            if let Some(base) = transaction.base(&self.name, *from)? {
-                transaction.put_base(&self.name, *from, None)?;
-                transaction.put_base(&self.name, *to, Some(&base))?;
-            }
             self.renumbered.push(Renumbered {
                 from: *from,
                 to: *to,
                 side: Side::Here,
             });
         }
-        if !moves.is_empty() {
-            follow(transaction, &moves)?;
+        permute(transaction, &moves)?;
+        self.moves = gone.iter().map(|(one, id)| (one.id, **id)).collect();
+        self.moves.extend(moves);
+        Ok(())
+    }
+
+    /// Keeps the versions of each task under its id, and none of a task that has gone on both sides.
+    fn move_versions(
+        &self,
+        transaction: &mut dyn Transaction,
+        known: &[Known],
+        ids: &[TaskId],
+    ) -> Result<()> {
+        let mut moved = Vec::new();
+        for (one, id) in known.iter().zip(ids) {
+            let is_gone = !one.is_here && one.rows.is_empty();
+            if let Some(from) = one.base.filter(|from| is_gone || from != id) {
+                let versions = transaction.base(&self.name, from)?;
+                transaction.put_base(&self.name, from, None)?;
+                moved.push((*id, versions.filter(|_| !is_gone)));
+            }
+        }
+        for (id, versions) in moved {
+            if versions.is_some() {
+                transaction.put_base(&self.name, id, versions.as_deref())?;
+            }
         }
         Ok(())
     }
 
-    /// Finds out which row is which task. A row whose id is another task's gets a new id.
-    fn number(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
-        let marks = Merge::marks(transaction)?;
-        let highest = self
-            .copy
-            .rows
-            .iter()
-            .map(|row| row.written)
-            .filter(is_usable)
-            .max();
-        if let Some(highest) = highest {
-            transaction.reserve_id(highest)?;
-        }
-        let mut owners: HashMap<TaskId, Marks> = HashMap::new();
-        for at in 0..self.copy.rows.len() {
-            let row = &self.copy.rows[at];
-            let id = row.written;
-            let versions = Versions::of(transaction, &self.name, id)?;
-            let base = versions.latest_task()?;
-            let known = match (marks.get(&id), &base) {
-                // Merged before: the title may have changed since.
-                (Some((created, _)), Some(base)) if **created == *base.created_at => {
-                    row.created == *created
-                }
-                (Some(marks), _) => is_same(row, marks),
-                (None, Some(base)) => *row.created == *base.created_at,
-                (None, None) if !is_usable(&id) => false,
-                (None, None) => owners.get(&id).is_none_or(|owner| is_same(row, owner)),
-            };
-            if known {
-                owners
-                    .entry(id)
-                    .or_insert_with(|| (row.created.clone(), row.title.clone()));
-                self.copy.places.entry(id).or_default().push(at);
-                continue;
-            }
-            let new = transaction.next_id()?;
-            self.copy.rows[at].id = new;
-            self.copy.places.entry(new).or_default().push(at);
-            // Who knows neither takes references for those to the first, as an import does. Who knows one
-            // of them has those to it already; what is new comes from where the other one was made.
-            let is_second = owners.contains_key(&id) && !marks.contains_key(&id) && base.is_none();
-            if !is_second {
-                self.copy.renumbered.entry(id).or_insert(new);
-            }
-            self.renumbered.push(Renumbered {
-                from: id,
-                to: new,
+    fn tell_moved_rows(&mut self) {
+        let moved = self.copy.rows.iter().filter(|row| row.id != row.written);
+        let mut moved: Vec<_> = moved.map(|row| (row.written, row.id)).collect();
+        moved.dedup();
+        self.renumbered
+            .extend(moved.into_iter().map(|(from, to)| Renumbered {
+                from,
+                to,
                 side: Side::File,
-            });
+            }));
+    }
+
+    /// Reads a version of a task as it would be written with the ids of now.
+    fn now(&self, mut version: Task) -> Task {
+        refer(&mut version, |id| self.moves.get(&id).copied());
+        version
+    }
+
+    /// Says whether a task differs from the latest of its versions in ids at most.
+    fn is_latest(&self, task: &Task, line: &str, versions: &Versions) -> Result<bool> {
+        if versions
+            .latest()
+            .is_some_and(|latest| plain(latest) == line)
+        {
+            return Ok(true);
         }
-        let shared = self
-            .copy
-            .renumbered
-            .keys()
-            .filter(|id| owners.contains_key(id));
-        self.copy.shared = shared.copied().collect();
-        Ok(())
+        let Some(latest) = versions.latest_task()? else {
+            return Ok(false);
+        };
+        let (mut before, mut after) = (self.now(latest), task.clone());
+        before.id = after.id;
+        before.extra.remove(WAS);
+        after.extra.remove(WAS);
+        Ok(before == after)
     }
 
     /// Merges every task that is here, and returns their ids.
@@ -206,8 +210,7 @@ impl Merge {
         let versions = Versions::of(transaction, &self.name, id)?;
         let rows = self.copy.places.get(&id).cloned().unwrap_or_default();
         let Some(first) = rows.first() else {
-            let before = versions.latest().map(|line| plain(line).into_owned());
-            return self.gone_from_file(here, own, before);
+            return self.gone_from_file(here, own, &versions);
         };
         if rows.len() == 1 && self.copy.line(*first) == own {
             self.lines.insert(id, own);
@@ -226,6 +229,7 @@ impl Merge {
                 true => versions.latest_task()?,
                 false => versions.base(&known, &names(&row))?,
             };
+            let base = base.map(|base| self.now(base));
             let base = match &base {
                 Some(base) => Base::Known(base),
                 None if versions.latest().is_some() => Base::Forgotten,
@@ -251,33 +255,26 @@ impl Merge {
     }
 
     /// The file lacks a task that is here: it is new here, or was deleted there.
-    fn gone_from_file(&mut self, here: Task, own: String, base: Option<String>) -> Result<()> {
+    fn gone_from_file(&mut self, here: Task, own: String, versions: &Versions) -> Result<()> {
         let id = here.id;
+        let is_unchanged = self.is_latest(&here, &own, versions)?;
         // A row of another task in its place says nothing about this one.
-        let is_displaced = self.copy.renumbered.contains_key(&id);
-        match base {
-            Some(base) if base == own && !is_displaced => {
-                self.here.deleted += 1;
-                self.changed.insert(id, None);
-            }
-            Some(base) => {
-                if base != own && !is_displaced {
-                    self.conflicts.push(Conflict {
-                        id,
-                        field: "task".to_string(),
-                        here: json!(here),
-                        file: json!(null),
-                        taken: Side::Here,
-                    });
-                }
-                self.in_file.added += 1;
-                self.lines.insert(id, own);
-            }
-            None => {
-                self.in_file.added += 1;
-                self.lines.insert(id, own);
-            }
+        if is_unchanged && !self.displaced.contains(&id) {
+            self.here.deleted += 1;
+            self.changed.insert(id, None);
+            return Ok(());
         }
+        if versions.latest().is_some() {
+            self.conflicts.push(Conflict {
+                id,
+                field: "task".to_string(),
+                here: json!(here),
+                file: json!(null),
+                taken: Side::Here,
+            });
+        }
+        self.in_file.added += 1;
+        self.lines.insert(id, own);
         Ok(())
     }
 
@@ -292,7 +289,7 @@ impl Merge {
                 continue;
             };
             let versions = Versions::of(transaction, &self.name, id)?;
-            if rows.iter().all(|at| versions.know(&self.copy.line(*at))) {
+            if self.are_known(&rows, &versions)? {
                 self.in_file.deleted += 1;
                 continue;
             }
@@ -319,6 +316,22 @@ impl Merge {
             self.changed.insert(id, Some(task));
         }
         Ok(())
+    }
+
+    /// Says whether rows tell nothing that was not known when their task was deleted here.
+    fn are_known(&self, rows: &[usize], versions: &Versions) -> Result<bool> {
+        if versions.latest().is_none() {
+            return Ok(false);
+        }
+        for at in rows {
+            let line = self.copy.line(*at);
+            let is_known = versions.know(&line)
+                || self.is_latest(&self.copy.task(*at, |_| false)?, &line, versions)?;
+            if !is_known {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Writes what changed, and what the file looks like now.
@@ -376,13 +389,4 @@ impl Merge {
         }
         Ok(())
     }
-}
-
-/// Says whether a task may have an id that stands in a file. One far out would use up all others.
-fn is_usable(id: &TaskId) -> bool {
-    id.0 <= NUMBER_MAX
-}
-
-fn is_same(row: &Row, marks: &Marks) -> bool {
-    (&row.created, &row.title) == (&marks.0, &marks.1)
 }

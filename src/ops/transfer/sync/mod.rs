@@ -1,14 +1,19 @@
 //! Merging with a copy of the tasks in a file that others change, too. The file is written before
 //! the store commits: whatever ends the process in between, the next merge finds in the file what
-//! it would have made itself. What two versions of a task have in common is told by the lines themselves
+//! it would have made itself. Who merges with a file has it locked (`turn`) from reading it until the store has
+//! committed. Which task is which is told by what a task keeps for good (`identity`), and from that comes
+//! which id each has (`numbers`). What two versions of a task have in common is told by the lines themselves
 //! (`versions`).
 
 mod ahead;
 mod copy;
 mod graph;
+mod identity;
 mod keys;
 mod merged;
+mod numbers;
 mod relocate;
+mod turn;
 mod versions;
 
 use std::collections::BTreeSet;
@@ -20,6 +25,7 @@ use serde::Serialize;
 use self::ahead::Horizon;
 use self::copy::Copy;
 use self::merged::Merge;
+use self::turn::Turn;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -84,6 +90,11 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     let horizon = Horizon::of(context.surroundings.clock);
     let caller = Caller::unbound(context);
     context.workspace.refuse_own(&full).map_err(instead)?;
+    // Nobody waits to see what would be done.
+    let _turn = match dry_run {
+        true => None,
+        false => Turn::wait(&full)?,
+    };
     context.write_if(|transaction| {
         let bytes = read(&full)?;
         let is_new = bytes.is_none();
@@ -95,8 +106,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
         let merge = Merge::run(transaction, copy, &name, horizon, &caller)?;
         let text = merge.text();
         if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
-            refuse_changed(&full, merge.copy.bytes(), is_new)?;
-            crate::file::write_whole(&full, &text)?;
+            write(&full, &text, merge.copy.bytes(), is_new)?;
         }
         Ok((merge.into_report(shown, dry_run), !dry_run))
     })
@@ -150,19 +160,30 @@ fn refuse_empty(transaction: &dyn Transaction, copy: &Copy, name: &str, path: &P
     Err(Error::new(Code::InputInvalid, message).fix(fix))
 }
 
-/// Somebody may have written the file while it was merged.
-fn refuse_changed(path: &Path, before: &[u8], is_new: bool) -> Result<()> {
+/// Writes the file, unless somebody else has written it while it was merged.
+fn write(path: &Path, text: &str, before: &[u8], is_new: bool) -> Result<()> {
+    // A link that leads nowhere is there, although what it leads to is not.
+    if is_new && fs::symlink_metadata(path).is_err() {
+        return match crate::file::write_new(path, text)? {
+            true => Ok(()),
+            false => Err(changed(path)),
+        };
+    }
     let now = read(path)?;
-    let same = match &now {
+    let is_same = match &now {
         None => is_new,
         Some(now) => !is_new && now == before,
     };
-    if same {
-        return Ok(());
+    match is_same {
+        true => crate::file::write_whole(path, text),
+        false => Err(changed(path)),
     }
+}
+
+fn changed(path: &Path) -> Error {
     let message = format!("{} was changed while it was merged", path.display());
     let fix = format!("cleo sync {}", quote(&path.to_string_lossy()));
-    Err(Error::new(Code::FileChanged, message).fix(fix))
+    Error::new(Code::FileChanged, message).fix(fix)
 }
 
 impl Merge {

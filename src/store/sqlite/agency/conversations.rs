@@ -88,15 +88,19 @@ impl Conversations for SqliteAgencyTransaction<'_> {
         conversation: &str,
         message: &str,
         limit: u32,
-    ) -> Result<Vec<Message>> {
+    ) -> Result<Option<Vec<Message>>> {
+        let sql = "SELECT position FROM messages WHERE id = ?1 AND conversation = ?2";
+        let place = self.first(sql, [message, conversation], |row| row.get::<_, i64>(0))?;
+        let Some(place) = place else {
+            return Ok(None);
+        };
         let sql = format!(
-            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1
-                AND position < (SELECT position FROM messages WHERE id = ?2)
+            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1 AND position < ?2
              ORDER BY position DESC LIMIT ?3"
         );
-        let mut said = self.all(&sql, (conversation, message, limit), read_message)?;
+        let mut said = self.all(&sql, (conversation, place, limit), read_message)?;
         said.reverse();
-        Ok(said)
+        Ok(Some(said))
     }
 
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {

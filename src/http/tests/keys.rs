@@ -1,0 +1,107 @@
+//! Keys (`Idempotency-Key`) by which a message that is sent again begins nothing new.
+
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::task::Poll;
+
+use axum::body::Body;
+use axum::http::HeaderValue;
+use serde_json::json;
+
+use super::World;
+
+const WAR: &str = "Explain the Second War in Warcraft history.";
+const LAYOUT: &str = "Help me design a creative layout for my blog.";
+
+#[test]
+fn a_key_has_the_same_execution_answered_twice() {
+    let world = World::new();
+    let send = |key: &str| {
+        let request = world.request("POST", "/api/agents/execute");
+        let request = request
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        let told = world.send(
+            request
+                .body(json!({"input": WAR}).to_string().into())
+                .unwrap(),
+        );
+        told.with(200)["execution"]["id"].clone()
+    };
+    let (first, again, other) = (send("a"), send("a"), send("b"));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 2);
+}
+
+#[test]
+fn a_key_counts_from_the_beginning_even_when_the_caller_is_gone() {
+    let world = World::new();
+    let request = || {
+        let request = world.request("POST", "/api/agents/execute?wait=true");
+        let request = request.header("content-type", "application/json");
+        let request = request.header("idempotency-key", "a");
+        let body = json!({"input": WAR}).to_string();
+        request.body(Body::from(body)).unwrap()
+    };
+    world.runtime.block_on(async {
+        let peer = IpAddr::from(super::PEER);
+        let mut answer = pin!(super::respond(
+            &world.server,
+            &world.router,
+            peer,
+            request()
+        ));
+        // It is asked for, and left before anything is answered.
+        let once = poll_fn(|context| {
+            let _ = answer.as_mut().poll(context);
+            Poll::Ready(())
+        });
+        once.await;
+    });
+    let told = world.send(request()).with(200);
+    assert_eq!(told["execution"]["status"], "completed");
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 1);
+}
+
+#[test]
+fn a_key_that_is_no_text_is_refused() {
+    let world = World::new();
+    for key in [&b"\xc3\xa9"[..], b"\xff", b"a b", b""] {
+        let request = world.request("POST", "/api/agents/execute");
+        let request = request.header("content-type", "application/json");
+        let request = request.header("idempotency-key", HeaderValue::from_bytes(key).unwrap());
+        let body = json!({"input": WAR}).to_string();
+        world.send(request.body(body.into()).unwrap()).with(400);
+    }
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 0);
+    let request = world.request("GET", "/api/events");
+    let request = request.header("last-event-id", HeaderValue::from_bytes(b"\xff").unwrap());
+    world.send(request.body(Body::empty()).unwrap()).with(400);
+}
+
+#[test]
+fn a_key_of_one_message_begins_and_answers_no_other() {
+    let world = World::new();
+    let send = |body: serde_json::Value| {
+        let request = world.request("POST", "/api/agents/execute");
+        let request = request
+            .header("content-type", "application/json")
+            .header("idempotency-key", "k-1");
+        world.send(request.body(body.to_string().into()).unwrap())
+    };
+    // What was refused has no outcome that would have to be answered again.
+    send(json!({"input": WAR, "conversationId": "conv_nope"})).with(404);
+    let first = send(json!({"input": WAR})).with(200);
+    for other in [
+        json!({"input": LAYOUT}),
+        json!({"input": WAR, "agentId": "peter-logical"}),
+    ] {
+        let told = send(other).with(422);
+        assert!(told["error"].as_str().unwrap().contains("`k-1`"), "{told}");
+    }
+    let again = send(json!({"input": WAR})).with(200);
+    assert_eq!(again["execution"]["id"], first["execution"]["id"]);
+    assert_eq!(world.get("/api/agents/execute").with(200)["total"], 1);
+}
