@@ -2,18 +2,22 @@
 //! router for messages. Rules: two-tier-subagents notes, section 2.
 
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Returns `text` in lower case, decomposed (NFD) and without diacritics.
+/// The accents that are no part of a word. The signs of other scripts tell words apart.
+const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
+
+/// Returns `text` in lower case, decomposed (NFD) and without accents (U+0300 to U+036F).
 pub fn normalize(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     text.to_lowercase()
         .nfd()
-        .filter(|c| !is_combining_mark(*c))
+        .filter(|c| !ACCENTS.contains(c))
         .collect()
 }
 
@@ -26,7 +30,7 @@ pub struct Term<'a> {
     pub start: usize,
 }
 
-/// Splits a normalized text into runs of letters and digits.
+/// Splits a normalized text into runs of letters and digits, with the signs that belong to them.
 pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
@@ -37,19 +41,26 @@ pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     })
 }
 
-/// Finds the first character from `start` on that is a letter or digit, or that is none; the end
-/// of the text when there is none. Most characters are ASCII, which takes no decoding.
+/// Finds the first character from `start` on that begins a word, or that is in none; the end of the
+/// text when there is none. Most characters are ASCII, which takes no decoding.
 fn border(text: &str, start: usize, is_word: bool) -> usize {
     let mut at = start;
     while let Some(byte) = text.as_bytes().get(at) {
         let wide = (!byte.is_ascii()).then(|| text[at..].chars().next());
         let wide = wide.flatten();
-        if wide.map_or(byte.is_ascii_alphanumeric(), char::is_alphanumeric) == is_word {
+        // A sign belongs to the letter before it, so it begins no word and ends none.
+        let is_part = |c: char| c.is_alphanumeric() || (!is_word && is_combining_mark(c));
+        if wide.map_or(byte.is_ascii_alphanumeric(), is_part) == is_word {
             break;
         }
         at += wide.map_or(1, char::len_utf8);
     }
     at
+}
+
+/// Says whether words hold this character: a letter, a digit, or a sign of one.
+fn is_in_words(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
 }
 
 /// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
@@ -125,7 +136,7 @@ impl Words {
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
     pub fn find(&self, keyword: &str) -> Option<usize> {
-        if keyword.chars().all(char::is_alphanumeric) {
+        if keyword.chars().all(is_in_words) {
             let is_form =
                 |place: &&(usize, usize)| is_form_of(&self.normalized[place.0..place.1], keyword);
             return self.places.iter().find(is_form).map(|place| place.0);
@@ -133,7 +144,7 @@ impl Words {
         self.normalized
             .match_indices(keyword)
             .map(|(start, _)| start)
-            .find(|start| !self.normalized[..*start].ends_with(char::is_alphanumeric))
+            .find(|start| !self.normalized[..*start].ends_with(is_in_words))
     }
 }
 
@@ -160,13 +171,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn normalizing_removes_case_and_diacritics() {
+    fn normalizing_removes_case_and_accents_and_keeps_the_signs_of_other_scripts() {
         for (text, expected) in [
             ("Research", "research"),
             ("Évaluation", "evaluation"),
             ("DISEÑO", "diseno"),
             ("Исследование", "исследование"),
             ("İ", "i"),
+            ("e\u{301}\u{36f}te", "ete"),
+            ("लड़की", "लड\u{93c}की"),
+            ("バ", "ハ\u{3099}"),
+            ("ש\u{5c1}\u{5b8}", "ש\u{5b8}\u{5c1}"),
+            ("a\u{1ab0}\u{20d7}", "a\u{1ab0}\u{20d7}"),
             ("", ""),
         ] {
             assert_eq!(normalize(text), expected);
@@ -188,6 +204,32 @@ mod tests {
                 ("日本", 22)
             ]
         );
+    }
+
+    #[test]
+    fn signs_belong_to_the_letter_before_them() {
+        for (text, expected) in [
+            ("लड़का, लड़की", &["लड\u{93c}का", "लड\u{93c}की"][..]),
+            ("हिन्दी", &["हिन्दी"]),
+            ("バス ハス", &["ハ\u{3099}ス", "ハス"]),
+            ("\u{93c}war \u{93c} a\u{93c}", &["war", "a\u{93c}"]),
+        ] {
+            let normalized = normalize(text);
+            let found: Vec<&str> = terms(&normalized).map(|term| term.text).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        for (text, keyword, expected) in [
+            ("लड़की, लड़का", "लड़का", Some(17)),
+            ("लड़की", "लड", None),
+            ("लड़की", "लड़", None),
+            ("लड़/a", "/a", None),
+        ] {
+            assert_eq!(
+                Words::of(text).find(&normalize(keyword)),
+                expected,
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) struct Request {
     pub(super) component: Option<String>,
     /// Other components that it names by number.
     pub(super) others: Vec<String>,
+    /// What is wrong with a number that names the client or the component.
+    pub(super) fault: Option<String>,
     /// What to do.
     pub(super) verb: Option<Verb>,
     /// Words in front of the value, and of answers.
@@ -56,6 +58,7 @@ impl Request {
             client: message.client.clone().or(client.map(String::from)),
             component: reader.component.as_ref().map(|found| found.1.clone()),
             others: message.others(reader.limit),
+            fault: message.fault(reader.limit),
             verb: reader.verb,
             words: reader
                 .words

@@ -2,7 +2,7 @@
 //! the first rules say stands above it.
 
 use super::request::Request;
-use super::vocabulary::{DESIGN, NEVER, Verb, component_type};
+use super::vocabulary::{DESIGN, DESIGN_PHRASES, NEVER, Verb, component_type};
 use super::{ChatAgent, design};
 
 /// The reason for the agent that replies when no rule fits.
@@ -52,12 +52,23 @@ pub(super) fn chosen(request: &Request, advice: Option<ChatAgent>) -> Routed {
     if let Some(agent) = advice.filter(|agent| *agent != ChatAgent::Editor) {
         return routed(agent, "a model chose");
     }
-    let is_design =
-        |word: &String| DESIGN.contains(&word.as_str()) || NEVER.contains(&word.as_str());
-    if request.words.iter().any(is_design) {
+    if is_about_design(request) {
         return routed(ChatAgent::Design, "words of design");
     }
     routed(ChatAgent::Clarifier, NO_RULE)
+}
+
+/// Says whether it speaks of a design, in a word or in several in a row.
+fn is_about_design(request: &Request) -> bool {
+    let is_design =
+        |word: &String| DESIGN.contains(&word.as_str()) || NEVER.contains(&word.as_str());
+    let is_said = |phrase: &&[&str]| {
+        request
+            .words
+            .windows(phrase.len())
+            .any(|row| row == *phrase)
+    };
+    request.words.iter().any(is_design) || DESIGN_PHRASES.iter().any(is_said)
 }
 
 /// Says whether it does something with a kind of component, such as `list all cards`. What names a
@@ -88,6 +99,9 @@ mod tests {
             ("set card style to classic for client 6", Design),
             ("make my buttons' style stroked", Design),
             ("how would a darker theme look", Design),
+            ("how would it look for client 6", Design),
+            ("How would it look?", Design),
+            ("look how it would be", Clarifier),
             ("show me my design configuration", Design),
             ("change the social icon style to solid", Design),
             ("set the layout to banner for client 6", Design),

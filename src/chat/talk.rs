@@ -109,6 +109,9 @@ impl Talk {
         let request = Request::read(message, self.client.as_deref());
         let routed = router::chosen(&request, advice);
         self.reason = routed.reason;
+        if let Some(fault) = &request.fault {
+            return Doing::Reply(Saying::new(routed.agent, format!("{note}{fault}")));
+        }
         Doing::Work(routed.agent, Box::new(request), note)
     }
 
@@ -222,7 +225,8 @@ fn completed(ask: &Ask, message: &str) -> Option<String> {
         _ => answer.to_string(),
     };
     let request = Request::read(&answer, None);
-    let is_own = request.verb.is_some() || request.component.is_some();
+    let is_named = request.component.is_some() || request.fault.is_some();
+    let is_own = request.verb.is_some() || is_named;
     let whole = format!("{}{SEAM} {answer}", ask.message);
     (!is_own && whole.len() <= WHOLE_MAX).then_some(whole)
 }

@@ -141,6 +141,9 @@ pub(super) const DESIGN: &[&str] = &[
     "header",
 ];
 
+/// Words in a row that speak of a design.
+pub(super) const DESIGN_PHRASES: &[&[&str]] = &[&["how", "would", "it", "look"]];
+
 /// Words that ask what a design is or should be rather than change it.
 pub(super) const ADVICE: &[&str] = &[
     "recommendations",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
-use super::trees::{Declared, Merge, Tree};
+use super::trees::{Declared, Merge, Tree, Trees};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -28,14 +28,19 @@ enum Brought {
 
 impl Engine<'_> {
     /// Returns the folder that a step is worked on in: the workspace, or a worktree, which its later
-    /// tries go on in.
+    /// tries go on in unless its agent has removed it.
     pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
+        if let Some(tree) = self.slots[step].tree.clone() {
+            if tree.is_there() {
+                return Ok(tree.root);
+            }
+            self.leave_tree(step)?;
+            // The conversation was about a folder that is gone: the next one begins with the whole prompt.
+            (self.slots[step].resume, self.slots[step].instead) = (None, None);
+        }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        if let Some(tree) = &self.slots[step].tree {
-            return Ok(tree.root.clone());
-        }
         let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
         let declared = declared(&mut self.context, self.tasks[step])?;
         let tree = trees.begin(&name, declared)?;
@@ -71,6 +76,15 @@ impl Engine<'_> {
         self.tell(kind::TASK_MERGED, told);
     }
 
+    /// Tells of the merge that a process has made which was killed before it told of it.
+    pub(super) fn tell_merged_before(&mut self, step: usize) {
+        let message = self.message(self.tasks[step]);
+        let made = |trees: &Trees| trees.made(&message, &self.run.started_at);
+        if let Some(commit) = self.trees.as_ref().and_then(made) {
+            self.tell_merged(step, Some(commit));
+        }
+    }
+
     /// Completes a step whose work a process that was killed left, if it verifies where it was done: in its
     /// worktree, where there is one, else in the workspace. What does not is said.
     pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
@@ -83,8 +97,10 @@ impl Engine<'_> {
             Brought::Lacking(lacking) => (id, Err(lacking)),
             Brought::Stuck(_, why) => (id, Err(Error::new(Code::FileUnwritable, why).into())),
             Brought::Home(commit, done) => {
-                if done.1.is_ok() {
-                    self.tell_merged(step, commit);
+                match (&done.1, commit) {
+                    (Ok(_), None) => self.tell_merged_before(step),
+                    (Ok(_), commit) => self.tell_merged(step, commit),
+                    (Err(_), _) => {}
                 }
                 *done
             }
@@ -97,7 +113,7 @@ impl Engine<'_> {
         if !lacking.faults.is_empty() {
             return Ok(Brought::Lacking(lacking));
         }
-        let message = format!("{id}: {}", self.title(id));
+        let message = self.message(id);
         let Some(trees) = &self.trees else {
             return Ok(Brought::Lacking(lacking));
         };
@@ -125,9 +141,10 @@ impl Engine<'_> {
         Ok(Brought::Home(commit, Box::new(done)))
     }
 
-    fn title(&self, id: TaskId) -> String {
-        let task = self.board.task(id);
-        task.map(|task| task.title.clone()).unwrap_or_default()
+    /// Returns what the merge of a task is called.
+    fn message(&self, id: TaskId) -> String {
+        let title = self.board.task(id).map(|task| task.title.as_str());
+        format!("{id}: {}", title.unwrap_or_default())
     }
 
     /// Says what a step lacks as its worktree stands.
@@ -212,7 +229,8 @@ impl Engine<'_> {
         };
         if !tree.is_there() {
             let left = trees.end(&tree)?;
-            self.tell_clashes(step, &[tree.gone()]);
+            let gone = trees.gone(&tree);
+            self.tell_clashes(step, &[gone]);
             self.tell_left(step, left);
             return Ok(());
         }

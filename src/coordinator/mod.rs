@@ -9,6 +9,7 @@ mod crew;
 mod deeds;
 pub mod detached;
 mod engine;
+mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
@@ -27,10 +28,11 @@ mod trees;
 mod turns;
 
 pub use engine::run;
+pub use giving_up::{Cancelled, cancel};
 pub use options::{DEPTH_MAX, Options, Selection};
 pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;
-pub use resume::{Cancelled, cancel, resume};
+pub use resume::resume;
 
 use crate::run::Event;
 use crate::run::board::Board;

@@ -1,46 +1,22 @@
-//! Going on with a run whose process ended, and giving one up.
-
-use std::thread;
-use std::time::{Duration, Instant};
-
-use serde::Serialize;
+//! Going on with a run whose process ended.
 
 use super::engine::{Engine, Outset, check_depth};
 use super::options::Options;
 use super::prompt;
 use super::report::Report;
-use super::trees::Trees;
+use super::trees::{Trees, task_of, to_merge};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
-use crate::ops::{Context, Surroundings, claims};
+use crate::ops::{Context, Surroundings};
 use crate::run::board::Board;
 use crate::run::told::{Planned, Told, kind};
-use crate::run::{Event, RUN_FINISHED, Run, RunKind, RunStatus};
+use crate::run::{Event, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-
-/// How long to wait until a run that is to end has ended.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Pause between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// What was asked of a run that is to be given up.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Cancelled {
-    /// The run as it stands.
-    pub run: Run,
-    /// How many processes of agents were ended that nobody looked after.
-    pub orphans: usize,
-    /// Tasks that were given back.
-    pub released: Vec<TaskId>,
-}
 
 /// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
 /// agents left is verified, and what nobody looks after any more is ended.
@@ -76,7 +52,11 @@ pub fn resume(
 }
 
 /// Opens the store of agents, in which there must be the run.
-fn opened(workspace: &Workspace, surroundings: &Surroundings, id: &str) -> Result<SqliteAgency> {
+pub(super) fn opened(
+    workspace: &Workspace,
+    surroundings: &Surroundings,
+    id: &str,
+) -> Result<SqliteAgency> {
     let mut agency = SqliteAgency::open(&workspace.agency())?.ok_or_else(|| no_run(id))?;
     alive::settle(&mut agency, workspace, &surroundings.clock)?;
     Ok(agency)
@@ -128,7 +108,7 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
 }
 
 /// Reads how a run was begun.
-fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
+pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let started = events.iter().find(|event| event.kind == kind::RUN_STARTED);
     let told = started
         .map(|event| Told::read(&event.detail))
@@ -143,7 +123,7 @@ fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     Ok((options, told.tasks))
 }
 
-fn groups(board: &Board) -> Vec<(u32, String)> {
+pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
     let groups = board.tasks().iter().filter_map(|task| task.group.clone());
     groups.collect()
 }
@@ -173,7 +153,7 @@ impl Engine<'_> {
             self.take_up(step, &task)?;
         }
         let told = match &self.trees {
-            Some(trees) => swept(&mut self.context, trees, &self.tasks)?,
+            Some(trees) => swept(&mut self.context, trees, &self.board)?,
             None => Vec::new(),
         };
         for told in told {
@@ -183,141 +163,45 @@ impl Engine<'_> {
     }
 }
 
-/// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
-/// carries out is ended here.
-pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
-    let workspace = surroundings.workspace()?;
-    let mut agency = opened(&workspace, surroundings, id)?;
-    let run = asked(&mut agency, surroundings, id)?;
-    let begun = Instant::now();
-    let mut run = run;
-    while run.status == RunStatus::Running && begun.elapsed() < PATIENCE {
-        thread::sleep(PAUSE);
-        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
-        run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-    }
-    match run.status {
-        RunStatus::Interrupted | RunStatus::Failed => {
-            settled(surroundings.clone(), &workspace, &mut agency, run)
-        }
-        _ => Ok(Cancelled {
-            run,
-            orphans: 0,
-            released: Vec::new(),
-        }),
-    }
-}
-
-/// Writes the request down, for whoever carries the run out.
-fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<Run> {
-    let mut transaction = agency.write()?;
-    let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    let goes_on = matches!(
-        run.status,
-        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted | RunStatus::Failed
-    );
-    if !goes_on || !run.kind.resumes() {
-        let message = match goes_on {
-            true => format!(
-                "{id} is a run of kind {}, which cannot be given up",
-                run.kind
-            ),
-            false => format!("{id} is {} already", run.status),
-        };
-        let show = format!("cleo runs show {id}");
-        return Err(Error::new(Code::StatusRefused, message).fix(show));
-    }
-    let told = Told {
-        by: Some(surroundings.actor.clone()),
-        ..Told::default()
-    };
-    let at = surroundings.clock.timestamp();
-    transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
-    transaction.commit()?;
-    Ok(run)
-}
-
-/// Ends what a dead process left of a run.
-fn settled(
-    surroundings: Surroundings,
-    workspace: &Workspace,
-    agency: &mut SqliteAgency,
-    mut run: Run,
-) -> Result<Cancelled> {
-    let events = journal::events(&*agency.read()?, &run.id)?;
-    let groups = groups(&Board::of(&events));
-    let orphans = orphans::end(&run.id, &workspace.root, &groups);
-    let clock = surroundings.clock;
-    let mut context = Context::open(Surroundings {
-        actor: run.id.clone(),
-        ..surroundings
-    })?;
-    let released = released(&mut context, &run.id)?;
-    let kept = match begun(&run, &events) {
-        Ok((Options { isolate: true, .. }, planned)) => ended(&mut context, &run.id, &planned)?,
-        _ => Vec::new(),
-    };
-    run.status = RunStatus::Cancelled;
-    run.completed_at = Some(clock.timestamp());
-    run.error = Some("it was given up".to_string());
-    let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
-    journal.record(agency, |journal, transaction| {
-        transaction.put_run(&run)?;
-        let mut kept = kept.iter();
-        kept.try_for_each(|told| journal.tell(transaction, kind::TASK_KEPT, told.detail()))?;
-        let told = Told {
-            reason: Some(run.status.to_string()),
-            ..Told::default()
-        };
-        journal.tell(transaction, RUN_FINISHED, told.detail())
-    })?;
-    Ok(Cancelled {
-        run,
-        orphans,
-        released,
-    })
-}
-
-/// Ends the worktrees of a run that is given up.
-fn ended(context: &mut Context, run: &str, planned: &[Planned]) -> Result<Vec<Told>> {
-    let folder = journal::place(&context.workspace, run)?;
-    let trees = Trees::open(&context.workspace, &folder, run)?;
-    let _turn = trees.turn()?;
-    let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
-    swept(context, &trees, &tasks)
-}
-
 /// Ends the worktrees that a process left. What agents reported in them comes home where nobody has the task
 /// by now, and everything else stays on branches. Returns what is to be told: of outputs that somebody else
-/// has changed meanwhile, and of worktrees that have to be kept.
-fn swept(context: &mut Context, trees: &Trees, tasks: &[TaskId]) -> Result<Vec<Told>> {
+/// has changed meanwhile, of worktrees that have to be kept, and of branches that nobody was told of.
+pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
     let mut told = Vec::new();
-    for task in tasks {
+    for task in board.tasks().iter().map(|task| task.task_id) {
         let Some(tree) = trees.left(&task.to_string()) else {
             continue;
         };
-        let claim = context.read(|transaction| transaction.claim(*task))?;
+        let claim = context.read(|transaction| transaction.claim(task))?;
         if claim.is_none_or(|claim| claim.holder.is_none()) {
             told.extend(trees.report(&tree)?.iter().map(|clash| Told {
                 reason: Some(prompt::told(clash)),
-                ..Told::of(*task)
+                ..Told::of(task)
             }));
         }
     }
-    told.extend(trees.sweep()?.into_iter().map(|(tree, error)| Told {
+    let swept = trees.sweep()?;
+    told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
         task_id: tree.task(),
+        branch: trees.branch(&tree).ok().flatten(),
         worktree: Some(tree.place()),
         reason: Some(prompt::told(&error)),
         ..Told::default()
     }));
+    let branches = swept.branches.into_iter();
+    told.extend(branches.filter_map(|branch| left(board, branch)));
     Ok(told)
 }
 
-/// Gives back the tasks that a run holds.
-fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
-    let held = context.read(|transaction| transaction.claims_of(holder))?;
-    for claim in &held {
-        claims::release(context, claim.task, Some(claim.epoch), false)?;
-    }
-    Ok(held.into_iter().map(|claim| claim.task).collect())
+/// Tells of a branch that holds what is not in the workspace, unless that was told before.
+fn left(board: &Board, branch: String) -> Option<Told> {
+    let task = board.task(task_of(&branch)?)?;
+    (task.branch.as_ref() != Some(&branch)).then(|| Told {
+        reason: Some(format!(
+            "what was done is kept on a branch that is not merged (`{}`)",
+            to_merge(&branch)
+        )),
+        branch: Some(branch),
+        ..Told::of(task.task_id)
+    })
 }

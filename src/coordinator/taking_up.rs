@@ -93,6 +93,7 @@ impl Engine<'_> {
         self.slots[step].tree = trees.and_then(|trees| trees.left(&id.to_string()));
         // What was completed in a worktree is not done before it is home.
         if is_shown && !is_misspoken && self.slots[step].tree.is_none() {
+            self.tell_merged_before(step);
             return Ok(true);
         }
         let done = match is_misspoken {

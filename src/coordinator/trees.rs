@@ -63,22 +63,29 @@ impl Tree {
         self.top.is_dir()
     }
 
-    /// The error of one whose folder is not there any more.
-    pub(super) fn gone(&self) -> Error {
-        let message = format!(
-            "{} was removed meanwhile; only what was committed there is left, on the branch {}",
-            self.place(),
-            self.branch
-        );
-        let look = format!("git log HEAD..{}", quote(&self.branch));
-        Error::new(Code::FileUnreadable, message).fix(look)
-    }
-
     /// Returns the task that is worked on in it.
     pub(super) fn task(&self) -> Option<TaskId> {
-        let name = self.top.file_name()?.to_str()?;
-        name.rsplit_once('-')?.0.parse().ok()
+        task_of(&self.branch)
     }
+}
+
+/// What became of the worktrees that a process left.
+pub(super) struct Swept {
+    /// Those that have to stay, and why.
+    pub(super) kept: Vec<(Tree, Error)>,
+    /// The branches of the others that hold what the workspace lacks.
+    pub(super) branches: Vec<String>,
+}
+
+/// Returns the task that a branch of a run is for.
+pub(super) fn task_of(branch: &str) -> Option<TaskId> {
+    let (_, name) = branch.rsplit_once('/')?;
+    name.rsplit_once('-')?.0.parse().ok()
+}
+
+/// Says what to type to have the workspace get what a branch holds.
+pub(super) fn to_merge(branch: &str) -> String {
+    format!("git merge {}", quote(branch))
 }
 
 impl Trees {
@@ -184,15 +191,32 @@ impl Trees {
     }
 
     /// Returns the branch of a worktree, if it is there.
-    fn branch(&self, tree: &Tree) -> Result<Option<String>> {
+    pub(super) fn branch(&self, tree: &Tree) -> Result<Option<String>> {
         let is_there = self.has(&self.top, &format!("refs/heads/{}", tree.branch))?;
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
+    /// The error of a worktree whose folder is not there any more, which tells what is left of it.
+    pub(super) fn gone(&self, tree: &Tree) -> Error {
+        let removed = format!("{} was removed meanwhile", tree.place());
+        let branch = self.branch(tree).ok().flatten();
+        let error = |message: String| Error::new(Code::FileUnreadable, message);
+        match branch.filter(|_| self.is_ahead(tree).unwrap_or(false)) {
+            Some(branch) => error(format!(
+                "{removed}; only what was committed there is left, on the branch {branch}"
+            ))
+            .fix(format!("git log HEAD..{}", quote(&branch))),
+            None => {
+                let message = format!("{removed}, and nothing was committed there");
+                error(message).fix("git worktree list")
+            }
+        }
+    }
+
     /// Ends the worktrees that a killed process left; what was done in them stays on their branches. One
     /// whose branch cannot hold all of it stays, and is returned with the reason.
-    pub(super) fn sweep(&self) -> Result<Vec<(Tree, Error)>> {
-        let mut kept = Vec::new();
+    pub(super) fn sweep(&self) -> Result<Swept> {
+        let (mut kept, mut branches) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
@@ -200,7 +224,7 @@ impl Trees {
             match self.commit(&tree, &format!("{name}: left behind")) {
                 // One that was only half made has no note yet, and nothing to keep.
                 Err(error) if tree.outset.exists() => kept.push((tree, error)),
-                _ => drop(self.end(&tree)),
+                _ => branches.extend(self.end(&tree).ok().flatten()),
             }
         }
         for (tree, _) in &kept {
@@ -208,24 +232,29 @@ impl Trees {
         }
         self.done(&self.top, ["worktree", "prune"])?;
         self.drop_merged(&kept)?;
-        Ok(kept)
+        Ok(Swept { kept, branches })
+    }
+
+    /// Lists the branches of this run that hold what is not merged.
+    pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {
+        self.branches("--no-merged=HEAD")
+    }
+
+    fn branches(&self, which: &str) -> Result<Vec<String>> {
+        let all = format!("refs/heads/cleo/{}", self.run);
+        let words = ["for-each-ref", which, "--format=%(refname)", &all];
+        let told = self.done(&self.top, words)?;
+        let names = told.lines();
+        let names = names.filter_map(|name| name.strip_prefix("refs/heads/"));
+        Ok(names.map(str::to_string).collect())
     }
 
     /// Removes the branches of this run that have nothing of their own and no worktree. Git itself keeps one
     /// that is checked out somewhere.
     fn drop_merged(&self, kept: &[(Tree, Error)]) -> Result<()> {
-        let branches = format!("refs/heads/cleo/{}", self.run);
-        let words = [
-            "for-each-ref",
-            "--merged=HEAD",
-            "--format=%(refname)",
-            &branches,
-        ];
-        let merged = self.done(&self.top, words)?;
-        let names = merged.lines();
-        for name in names.filter_map(|name| name.strip_prefix("refs/heads/")) {
+        for name in self.branches("--merged=HEAD")? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.git(&self.top, ["branch", "--quiet", "-D", name])?;
+                let _ = self.git(&self.top, ["branch", "--quiet", "-D", &name])?;
             }
         }
         Ok(())

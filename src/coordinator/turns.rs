@@ -42,10 +42,13 @@ impl Engine<'_> {
     /// Returns the step of a deed that makes a worktree, brings one home or removes it.
     fn touches(&self, deed: &Deed) -> Option<usize> {
         self.trees.as_ref()?;
-        let has_tree = |step: usize| self.slots[step].tree.is_some();
+        let tree = |step: usize| self.slots[step].tree.as_ref();
         match deed {
-            Deed::Start(step) => Some(*step).filter(|step| !has_tree(*step)),
-            Deed::Fail(step, ..) => Some(*step).filter(|step| has_tree(*step)),
+            // An agent may have removed the one that it had.
+            Deed::Start(step) => {
+                Some(*step).filter(|step| tree(*step).is_none_or(|tree| !tree.is_there()))
+            }
+            Deed::Fail(step, ..) => Some(*step).filter(|step| tree(*step).is_some()),
             Deed::Complete(step) => Some(*step),
             _ => None,
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::key::{self, Key, Redactor};
 use super::stream::{Framing, Reader};
-use super::{Delta, Model, Reply, Request, reply, retry};
+use super::{Delta, Model, Reply, Request, Usage, reply, retry};
 use crate::error::{Code, Error, Result, quote};
 use crate::exchange::wire::{Call, Fault, FaultKind, Head};
 use crate::exchange::{self, Failure};
@@ -76,14 +76,31 @@ impl Client {
     /// Errors: `E_MODEL_TIMEOUT`, `E_MODEL_UNREACHABLE` and `E_MODEL_REFUSED` of the server,
     /// `E_MODEL_ANSWER` for an answer that is none, `E_INTERRUPTED` and `E_TERMINATED`.
     pub fn ask(&self, request: &Request, seen: &mut dyn FnMut(&str)) -> Result<Reply> {
+        let mut counted = Usage::default();
+        let reply = self.ask_counting(request, &mut counted, seen)?;
+        Ok(Reply {
+            usage: counted,
+            ..reply
+        })
+    }
+
+    /// Asks as [`Client::ask`] does. `counted` grows by what every attempt takes, also one that brings no
+    /// answer: the server has it paid all the same.
+    pub fn ask_counting(
+        &self,
+        request: &Request,
+        counted: &mut Usage,
+        seen: &mut dyn FnMut(&str),
+    ) -> Result<Reply> {
         let begun = Instant::now();
         let mut any = false;
         for attempt in 0.. {
             let left = self.model.timeout.saturating_sub(begun.elapsed());
-            let missed = match self.attempt(request, left, &mut |text| {
+            let mut shown = |text: &str| {
                 any = true;
                 seen(text);
-            }) {
+            };
+            let missed = match self.attempt(request, left, counted, &mut shown) {
                 Ok(reply) => return Ok(reply),
                 Err(missed) => missed,
             };
@@ -103,6 +120,7 @@ impl Client {
         &self,
         request: &Request,
         left: Duration,
+        counted: &mut Usage,
         seen: &mut dyn FnMut(&str),
     ) -> std::result::Result<Reply, Missed> {
         let call = self.call(request, left);
@@ -113,15 +131,23 @@ impl Client {
         });
         let head = match done {
             Ok(head) => head,
-            Err(Failure::Own(error)) => return Err(error.into()),
-            Err(Failure::Fault(fault)) => return Err(self.unreached(&fault)),
+            Err(failure) => {
+                counted.add(answer.found.usage);
+                return Err(match failure {
+                    Failure::Own(error) => error.into(),
+                    Failure::Fault(fault) => self.unreached(&fault),
+                });
+            }
         };
         answer.push(&head, &redactor.finish());
         if head.status != 200 {
             return Err(self.refused(&head, &answer.whole));
         }
+        let ended = answer.end();
+        counted.add(answer.found.usage);
         let asked = self.model.name_for(request);
-        answer.finish(asked).map_err(|why| self.unusable(&why))
+        let reply = ended.and_then(|()| answer.found.finished(asked));
+        reply.map_err(|why| self.unusable(&why))
     }
 
     fn call(&self, request: &Request, left: Duration) -> Call {
@@ -245,6 +271,12 @@ impl Client {
             (None, Some(variable)) => (
                 format!("{server} wants a key, and {variable} is not set: HTTP {status}"),
                 key::ask_for(variable),
+            ),
+            _ if !self.model.is_of_project => (
+                format!(
+                    "{server} wants a key, and llm.apiKeyEnv does not say which variable holds it: HTTP {status}"
+                ),
+                "cleo config set llm.apiKeyEnv OLLAMA_API_KEY --user".to_string(),
             ),
             _ => (
                 format!(
@@ -408,7 +440,8 @@ impl<'a> Answer<'a> {
         self.found.add(delta);
     }
 
-    fn finish(mut self, asked: &str) -> std::result::Result<Reply, String> {
+    /// Takes in what has not been read yet; the error says why it is no answer.
+    fn end(&mut self) -> std::result::Result<(), String> {
         match self.reader.as_mut().map(Reader::finish) {
             Some(Some(last)) => self.event(&last),
             Some(None) => {}
@@ -419,13 +452,13 @@ impl<'a> Answer<'a> {
             text,
             ..Delta::default()
         });
-        if let Some(fault) = self.fault {
+        if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        if let Some(error) = self.found.error.take() {
-            return Err(format!("the server says: {error}"));
+        match self.found.error.take() {
+            Some(error) => Err(format!("the server says: {error}")),
+            None => Ok(()),
         }
-        self.found.finished(asked)
     }
 
     fn take_whole(&mut self) -> std::result::Result<(), String> {

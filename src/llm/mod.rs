@@ -51,6 +51,8 @@ pub struct Model {
     pub key_variable: Option<String>,
     /// Whether it must hold one.
     pub needs_key: bool,
+    /// Whether the project's file names the server, which gets no key then.
+    pub is_of_project: bool,
     /// How long an answer may take, with everything that is tried again.
     pub timeout: Duration,
     /// How often a request that failed is sent again.

@@ -32,6 +32,19 @@ pub struct Usage {
     pub cached: Option<u64>,
 }
 
+impl Usage {
+    /// Adds what another answer took; what nobody counted adds nothing.
+    pub fn add(&mut self, other: Usage) {
+        let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
+            (Some(one), Some(two)) => Some(one.saturating_add(two)),
+            _ => one.or(two),
+        };
+        self.input = sum(self.input, other.input);
+        self.output = sum(self.output, other.output);
+        self.cached = sum(self.cached, other.cached);
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

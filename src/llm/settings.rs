@@ -65,6 +65,7 @@ impl Model {
             base_url: base_url(settings, provider)?,
             key_variable,
             needs_key,
+            is_of_project: settings.is_from_project(LLM_BASE_URL),
             timeout: Duration::from_secs(settings.number(LLM_TIMEOUT).unwrap_or(120)),
             retries: settings.number(LLM_RETRIES).unwrap_or(2) as u32,
             stream: settings.is_on(LLM_STREAM),

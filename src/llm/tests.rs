@@ -22,6 +22,7 @@ fn model(provider: Provider) -> Model {
         base_url: "http://h/v1".to_string(),
         key_variable: None,
         needs_key: false,
+        is_of_project: false,
         timeout: Duration::from_secs(1),
         retries: 0,
         stream: true,

@@ -127,9 +127,19 @@ impl Answering {
 
     /// Asks an agent. `seen` gets the text of a model as it comes.
     pub fn ask(&self, question: &Question<'_>, seen: &mut dyn FnMut(&str)) -> Result<Answer> {
+        self.ask_counting(question, &mut llm::Usage::default(), seen)
+    }
+
+    /// Asks an agent. `counted` grows by what a model takes, also when its answer cannot be used.
+    pub fn ask_counting(
+        &self,
+        question: &Question<'_>,
+        counted: &mut llm::Usage,
+        seen: &mut dyn FnMut(&str),
+    ) -> Result<Answer> {
         match &self.model {
             _ if question.agent.is_worker() => from_worker(question, &self.workers),
-            Some(model) => from_model(question, model, seen),
+            Some(model) => from_model(question, model, counted, seen),
             None => Ok(absent(question.agent)),
         }
     }
@@ -181,6 +191,7 @@ fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
 fn from_model(
     question: &Question<'_>,
     model: &Model,
+    counted: &mut llm::Usage,
     seen: &mut dyn FnMut(&str),
 ) -> Result<Answer> {
     let agent = question.agent;
@@ -198,11 +209,11 @@ fn from_model(
         max_tokens: agent.max_tokens,
         schema: None,
     };
-    let reply = Client::open(model)?.ask(&request, seen)?;
+    let reply = Client::open(model)?.ask_counting(&request, counted, seen)?;
     let lack = reply.finish.lack();
     Ok(Answer {
-        cost: model.cost(&reply.usage),
-        usage: usage(&reply.usage),
+        cost: model.cost(counted),
+        usage: usage(counted),
         text: reply.text,
         by: AnsweredBy::Model,
         details: Detail::from_iter(lack.map(|lack| (INCOMPLETE.to_string(), lack.into()))),

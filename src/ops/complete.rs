@@ -7,7 +7,7 @@ use super::claims::{self, Caller, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, refuse_cancelled};
 use super::verify::{
-    OutputVerdict, Violation, check_found, check_named, check_output, required_sections,
+    OutputVerdict, Unmerged, Violation, check_found, check_named, check_output, required_sections,
     verification,
 };
 use super::{Context, require};
@@ -30,7 +30,10 @@ pub fn complete(
     epoch: Option<u32>,
     force: bool,
 ) -> Result<Moved> {
-    let check = Check::of(context, id, epoch, force, &mut None)?;
+    let mut check = Check::of(context, id, epoch, force, &mut None)?;
+    if let Some(record) = &check.spawn {
+        check.unmerged = Unmerged::of(&check.workspace, record)?;
+    }
     let mut verified = None;
     let done = context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -190,6 +193,8 @@ struct Check {
     spawn: Option<SpawnRecord>,
     /// What the agent of a spawn left.
     left: Option<(SpawnRecord, OutputVerdict)>,
+    /// What of its work is not merged. A run completes what it has merged itself.
+    unmerged: Option<Unmerged>,
     here: String,
     caller: Caller,
     force: bool,
@@ -232,6 +237,7 @@ impl Check {
             required,
             spawn,
             left: None,
+            unmerged: None,
             seen: gates::seen(&workspace, &task, &gates)?,
             workspace,
             here: directory(context),
@@ -298,9 +304,11 @@ impl Check {
         if let Some(error) = refusal.as_ref().filter(|_| violations.is_empty()) {
             violations.push(Violation::of(error, "STATUS"));
         }
+        violations.extend(self.unmerged.iter().map(Unmerged::violation));
         violations.extend(broken);
         let verified = verification(transaction, &record, &verdict, &violations, &self.caller)?;
-        let faults: Vec<Error> = refusal.into_iter().chain(lacks).collect();
+        let unmerged = self.unmerged.iter().map(Unmerged::error);
+        let faults: Vec<Error> = refusal.into_iter().chain(unmerged).chain(lacks).collect();
         let entry = verdict.entry_status;
         let record = self.recorded(record, verdict, faults.is_empty());
         Ok(Found {

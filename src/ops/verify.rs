@@ -3,11 +3,13 @@
 
 mod file;
 mod manifest;
+mod merged;
 mod message;
 mod output;
 mod prompt;
 
 pub use manifest::{ManifestVerdict, entry, manifest};
+pub(super) use merged::Unmerged;
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, found, output};
 pub(super) use output::{check_found, check_named, check_output, required_sections, verification};

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::Profile;
+use super::{CLARIFY, FINALIZE, Profile};
 use crate::agent::draft::words;
 use crate::agent::{AgentStatus, Role};
 use crate::error::steers;
@@ -154,6 +154,12 @@ impl Item {
                 "it needs an id of 1 to {ID_MAX} visible characters"
             ));
         }
+        if [FINALIZE, CLARIFY].contains(&id.as_str()) {
+            return Err(format!(
+                "`{id}` is what the router answers when it means no agent; give it another id, \
+                 such as `{id}-agent`"
+            ));
+        }
         let named = |what: String| format!("`{id}`: {what}");
         let role = self.role.map(|role| role.parse()).transpose();
         let status = self.status.map(|status| status.parse()).transpose();
@@ -257,6 +263,12 @@ mod tests {
                 None,
                 "agent 2 has the id of agent 1",
             ),
+            (
+                "[{\"id\":\"a\"},{\"id\":\"finalize\"}]",
+                None,
+                "agent 2: `finalize` is what the router answers",
+            ),
+            ("- id: clarify\n", None, "such as `clarify-agent`"),
             (
                 "[{\"id\":\"a\",\"role\":\"worker\"}]",
                 None,

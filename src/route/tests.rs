@@ -117,6 +117,14 @@ fn tags_count_as_the_rule_says() {
         (&["go on"], "go on then", 2),
         (&["日本語"], "日本語", 3),
         (&["история"], "ИСТОРИЯ!", 3),
+        (&["लड़का"], "लड़का", 3),
+        (&["लड़का"], "लड़की", 0),
+        (&["लड़का"], "एक लड\u{93c}का!", 3),
+        (&["バス停"], "バス停", 3),
+        (&["バス停"], "ハス停", 0),
+        (&["ハ\u{3099}ス停"], "バス停", 3),
+        (&["Café"], "cafe", 3),
+        (&["cafe"], "CAFE\u{301}", 3),
         (&[""], "war", 0),
     ] {
         let found = routed(&index(&[agent("x", tags)]), message, Match::Token);
@@ -276,12 +284,13 @@ fn plain(text: &str) -> String {
     let decomposed: String = text.to_lowercase().nfd().collect();
     decomposed
         .chars()
-        .filter(|c| !is_combining_mark(*c))
+        .filter(|c| !(0x300..=0x36f).contains(&u32::from(*c)))
         .collect()
 }
 
 fn split(plain: &str) -> Vec<&str> {
-    let words = plain.split(|c: char| !c.is_alphanumeric());
+    let runs = plain.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
+    let words = runs.map(|run| run.trim_start_matches(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).collect()
 }
 
@@ -359,6 +368,12 @@ const WORDS: &[&str] = &[
     "warcraft",
     "Ⅷ",
     "१२३",
+    "लड़का",
+    "लड़की",
+    "バス停",
+    "ハス停",
+    "\u{93c}war",
+    "war\u{20d7}",
     "👍",
     "ǆep",
     "Ǆep",

@@ -293,11 +293,15 @@ fn kept(task: &mut TaskRun, told: &Told) {
     let why = told.reason.clone();
     let is_new = why.as_ref().is_some_and(|why| !task.missing.contains(why));
     task.missing.extend(why.filter(|_| is_new));
-    let Some(place) = &told.worktree else { return };
-    task.worktree = Some(place.clone());
+    let what = match (&told.worktree, &told.branch) {
+        (Some(place), _) => format!("its worktree is kept: {place}"),
+        (None, Some(branch)) => format!("its work is kept on the branch {branch}"),
+        (None, None) => return,
+    };
+    task.worktree = told.worktree.clone();
     task.branch = told.branch.clone();
     if let Some(reason) = &mut task.reason {
-        *reason += &format!("; its worktree is kept: {place}");
+        *reason += &format!("; {what}");
     }
 }
 
@@ -363,6 +367,25 @@ mod tests {
         assert_eq!(task.reason.as_deref(), Some(reason));
         assert_eq!(task.missing, ["no commit"]);
         assert_eq!(task.worktree.as_deref(), Some("/w/T1-1"));
+    }
+
+    #[test]
+    fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
+        let mut board = board();
+        let failed = Told {
+            reason: Some("it was given up".into()),
+            ..told(1)
+        };
+        board.take(kind::TASK_FAILED, "t1", &failed);
+        let kept = Told {
+            branch: Some("cleo/run_1/T1-1".into()),
+            ..told(1)
+        };
+        board.take(kind::TASK_KEPT, "t2", &kept);
+        let task = &board.tasks()[0];
+        let reason = "it was given up; its work is kept on the branch cleo/run_1/T1-1";
+        assert_eq!(task.reason.as_deref(), Some(reason));
+        assert_eq!(task.branch.as_deref(), Some("cleo/run_1/T1-1"));
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub mod kind {
     pub const TASK_WAITING: &str = "task.waiting";
     /// The work on a task was brought from its worktree into the workspace.
     pub const TASK_MERGED: &str = "task.merged";
-    /// Something of a task stays outside of the workspace and of its branch: its worktree, or an output that
-    /// somebody else has changed too.
+    /// Something of a task stays outside of the workspace: its worktree, an output that somebody else has
+    /// changed too, or the branch that a process left which was killed.
     pub const TASK_KEPT: &str = "task.kept";
     /// A task verified and is done.
     pub const TASK_COMPLETED: &str = "task.completed";

@@ -55,6 +55,20 @@ pub fn head(root: &Path) -> Result<Option<String>> {
     }
 }
 
+/// Says whether a branch is there and has commits that what is checked out lacks; one of which git cannot say
+/// it has none.
+pub fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
+    let Some(git) = Git::at(root) else {
+        return Ok(false);
+    };
+    let name = format!("refs/heads/{branch}");
+    let answer = match git.ask(&["for-each-ref", "--no-merged=HEAD", &name]) {
+        Err(error) if error.code == Code::ProgramMissing => return Ok(false),
+        answer => answer?,
+    };
+    Ok(git.problem(&answer).is_none() && !answer.stdout.is_empty())
+}
+
 /// Resolves a revision to the full id of a commit that is there.
 pub fn commit(root: &Path, revision: &str) -> Result<String> {
     let refuse = |why: &str| {

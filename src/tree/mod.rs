@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::id::hex;
 use glob::Globs;
 
-pub use git::{commit, head};
+pub use git::{commit, head, is_ahead};
 
 /// Most files that are digested.
 pub const FILES_MAX: usize = 50_000;

@@ -219,6 +219,11 @@ clashes-and-completes)
 alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
 # Makes a file that git ignores.
 builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
+# Removes its worktree with nothing in it, and works the next time.
+removes-once)
+    [ "$round" -gt 1 ] && work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && exit 0
+    rm -rf "$PWD"
+    ;;
 # Commits its work and removes its worktree, with its report in the workspace.
 removes)
     echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&

@@ -306,6 +306,41 @@ fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
 }
 
 #[test]
+fn files_of_agents_that_are_left_out_are_told_wherever_one_is_asked_for() {
+    let workspace = TestWorkspace::new()
+        .with(".cleo/agents/k.yaml", "id: kp\nname: [K\n")
+        .with(".cleo/agents/m.yaml", "id: metrics\nname: M\n");
+    let warnings = [
+        ".cleo/agents/k.yaml is left out: ",
+        "`metrics` is an endpoint of cleo's own below /api/agents; `metrics-agent` could be its id",
+    ];
+    let told = |reply: &Value| {
+        let said = reply["warnings"].as_array().unwrap().iter();
+        let said: Vec<_> = said.map(|one| one.as_str().unwrap()).collect();
+        assert_eq!(said.len(), 2, "{reply}");
+        assert!(said[0].contains(warnings[0]), "{reply}");
+        assert!(said[0].contains("line "), "{reply}");
+        assert!(said[1].ends_with(warnings[1]), "{reply}");
+    };
+    told(&workspace.json(&["agents", "list"]));
+    told(&workspace.json(&["agents", "show", "ami-creative"]));
+    told(&workspace.json(&["agents", "execute", "design a layout"]));
+    let command = workspace.command(&["agents", "execute", "--stdin"]);
+    let reply = workspace.finish(command, "design\ncontent\n");
+    let last = reply.stdout.lines().last().unwrap();
+    told(&serde_json::from_str(last).unwrap());
+    for (id, file) in [("kp", "k.yaml"), ("k", "k.yaml"), ("metrics", "m.yaml")] {
+        let line = format!("agents show {id}");
+        let error = refused(&workspace, &line, "E_AGENT_NOT_FOUND");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(&format!("{file} is left out")), "{error}");
+        assert_eq!(error["fix"], "cleo doctor");
+    }
+    let error = refused(&workspace, "agents show zzzz", "E_AGENT_NOT_FOUND");
+    assert_eq!(error["message"], "there is no agent `zzzz`");
+}
+
+#[test]
 fn a_name_of_something_of_cleos_own_leads_to_an_id_with_a_number() {
     let workspace = TestWorkspace::new().with(
         "agents.json",

@@ -601,6 +601,43 @@ fn what_is_not_to_be_done_and_what_names_two_components_waits_for_no_yes() {
 }
 
 #[test]
+fn what_is_no_number_names_no_other_component_and_no_other_client() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    for (message, said) in [
+        (
+            "delete component -101 for client 6",
+            "\"-101\" is no number of a component",
+        ),
+        (
+            "update component 101.5 title to X for client 6",
+            "\"101.5\" is no number of a component",
+        ),
+        (
+            "change button radius to full for client -6",
+            "\"-6\" is no number of a client",
+        ),
+        (
+            "show me my design for client 6.1",
+            "\"6.1\" is no number of a client",
+        ),
+        (
+            "show me my design for client 99999999999999999999999999",
+            "\"99999999999999999999999999\" is no number of a client",
+        ),
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &[said, "Nothing was changed"]);
+        assert_eq!(tools(&turn), [""; 0], "{message}");
+        assert_eq!(turn["pending"], serde_json::Value::Null, "{message}");
+        say(&workspace, "yes");
+    }
+    assert_eq!(data(&workspace), before);
+    let turn = say(&workspace, "how would it look for client 6");
+    assert_eq!(turn["agent"], "design");
+}
+
+#[test]
 fn a_model_is_asked_only_where_no_rule_fits_and_writes_nothing() {
     let says = |text: &str| {
         let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]});

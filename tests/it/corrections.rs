@@ -73,7 +73,18 @@ fn a_word_that_is_none_of_the_few_gives_way_to_the_likeliest() {
         (&["add", "x", "--size", "huge"], "cleo add x --size large"),
         (&["add", "x", "-p", "asap"], "cleo add x -p critical"),
         (&["list", "--color", "pink"], "cleo list --color auto"),
+        (&["init", "--agents", "foo"], "cleo init --agents all"),
+        (&["init", "--agents", "codx"], "cleo init --agents codex"),
     ]);
+}
+
+#[test]
+fn an_entry_and_a_task_in_the_wrong_order_change_places() {
+    let workspace = TestWorkspace::planned();
+    let line = ["research", "link", "e1", "T2"];
+    assert_eq!(fix_of(&workspace, &line), "cleo research link T2 e1");
+    let line = ["research", "link", "e1", "e2"];
+    assert_eq!(fix_of(&workspace, &line), "cleo find e1");
 }
 
 #[test]

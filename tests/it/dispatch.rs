@@ -202,3 +202,20 @@ fn a_stream_without_tasks_says_so_and_a_mark_before_the_first_is_no_fault() {
     );
     assert_eq!((reply.exit, &*reply.stderr), (0, ""), "{reply}");
 }
+
+#[test]
+fn tasks_on_standard_input_are_answered_as_text_when_text_is_asked_for() {
+    let input =
+        "{\"id\":\"A\",\"title\":\"Plan it\"}\nnonsense\n{\"id\":\"B\",\"title\":\"Plan it\"}\n";
+    let bare = TestWorkspace::bare();
+    let reply = bare.text("skills dispatch --stdin --format text", input);
+    for start in ["A → ct-epic-architect", "B → ct-epic-architect"] {
+        let mut lines = reply.stdout.lines();
+        assert!(lines.any(|line| line.starts_with(start)), "{reply}");
+    }
+    assert!(!reply.stdout.contains('{'), "{reply}");
+    assert!(reply.stderr.contains("line 2"), "{reply}");
+    assert_ne!(reply.exit, 0, "{reply}");
+    let reply = bare.text("skills dispatch --stdin --explain --format text", input);
+    assert!(reply.stdout.contains("NOT CHOSEN"), "{reply}");
+}

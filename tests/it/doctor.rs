@@ -63,6 +63,14 @@ fn plain_path() -> String {
     format!("{}:/usr/bin:/bin", folder.display())
 }
 
+#[test]
+fn a_file_of_agents_that_cannot_be_used_is_found() {
+    let workspace = workspace().with(".cleo/agents/k.yaml", "id: kp\nname: [K\n");
+    let fix = only(&workspace, "agents.files", "warn", "k.yaml is left out");
+    let path = workspace.path(".cleo/agents/k.yaml");
+    assert_eq!(fix, format!("${{EDITOR:-vi}} {}", path.display()));
+}
+
 fn sql(workspace: &TestWorkspace, statements: &str) {
     let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     connection.execute_batch(statements).unwrap();

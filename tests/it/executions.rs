@@ -495,6 +495,28 @@ fn the_supervisor_answers_in_the_place_of_a_worker_that_fails() {
 }
 
 #[test]
+fn what_answers_without_text_took_is_kept() {
+    let prices = |server: &Server| {
+        with_model(server)
+            .env("CLEO_LLM_INPUT_PRICE", "1")
+            .env("CLEO_LLM_OUTPUT_PRICE", "3")
+    };
+    let twice = json!({"inputTokens": 18, "outputTokens": 4, "totalTokens": 22});
+    let server = Server::start(&[says(" "), says("In its place.")]);
+    let run = execute(&prices(&server), "Help me design a layout")["run"].clone();
+    assert_eq!(run["output"], "In its place.");
+    assert_eq!((&run["usage"], &run["cost"]), (&twice, &json!(0.00003)));
+    let server = Server::start(&[says(" ")]);
+    let workspace = prices(&server);
+    let line = "agents execute 'Help me design a layout'";
+    let run = fails(&workspace, line, "E_AGENT_FAILED")["result"]["run"].clone();
+    assert_eq!((&run["usage"], &run["cost"]), (&twice, &json!(0.00003)));
+    let id = run["id"].as_str().unwrap();
+    let kept = does(&workspace, &format!("runs show {id}"));
+    assert_eq!(kept["run"]["usage"], twice);
+}
+
+#[test]
 fn a_run_whose_process_was_killed_is_marked_by_the_next_command() {
     let server = Server::start(&[Answer::Hang]);
     let workspace = TestWorkspace::new();
@@ -620,6 +642,39 @@ fn the_last_messages_of_a_conversation_come_in_order() {
     );
     let other = workspace.env("CLEO_AGENT", "other");
     fails(&other, &add, "E_CONVERSATION_NOT_FOUND");
+}
+
+#[test]
+fn lines_of_one_conversation_are_answered_in_their_order() {
+    let workspace = TestWorkspace::new();
+    let [first, second] = ["One", "Two"].map(|title| {
+        let create = format!("conversations create --agent ami-creative --title {title}");
+        let id = does(&workspace, &create)["conversation"]["id"].clone();
+        id.as_str().unwrap().to_string()
+    });
+    let line = |n: usize| match n % 3 {
+        0 => format!(
+            "{}\n",
+            json!({"input": format!("message {n}"), "conversation": second})
+        ),
+        _ => format!("message {n}\n"),
+    };
+    let lines: String = (1..=24).map(line).collect();
+    let command = ["agents", "execute", "--stdin", "--conversation", &first];
+    let reply = workspace.finish(workspace.command(&command), &lines);
+    assert_eq!(reply.exit, 0, "{reply}");
+    for (id, is_second) in [(first, false), (second, true)] {
+        let kept = does(&workspace, &format!("conversations show {id}"));
+        let own: Vec<_> = (1..=24).filter(|n| (n % 3 == 0) == is_second).collect();
+        let types = strings(&kept["messages"], "type");
+        assert_eq!(types, ["user", "agent"].repeat(own.len()));
+        let asked: Vec<_> = strings(&kept["messages"], "content")
+            .into_iter()
+            .step_by(2)
+            .collect();
+        let expected: Vec<_> = own.iter().map(|n| format!("message {n}")).collect();
+        assert_eq!(asked, expected);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cleo::error::{Code, Error};
 use cleo::llm::client::Client;
 use cleo::llm::key::Key;
-use cleo::llm::{Finish, Model, Provider, Reply, Request};
+use cleo::llm::{Finish, Model, Provider, Reply, Request, Usage};
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, nobody};
@@ -32,6 +32,7 @@ fn model(provider: Provider, url: &str) -> Model {
         base_url: url.to_string(),
         key_variable: Some("TEST_KEY".to_string()),
         needs_key: true,
+        is_of_project: false,
         timeout: Duration::from_secs(60),
         retries: 2,
         stream: false,
@@ -376,6 +377,64 @@ fn an_answer_that_is_none_is_said_to_be_none() {
         let error = fails(&model, Code::ModelAnswer);
         assert!(error.message.contains(word), "{word}: {error}");
         assert_eq!(server.asked().len(), 1, "{error}");
+    }
+}
+
+#[test]
+fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
+    let request = Request::once("m", "Be brief.", "Hi");
+    for (provider, stream) in ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let answer = match (provider, stream) {
+            (_, false) | (Provider::Ollama, _) => good(provider, " ").to_string(),
+            (Provider::OpenAiResponses, _) => format!(
+                "data: {}\n\n",
+                json!({"type": "response.completed", "response": good(provider, " ")})
+            ),
+            (Provider::OpenAiChat, _) => format!("data: {}\n\n", good(provider, " ")),
+            (Provider::Anthropic, _) => format!(
+                "data: {}\n\ndata: {}\n\n",
+                json!({"type": "message_start", "message": {"usage": {"input_tokens": 9}}}),
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+                    "usage": {"output_tokens": 2}})
+            ),
+        };
+        let kind = match stream {
+            true => "Content-Type: text/event-stream\r\n",
+            false => "Content-Type: application/json\r\n",
+        };
+        let server = Server::start(&[Answer::Whole(200, kind, answer)]);
+        let model = Model {
+            stream,
+            ..model(provider, &server.url)
+        };
+        let mut counted = Usage::default();
+        for times in 1..=2 {
+            let asked = client(&model).ask_counting(&request, &mut counted, &mut |_| {});
+            assert_eq!(asked.unwrap_err().code, Code::ModelAnswer, "{provider:?}");
+            let expected = (Some(9 * times), Some(2 * times));
+            assert_eq!((counted.input, counted.output), expected, "{provider:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_wants_a_key_that_nobody_named_is_told_how_to_name_it() {
+    let server = Server::start(&[Answer::Whole(401, "", "{}".to_string())]);
+    for (is_of_project, why, fix) in [
+        (false, "llm.apiKeyEnv does not say", "set llm.apiKeyEnv"),
+        (true, "the project's file names", "set llm.baseUrl"),
+    ] {
+        let model = Model {
+            key_variable: None,
+            needs_key: false,
+            is_of_project,
+            ..model(Provider::Ollama, &server.url)
+        };
+        let client = Client::new(&model, None, PathBuf::from(NET));
+        let request = Request::once("m", "", "Hi");
+        let error = client.ask(&request, &mut |_| {}).unwrap_err();
+        assert!(error.message.contains(why), "{error}");
+        assert!(error.fix.as_deref().unwrap().contains(fix), "{error:?}");
     }
 }
 

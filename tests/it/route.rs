@@ -159,6 +159,10 @@ fn exactly_the_agents_of_a_file_are_chosen_from() {
         .with(
             "lines.jsonl",
             "{\"id\":\"a\",\"name\":\"Laser\"}\n{\"id\":\"b\",\"objective\":\"x ray\"}\n",
+        )
+        .with(
+            "signs.json",
+            r#"[{"id":"boy","tags":["लड़का"]},{"id":"girl","tags":["लड़की"]}]"#,
         );
     for (words, agent, score) in [
         (["alpha beta", "agents.yaml"], "first", 3),
@@ -169,6 +173,8 @@ fn exactly_the_agents_of_a_file_are_chosen_from() {
         (["design", "agents.yaml"], "finalize", 0),
         (["an x-ray", "one.json"], "a", 3),
         (["ray laser", "lines.jsonl"], "a", 1),
+        (["लड़की", "signs.json"], "girl", 3),
+        (["लड़का", "signs.json"], "boy", 3),
     ] {
         let found = route(&world, &[words[0], "--agents", words[1]]);
         assert_eq!((found.0.as_str(), found.1), (agent, score), "{words:?}");
@@ -192,7 +198,8 @@ fn a_faulty_file_is_refused_with_its_place() {
         .with("broken.json", "[{\"id\":\"a\"},\n {\"id\":}]")
         .with("twice.json", r#"[{"id":"a"},{"id":"a"}]"#)
         .with("nameless.json", r#"[{"name":"a"}]"#)
-        .with("role.json", r#"[{"id":"a","role":"worker"}]"#);
+        .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
+        .with("answer.json", r#"[{"id":"a"},{"id":"clarify"}]"#);
     for (file, code, words) in [
         (
             "broken.yaml",
@@ -215,6 +222,11 @@ fn a_faulty_file_is_refused_with_its_place() {
             "agent 1: it needs an id",
         ),
         ("role.json", "E_AGENT_INVALID", "`worker` is no role"),
+        (
+            "answer.json",
+            "E_AGENT_INVALID",
+            "agent 2: `clarify` is what the router answers",
+        ),
         ("none.json", "E_FILE_UNREADABLE", "none.json cannot be read"),
     ] {
         let error = world.refused(&["route", "x", "--agents", file], code);

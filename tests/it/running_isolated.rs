@@ -123,6 +123,19 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
     let theirs = git(&workspace, &format!("show {branch}:shared.txt"));
     assert_eq!(theirs.trim(), failed["taskId"].as_str().unwrap());
     is_clean(&workspace);
+    let id = failed["taskId"].as_str().unwrap();
+    for words in [["verify", "output", id].as_slice(), &["complete", id]] {
+        let refused = workspace.json(words);
+        assert_eq!(refused["success"], false, "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains(&format!("git merge {branch}")),
+            "{refused}"
+        );
+    }
+    // Its branch alone speaks against it.
+    git(&workspace, &format!("branch --quiet -D {branch}"));
+    workspace.ok(&format!("verify output {id}"));
     let done = tasks.iter().find(|task| task["state"] == "done").unwrap();
     assert_eq!(
         workspace.read("shared.txt").trim(),
@@ -230,8 +243,43 @@ fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
         "{cancelled}"
     );
     is_clean(&workspace);
-    let kept = git(&workspace, "branch --list 'cleo/*'");
+    let kept = git(
+        &workspace,
+        "branch --list --format='%(refname:short)' 'cleo/*'",
+    );
     assert!(kept.lines().count() >= 1, "what was done is kept: {kept}");
+    let told = cancelled["result"]["branches"].as_array().unwrap();
+    assert_eq!(told.len(), kept.lines().count(), "{cancelled}");
+    let shown = workspace.json(&["runs", "show", &id]);
+    for branch in kept.lines() {
+        assert!(told.contains(&json!(branch)), "{cancelled}");
+        let tasks = shown["result"]["tasks"].as_array().unwrap();
+        let task = tasks.iter().find(|task| task["branch"] == branch).unwrap();
+        let reason = format!("the run was given up; its work is kept on the branch {branch}");
+        assert_eq!(task["reason"], reason.as_str(), "{shown}");
+        assert!(events(&workspace).contains(&format!("git merge {branch}")));
+    }
+}
+
+#[test]
+fn the_tasks_of_a_killed_run_are_closed_when_it_is_given_up() {
+    let workspace = repository();
+    workspace.ok("update T2 --depends T1");
+    let id = killed(&workspace, &words("edits-and-hangs"), ".played/edited");
+    workspace.json(&["runs", "cancel", &id]);
+    let shown = workspace.json(&["runs", "show", &id]);
+    let tasks = shown["result"]["tasks"].as_array().unwrap();
+    let states: Vec<&Value> = tasks.iter().map(|task| &task["state"]).collect();
+    assert_eq!(states, ["failed", "skipped"], "{shown}");
+    assert_eq!(tasks[0]["outcome"], "cancelled");
+    let last = events(&workspace);
+    assert!(
+        last.trim_end()
+            .lines()
+            .last()
+            .unwrap()
+            .contains("run.finished")
+    );
 }
 
 #[test]
@@ -391,6 +439,26 @@ fn a_merge_that_a_killed_run_left_is_taken_back() {
 }
 
 #[test]
+fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
+    let workspace = repository();
+    let words = alone("edits-works-and-hangs");
+    let id = killed(&workspace, &words, ".played/edited-T1");
+    let who = "-c user.name=a -c user.email=a@b";
+    let tree = format!(".cleo/runs/{id}/trees/T1-1");
+    git(&workspace, &format!("-C {tree} add T1.txt"));
+    let commit = format!("-C {tree} {who} commit --quiet --message x");
+    git(&workspace, &commit);
+    let merge = format!("{who} merge --quiet --no-ff -m 'T1: One' cleo/{id}/T1-1");
+    git(&workspace, &merge);
+    let made = git(&workspace, "rev-parse HEAD");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    let told = events(&workspace);
+    let merged = told.lines().find(|line| line.contains("task.merged"));
+    assert!(merged.unwrap().contains(made.trim()), "{told}");
+}
+
+#[test]
 fn a_merge_of_such_a_branch_that_somebody_else_began_stays_theirs() {
     let workspace = repository();
     let id = killed_in_a_merge(&workspace, "");
@@ -421,6 +489,7 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
     assert_eq!(workspace.read("shared.txt"), "T1\n");
     let played = workspace.read(".played/T1");
     assert_eq!(played.lines().count(), 1, "its agent is not asked again");
+    assert!(events(&workspace).contains("task.merged"));
     assert!(!lock.exists());
     assert_eq!(workspace.read(".git/cleo.lock"), "");
     is_clean(&workspace);
@@ -511,6 +580,19 @@ fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     assert!(!reason.contains("is kept"), "{failed}");
     let branch = failed["branch"].as_str().unwrap();
     assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_worktree_that_its_agent_removed_is_made_anew_for_the_next_try() {
+    let workspace = repository();
+    let words = alone("removes-once").into_iter();
+    let words = words.map(|word| if word == "0" { "1".into() } else { word });
+    let (exit, result) = carried_out(&workspace, &words.collect::<Vec<String>>());
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    let told = events(&workspace);
+    assert!(told.contains("and nothing was committed there"), "{told}");
     is_clean(&workspace);
 }
 

@@ -776,6 +776,69 @@ fn tasks_made_at_the_same_moment_under_one_id_are_told_apart() {
 }
 
 #[test]
+fn a_task_of_an_import_that_got_another_title_is_the_same_one() {
+    let one = TestWorkspace::new();
+    one.ok("add base");
+    one.ok("add Two");
+    one.ok("export --output tasks.jsonl");
+    let other = TestWorkspace::new().with("tasks.jsonl", one.read("tasks.jsonl"));
+    other.ok("import tasks.jsonl");
+    // The change comes later than the task was made.
+    for _ in 0..5 {
+        other.ok("list");
+    }
+    other.ok("update T2 --title 'Two better'");
+    let merged = sync(&other);
+    assert_eq!(
+        (&merged["total"], &merged["renumbered"]),
+        (&json!(2), &json!([]))
+    );
+    carry(&other, &one);
+    sync(&one);
+    for workspace in [&one, &other] {
+        assert_eq!(titles(workspace), ["Two better", "base"]);
+    }
+}
+
+#[test]
+fn a_task_that_got_another_title_after_an_export_is_the_same_one() {
+    let one = TestWorkspace::new();
+    one.ok("add Two");
+    one.ok("export --output tasks.jsonl");
+    one.ok("update T1 --title 'Two better'");
+    let merged = sync(&one);
+    assert_eq!(
+        (&merged["total"], &merged["renumbered"]),
+        (&json!(1), &json!([]))
+    );
+    let conflict = &merged["conflicts"][0];
+    assert_eq!(
+        (&conflict["field"], &conflict["taken"]),
+        (&"title".into(), &"here".into())
+    );
+    assert_eq!(titles(&one), ["Two better"]);
+    assert_eq!(plain(&one.read("tasks.jsonl")), one.ok("export").stdout);
+}
+
+#[test]
+fn two_lines_of_one_task_that_nobody_here_knows_are_one_whatever_their_titles() {
+    let line = |title: &str, hour: u32| {
+        format!(
+            "{{\"id\":\"T1\",\"title\":\"{title}\",\"createdAt\":\"2026-01-01T10:00:00Z\",\"updatedAt\":\"2026-01-01T{hour}:00:00Z\"}}\n"
+        )
+    };
+    let workspace = TestWorkspace::new();
+    workspace.write("tasks.jsonl", line("Two", 10) + &line("Two better", 11));
+    let merged = sync(&workspace);
+    assert_eq!(
+        (&merged["total"], &merged["renumbered"]),
+        (&json!(1), &json!([]))
+    );
+    assert_eq!(merged["conflicts"][0]["field"], "title", "{merged}");
+    assert_eq!(titles(&workspace), ["Two better"]);
+}
+
+#[test]
 fn what_two_merge_at_once_is_all_there() {
     const TASKS: usize = 10;
     let shared = Shared::new();

@@ -413,6 +413,18 @@ fn a_part_that_depends_on_its_whole_is_taken_over_and_reported() {
 }
 
 #[test]
+fn an_export_into_a_pipe_is_read_out_of_its_answer() {
+    let from = TestWorkspace::planned();
+    let answer = from.json(&["export"]).to_string();
+    let workspace = TestWorkspace::new().with("e.json", &answer);
+    workspace.ok("import e.json");
+    let lines = |workspace: &TestWorkspace| workspace.ok("export").stdout;
+    assert_eq!(lines(&workspace), lines(&from));
+    let again = workspace.json_with(&["import", "-"], &answer);
+    assert_eq!(again["result"]["added"], 0, "{again}");
+}
+
+#[test]
 fn standard_input_is_read_too() {
     let workspace = TestWorkspace::new();
     let text = fs::read_to_string(sample("taskwarrior.json")).unwrap();

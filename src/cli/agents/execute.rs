@@ -47,7 +47,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     stdin: bool,
 
-    /// How many messages of standard input are worked on at a time
+    /// How many messages of standard input are worked on at a time; those of one conversation wait
+    /// for each other
     #[arg(long, value_name = "N", default_value_t = 4, requires = "stdin", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
 }
@@ -69,7 +70,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return watched(face, &mut executor, &request);
     }
     let shown = executor.execute(&request, &mut |_| {})?;
-    face.outcome(&shown, failure(&shown.run), &incomplete(&shown), |screen| {
+    let warnings = warnings(&executor, &shown);
+    face.outcome(&shown, failure(&shown.run), &warnings, |screen| {
         let agent = shown.run.agent.as_deref().unwrap_or(FINALIZE);
         head(
             screen,
@@ -99,7 +101,8 @@ fn watched(
     })?;
     let has_answer = live.ends_with(shown.run.output.as_deref().unwrap_or_default());
     drop(live);
-    face.outcome(&shown, failure(&shown.run), &incomplete(&shown), |screen| {
+    let warnings = warnings(executor, &shown);
+    face.outcome(&shown, failure(&shown.run), &warnings, |screen| {
         if !has_answer {
             answer(screen, &shown);
         }
@@ -107,12 +110,12 @@ fn watched(
     })
 }
 
-/// Warns of an answer that is not all that would have been said.
-fn incomplete(shown: &Shown) -> Vec<String> {
+/// Warns of agents that were left out, and of an answer that is not all that would have been said.
+fn warnings(executor: &Executor, shown: &Shown) -> Vec<String> {
     let last = shown.messages.last();
     let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());
     let warning = lack.map(|lack| format!("the answer is incomplete: {lack}"));
-    Vec::from_iter(warning)
+    executor.warnings.iter().cloned().chain(warning).collect()
 }
 
 fn executor(face: &Face<'_>) -> Result<Executor> {
@@ -137,7 +140,8 @@ fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -
         lines.flush();
     })?;
     let error = face.with_fix(failure(&shown.run));
-    lines.finish(name, &shown, error.as_ref(), &incomplete(&shown));
+    let warnings = warnings(executor, &shown);
+    lines.finish(name, &shown, error.as_ref(), &warnings);
     Ok(face.output.end(lines))
 }
 
@@ -165,7 +169,7 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         let message = format!("{} of {} were not answered", summary.failed, summary.total);
         Error::new(Code::StepsFailed, message).fix("cleo runs list --status failed")
     });
-    lines.finish(name, &summary, error.as_ref(), &[]);
+    lines.finish(name, &summary, error.as_ref(), &summary.warnings);
     Ok(face.output.end(lines))
 }
 

@@ -46,7 +46,7 @@ impl Notes {
     }
 
     /// Writes what went wrong and what to type next.
-    pub(super) fn explain(&self, error: &Error) {
+    pub(in crate::cli) fn explain(&self, error: &Error) {
         let mut screen = Screen::new(self.color);
         screen
             .say(Tone::Bad, "error")

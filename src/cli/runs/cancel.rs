@@ -8,7 +8,7 @@ use super::status_tone;
 use crate::cli::Face;
 use crate::cli::screen::{Tone, count};
 use crate::coordinator;
-use crate::error::Result;
+use crate::error::{Result, quote};
 use crate::id;
 
 /// Give up a run of tasks or of a plan: its agents are ended, its tasks given back
@@ -38,6 +38,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         if !cancelled.released.is_empty() {
             let released = id::list(&cancelled.released);
             screen.line(Tone::Dim, format!("given back: {released}"));
+        }
+        for branch in &cancelled.branches {
+            let merge = format!("git merge {}", quote(branch));
+            screen.line(Tone::Warn, format!("not merged: {branch} (`{merge}`)"));
         }
     })
 }

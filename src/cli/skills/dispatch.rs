@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::catalogue::Catalogue;
 use crate::cli::Face;
+use crate::cli::arguments::Format;
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::dispatch::{Decision, Subject};
 use crate::error::{Code, Error, Result};
@@ -73,7 +74,8 @@ fn render(screen: &mut Screen, decision: &Decision) {
     }
 }
 
-/// Answers one line a task. A line that is no task gets an error on its line; the others go on.
+/// Answers each task: on a line of JSON, or for people when they ask for text. A line that is no task
+/// gets an error; the others go on.
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let catalogue = skills::catalogue(&face.surroundings()?)?;
     if let Some(name) = &arguments.template {
@@ -83,8 +85,53 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         .warnings
         .iter()
         .for_each(|text| face.output.note(text));
+    let is_text = face.output.format() == Format::Text;
+    match is_text && face.globals.format == Some(Format::Text) {
+        true => as_text(face, &catalogue, arguments),
+        false => as_lines(face, &catalogue, arguments),
+    }
+}
+
+fn as_lines(face: &Face<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let mut answers = face.output.stream();
+    let n_tasks = each(catalogue, arguments, |answer| {
+        answers.send("skills.dispatch", &answer)
+    })?;
+    tell_of_none(face, n_tasks);
+    Ok(face.output.end(answers))
+}
+
+fn as_text(face: &Face<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let (mut feed, notes) = (face.output.feed(), face.output.notes());
+    let mut failed: Option<Code> = None;
+    let n_tasks = each(catalogue, arguments, |answer| match answer {
+        Ok(decision) => feed.show(|screen| render(screen, &decision)),
+        Err(error) => {
+            notes.explain(&error);
+            failed = failed.or(Some(error.code));
+            true
+        }
+    })?;
+    tell_of_none(face, n_tasks);
+    let failed = failed.map(|code| ExitCode::from(code.exit_code()));
+    let ended = face.output.end_feed(feed);
+    Ok(failed.or(ended).unwrap_or(ExitCode::SUCCESS))
+}
+
+fn tell_of_none(face: &Face<'_>, n_tasks: usize) {
+    if n_tasks == 0 {
+        face.output.note("no tasks on standard input");
+    }
+}
+
+/// Hands out the answer for each line until nobody takes them any more; returns how many there were.
+fn each(
+    catalogue: &Catalogue,
+    arguments: &Arguments,
+    mut take: impl FnMut(Result<Decision>) -> bool,
+) -> Result<usize> {
     let mut lines = Lines::new(stdin().lock(), LINE_MAX);
-    let (mut answers, mut n_tasks) = (face.output.stream(), 0);
+    let mut n_tasks = 0;
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         if line
             .bytes
@@ -93,14 +140,11 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
             continue;
         }
         n_tasks += 1;
-        if !answers.send("skills.dispatch", &answer(&line, &catalogue, arguments)) {
+        if !take(answer(&line, catalogue, arguments)) {
             break;
         }
     }
-    if n_tasks == 0 {
-        face.output.note("no tasks on standard input");
-    }
-    Ok(face.output.end(answers))
+    Ok(n_tasks)
 }
 
 fn answer(line: &Line<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Result<Decision> {

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
-use super::removal;
+use super::{order, removal};
 use crate::error::{Code, Error, likeliest, nearest, quote};
 use crate::id::TaskId;
 use crate::task::draft::{cleaned_line, cleaned_text};
@@ -26,6 +26,7 @@ pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> 
         .or_else(|| dashed(fault, line))
         .or_else(|| quoted_title(fault, line))
         .or_else(|| scoped(fault, line))
+        .or_else(|| order::swapped(fault, line))
         .or_else(|| without(fault, line))
 }
 
@@ -73,7 +74,7 @@ pub(super) fn again(line: &Line<'_>) -> Option<String> {
     words.map(|words| pasted(words.into_iter()))
 }
 
-fn pasted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn pasted<'a>(words: impl Iterator<Item = &'a str>) -> String {
     std::iter::once("cleo".to_string())
         .chain(words.map(quote))
         .collect::<Vec<_>>()
@@ -125,7 +126,7 @@ fn rewritten(
     (!places.is_empty()).then(|| pasted(words.iter().map(String::as_str)))
 }
 
-fn context(fault: &clap::Error, kind: ContextKind) -> Option<String> {
+pub(super) fn context(fault: &clap::Error, kind: ContextKind) -> Option<String> {
     match fault.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => texts.first().cloned(),
@@ -259,8 +260,11 @@ fn listed(fault: &clap::Error, argument: &str, wrong: &str) -> Option<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let option = argument.split(' ').next().unwrap_or_default();
     let far = || likeliest(wrong, &known).filter(|_| DESCRIBING.contains(&option));
+    // Whoever names a stranger among the agents gets the files of all that there are.
+    let is_all = option == "--agents" && known.contains(&"all");
     let near = nearest(wrong, known.iter().copied());
-    near.or_else(far).map(str::to_string)
+    let meant = near.or_else(far).or(is_all.then_some("all"));
+    meant.map(str::to_string)
 }
 
 /// Returns the words that a refusal lists, as clap or as we do.

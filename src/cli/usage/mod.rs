@@ -3,6 +3,7 @@
 
 mod fix;
 mod line;
+mod order;
 mod removal;
 
 use std::ffi::OsString;

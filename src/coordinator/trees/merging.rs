@@ -69,6 +69,16 @@ impl Trees {
         Ok(Merge::Done(Some(head.trim().to_string())))
     }
 
+    /// Finds the last merge of that message that was made since a moment.
+    pub(in crate::coordinator) fn made(&self, message: &str, since: &str) -> Option<String> {
+        let since = format!("--since={since}");
+        let message = format!("--grep={message}");
+        let words = ["log", "--max-count=1", "--merges", "--fixed-strings"];
+        let words = words.into_iter().chain([&*since, &message, "--format=%H"]);
+        let commit = self.git(&self.top, words).ok()?.ok()?;
+        Some(commit.trim().to_string()).filter(|commit| !commit.is_empty())
+    }
+
     /// Names the branch that is checked out in the workspace; nothing where none is.
     fn checked_out(&self) -> Result<String> {
         let words = ["symbolic-ref", "--quiet", "--short", "HEAD"];

@@ -33,7 +33,7 @@ impl Trees {
     fn require_own(&self, tree: &Tree) -> Result<()> {
         let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         if !tree.is_there() {
-            return Err(tree.gone());
+            return Err(self.gone(tree));
         }
         let (own, theirs) = (self.done(&self.top, words)?, self.git(&tree.top, words)?);
         if theirs.is_ok_and(|theirs| theirs == own) {

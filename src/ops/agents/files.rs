@@ -29,8 +29,28 @@ pub(super) struct Files {
     pub(super) agents: Vec<(Agent, String)>,
     /// What could not be used.
     pub(super) warnings: Vec<String>,
+    /// The files that could not be used, with the ids that they name.
+    pub(super) left_out: Vec<LeftOut>,
     /// Where in the list each agent is, by id.
     places: HashMap<String, usize>,
+}
+
+/// A file of agents that could not be used.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// The file, relative to the workspace.
+    pub file: String,
+    /// Why, with the file.
+    pub why: String,
+    /// The ids that it seems to name.
+    ids: Vec<String>,
+}
+
+impl LeftOut {
+    /// Says whether an agent seems to stand in it.
+    pub(super) fn names(&self, id: &str) -> bool {
+        self.ids.iter().any(|named| named == id)
+    }
 }
 
 /// Reads the agents in files of a workspace, by the name of the file.
@@ -42,15 +62,27 @@ pub(super) fn read(workspace: &Workspace) -> Files {
         let read = workspace.confine(&place).and_then(|path| agents(&path));
         match read {
             Ok(agents) => files.add(agents, &place),
-            Err(error) => files
-                .warnings
-                .push(format!("{place} is left out: {}", error.message)),
+            Err(error) => files.leave_out(workspace, place, &error),
         }
     }
     files
 }
 
 impl Files {
+    fn leave_out(&mut self, workspace: &Workspace, place: String, error: &Error) {
+        let is_id = error.field.as_deref() == Some("id");
+        let other = error.replacement.as_ref().filter(|_| is_id);
+        let other = other.map(|(_, id)| format!("; `{id}` could be its id"));
+        let what = &error.message;
+        let why = format!("{place} is left out: {what}{}", other.unwrap_or_default());
+        self.warnings.push(why.clone());
+        self.left_out.push(LeftOut {
+            ids: named(workspace, &place),
+            file: place,
+            why,
+        });
+    }
+
     fn add(&mut self, agents: Vec<Agent>, place: &str) {
         for agent in agents {
             if let Some(there) = self.places.get(&agent.id) {
@@ -64,6 +96,26 @@ impl Files {
             self.agents.push((agent, place.to_string()));
         }
     }
+}
+
+/// Finds the ids that a file names which cannot be read as it should be: its own name, and what stands after
+/// `id` on a line.
+fn named(workspace: &Workspace, place: &str) -> Vec<String> {
+    let path = workspace.confine(place);
+    let bytes = path.and_then(|path| file::read(&path, FILE_MAX));
+    let bytes = bytes.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let stem = Path::new(place).file_stem().unwrap_or_default();
+    let stem = draft::suggested(&stem.to_string_lossy());
+    text.lines().filter_map(id_on).chain([stem]).collect()
+}
+
+fn id_on(line: &str) -> Option<String> {
+    let plain: String = line.chars().filter(|c| !"\"'{}[],".contains(*c)).collect();
+    let (name, rest) = plain.split_once(':')?;
+    let is_id = name.trim_start_matches([' ', '-']).trim_end() == "id";
+    let id = rest.split_whitespace().next().filter(|_| is_id)?;
+    Some(id.to_string())
 }
 
 fn paths(folder: &Path) -> Vec<PathBuf> {
@@ -101,8 +153,9 @@ fn made(draft: Draft) -> Result<Agent> {
     let id = draft.id.clone();
     let id = id.unwrap_or_else(|| reserved::suggested(&name));
     draft::check_id(&id)?;
+    reserved::refuse_reserved(&id)?;
     let is_runtime = crate::agent::runtime_moment(&id).is_some();
-    if builtin::is_builtin(&id) || is_runtime || reserved::is_reserved(&id) {
+    if builtin::is_builtin(&id) || is_runtime {
         return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
     }
     let kind = match draft.kind()? {

@@ -24,6 +24,7 @@ use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 pub(in crate::ops) use change::swept;
 pub use change::{Cleaned, Removed, Sweep, cleanup, expires, remove, update};
+pub use files::LeftOut;
 pub use lookup::{Listed, Lookup, list};
 pub use metrics::{Dashboard, Measured, Metrics, executions, metrics};
 pub use register::{Imported, Registered, import, register};
@@ -60,6 +61,8 @@ pub struct Known {
     pub files: Vec<(String, String)>,
     /// Files that could not be used.
     pub warnings: Vec<String>,
+    /// The same, with what they seem to hold.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Known {
@@ -69,6 +72,11 @@ impl Known {
         let seen = agents.filter(|agent| agent.is_seen_by(user));
         Known {
             agents: seen.map(|agent| agent.shown_to(user)).collect(),
+            // What stands in faulty files is told to those only who have the files.
+            left_out: match user {
+                Some(_) => Vec::new(),
+                None => self.left_out,
+            },
             ..self
         }
     }
@@ -87,7 +95,12 @@ impl Known {
 
     /// The error for an id that is no agent's.
     pub fn no_agent(&self, id: &str) -> Error {
-        let error = Error::new(Code::AgentNotFound, format!("there is no agent `{id}`"));
+        let message = format!("there is no agent `{id}`");
+        if let Some(file) = self.left_out.iter().find(|file| file.names(id)) {
+            let message = format!("{message}: {}", file.why);
+            return Error::new(Code::AgentNotFound, message).fix("cleo doctor");
+        }
+        let error = Error::new(Code::AgentNotFound, message);
         match nearest(id, self.agents.iter().map(|agent| agent.id.as_str())) {
             Some(near) => error.instead(id, near),
             None => error.fix("cleo agents list"),
@@ -135,6 +148,7 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
         agents: builtin::agents(),
         files: Vec::new(),
         warnings: files.warnings,
+        left_out: files.left_out,
     };
     for builtin in &mut known.agents {
         if let Some(agent) = changed.iter().find(|agent| agent.id == builtin.id) {

@@ -1,8 +1,10 @@
-//! The files that `cleo init --agents` wrote.
+//! The files that `cleo init --agents` wrote, and the agents in files.
 
 use super::Finding;
 use crate::agent_files::Client;
+use crate::error::quote;
 use crate::ops::Surroundings;
+use crate::ops::agents::{LeftOut, known_in};
 use crate::ops::init::{self, Options};
 use crate::workspace::Workspace;
 
@@ -22,6 +24,18 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
         )];
     }
     findings
+}
+
+/// Looks at the files of agents that cannot be used: whoever is asked for one of theirs finds nobody.
+pub(super) fn left_out(workspace: &Workspace) -> Vec<Finding> {
+    let finding = |file: LeftOut| {
+        let path = workspace.root.join(&file.file);
+        let fix = format!("${{EDITOR:-vi}} {}", quote(&path.to_string_lossy()));
+        Finding::warn("agents.files", file.why, fix)
+    };
+    // What is wrong with the store is told by the look at it.
+    let known = known_in(workspace).unwrap_or_default();
+    known.left_out.into_iter().map(finding).collect()
 }
 
 fn judge(surroundings: &Surroundings, client: Client) -> Finding {

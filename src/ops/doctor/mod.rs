@@ -142,6 +142,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
                 ),
             });
             findings.extend(agents::look(&around, &workspace));
+            findings.extend(agents::left_out(&workspace));
         }
         Err(error) => findings.push(Finding::of("workspace", error)),
     }

@@ -10,6 +10,7 @@ use super::{Begun, Executor, Ground, Options, Request};
 use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
+use crate::llm::Usage;
 use crate::ops::agents::{Sweep, View, known_to, swept};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Index};
@@ -38,12 +39,18 @@ impl Executor {
     /// Begins an execution: removes agents of the moment whose time is over, chooses an agent, and
     /// keeps the record of it.
     pub fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
-        let Executor { ground, agency, .. } = self;
+        let Executor {
+            warnings,
+            ground,
+            agency,
+            user,
+        } = self;
         let mut transaction = agency.write()?;
         ground.sweep(&mut *transaction)?;
         let known = known_to(&*transaction, &ground.workspace)?;
+        *warnings = known.warnings;
         let view = View::of(known.agents);
-        let begun = ground.begin(&mut *transaction, &view, &self.user, request)?;
+        let begun = ground.begin(&mut *transaction, &view, user, request)?;
         transaction.commit()?;
         Ok(begun)
     }
@@ -121,6 +128,7 @@ impl Ground {
             agent,
             supervisor,
             history,
+            counted: Usage::default(),
             question: routing.question,
             since,
         })

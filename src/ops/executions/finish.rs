@@ -1,5 +1,7 @@
 //! The end of an execution: the agent answers, or the supervisor in its place, or nobody.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::cancel::given_up;
@@ -49,7 +51,8 @@ impl Executor {
         if begun.record.run.agent.is_none() {
             return self.synthesized(begun, None, tell);
         }
-        match self.ask(begun, &begun.agent, &begun.record.run.input, tell) {
+        let (agent, input) = (Arc::clone(&begun.agent), begun.record.run.input.clone());
+        match self.ask(begun, &agent, &input, tell) {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
@@ -65,7 +68,7 @@ impl Executor {
 
     fn ask(
         &self,
-        begun: &Begun,
+        begun: &mut Begun,
         agent: &Agent,
         message: &str,
         tell: &mut dyn FnMut(Told<'_>),
@@ -77,13 +80,15 @@ impl Executor {
             history: &begun.history,
             ..Question::new(agent, message)
         };
-        self.ground.answerers.ask(&question, &mut |text| {
+        let mut seen = |text: &str| {
             tell(Told::Piece(Piece {
                 run: &run.id,
                 agent: &agent.id,
                 piece: text,
             }));
-        })
+        };
+        let answerers = &self.ground.answerers;
+        answerers.ask_counting(&question, &mut begun.counted, &mut seen)
     }
 
     /// Has the supervisor answer in the place of an agent that none fits, or that failed.
@@ -104,7 +109,8 @@ impl Executor {
             ),
             None => input.clone(),
         };
-        match self.ask(begun, &begun.supervisor, &message, tell) {
+        let supervisor = Arc::clone(&begun.supervisor);
+        match self.ask(begun, &supervisor, &message, tell) {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
@@ -172,6 +178,8 @@ impl Ground {
             begun.record.run = run;
             return Ok(None);
         }
+        // What failed was paid for as well.
+        (begun.record.run.cost, begun.record.run.usage) = self.answerers.took(&begun.counted);
         let (mut given_up, mut lack) = (None, None);
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {
@@ -181,7 +189,7 @@ impl Ground {
                 run.answered_by = Some(answer.by);
                 let is_model = answer.by == AnsweredBy::Model;
                 lack = answer.details.get(INCOMPLETE).filter(|_| is_model).cloned();
-                (run.model, run.usage, run.cost) = (answer.model, answer.usage, answer.cost);
+                run.model = answer.model;
                 (answer.text, Speaker::Agent)
             }
             Ending::AskedBack(question) => {

@@ -1,13 +1,12 @@
 //! Many executions side by side, one for each line of input.
 
 use std::io::BufRead;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 use serde::Serialize;
 
+use super::waiting::{Queue, Waiting};
 use super::{Executor, Request};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
@@ -25,11 +24,14 @@ pub struct Finished {
     pub line: usize,
     /// The run.
     pub run: Run,
+    /// Files of agents that could not be used.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// How many executions there were.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// How many lines there were.
     pub total: usize,
@@ -37,13 +39,14 @@ pub struct Summary {
     pub completed: usize,
     /// How many were not, or are no messages.
     pub failed: usize,
+    /// Files of agents that could not be used.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
-/// A line that is still to be worked on.
-type Work = (usize, Option<Vec<u8>>);
-
-/// Carries out an execution for each line, at most `jobs` at a time, and tells each as it ends until
-/// nobody listens any more. `agent` is asked for where a line asks for none.
+/// Carries out an execution for each line, at most `jobs` at a time and those of one conversation one
+/// after the other, and tells each as it ends until nobody listens any more. `defaults` are the agent and
+/// the conversation of lines that name none.
 pub fn execute_many(
     executor: &Executor,
     input: impl BufRead + Send,
@@ -53,18 +56,23 @@ pub fn execute_many(
 ) -> Result<Summary> {
     let executors = (0..jobs.max(1)).map(|_| executor.another());
     let executors = executors.collect::<Result<Vec<_>>>()?;
-    let (sender, work) = sync_channel::<Work>(jobs.max(1));
+    let queue = Queue::new(executors.len());
     let (done, answers) = channel();
-    let work = Mutex::new(work);
-    let is_over = AtomicBool::new(false);
     let mut summary = Summary::default();
     thread::scope(|scope| {
-        let reader = scope.spawn(|| read(input, sender, &is_over));
+        let reader = scope.spawn(|| {
+            let read = read(input, defaults.1, &queue);
+            queue.end();
+            read
+        });
         for mut executor in executors {
-            let (work, done) = (&work, done.clone());
+            let (queue, done) = (&queue, done.clone());
             scope.spawn(move || {
-                while let Some(line) = next(work) {
-                    if done.send(finished(&mut executor, line, defaults)).is_err() {
+                while let Some(line) = queue.take() {
+                    let finished = finished(&mut executor, &line, defaults.0);
+                    let is_gone = done.send(finished).is_err();
+                    queue.done(line.conversation.as_deref());
+                    if is_gone {
                         break;
                     }
                 }
@@ -78,8 +86,7 @@ pub fn execute_many(
             }
         }
         // Whoever still reads is let go of what it holds, and ends.
-        is_over.store(true, Ordering::Relaxed);
-        while next(&work).is_some() {}
+        queue.stop();
         let read = reader.join();
         read.unwrap_or_else(|_| Err(Error::new(Code::Internal, "the reader of the input failed")))
     })?;
@@ -90,14 +97,25 @@ impl Summary {
     fn count(&mut self, answer: &Result<Finished>) {
         let is_good = |done: &Finished| done.run.status == RunStatus::Completed;
         self.total += 1;
+        if let Ok(done) = answer {
+            self.warn(&done.warnings);
+        }
         match answer.as_ref().is_ok_and(is_good) {
             true => self.completed += 1,
             false => self.failed += 1,
         }
     }
+
+    fn warn(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
 }
 
-fn read(input: impl BufRead, sender: SyncSender<Work>, is_over: &AtomicBool) -> Result<()> {
+fn read(input: impl BufRead, conversation: Option<&str>, queue: &Queue) -> Result<()> {
     let mut lines = Lines::new(input, LINE_MAX);
     let unreadable =
         |cause| Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause);
@@ -105,26 +123,23 @@ fn read(input: impl BufRead, sender: SyncSender<Work>, is_over: &AtomicBool) -> 
         let is_blank = line
             .bytes
             .is_some_and(|bytes| bytes.trim_ascii().is_empty());
-        let work = (line.number, line.bytes.map(<[u8]>::to_vec));
-        let is_gone = !is_blank && sender.send(work).is_err();
-        if is_gone || is_over.load(Ordering::Relaxed) {
+        let own = line.bytes.and_then(Request::conversation);
+        let waiting = Waiting {
+            number: line.number,
+            bytes: line.bytes.map(<[u8]>::to_vec),
+            conversation: own.or_else(|| conversation.map(str::to_string)),
+        };
+        let is_gone = !is_blank && !queue.push(waiting);
+        if is_gone || queue.is_over() {
             break;
         }
     }
     Ok(())
 }
 
-fn next(work: &Mutex<Receiver<Work>>) -> Option<Work> {
-    work.lock().ok()?.recv().ok()
-}
-
-fn finished(
-    executor: &mut Executor,
-    (line, bytes): Work,
-    (agent, conversation): (Option<&str>, Option<&str>),
-) -> Result<Finished> {
+fn finished(executor: &mut Executor, line: &Waiting, agent: Option<&str>) -> Result<Finished> {
     let mut execute = || {
-        let Some(bytes) = &bytes else {
+        let Some(bytes) = &line.bytes else {
             let message = format!("it has more than {LINE_MAX} bytes");
             return Err(Error::new(Code::InputInvalid, message).fix("cleo agents execute --help"));
         };
@@ -132,17 +147,17 @@ fn finished(
         let mut request = request.map_err(|error| error.fix("cleo agents execute --help"))?;
         let agent = agent.map(str::to_string);
         request.query.agent = request.query.agent.or(agent);
-        let conversation = conversation.map(str::to_string);
-        request.conversation = request.conversation.or(conversation);
+        request.conversation.clone_from(&line.conversation);
         executor.execute(&request, &mut |_| {})
     };
     match execute() {
         Ok(shown) => Ok(Finished {
-            line,
+            line: line.number,
             run: shown.run,
+            warnings: executor.warnings.clone(),
         }),
         Err(error) => Err(Error {
-            message: format!("line {line}: {}", error.message),
+            message: format!("line {}: {}", line.number, error.message),
             ..error
         }),
     }

@@ -10,6 +10,7 @@ mod finish;
 mod many;
 mod record;
 mod request;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +24,7 @@ use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
+use crate::llm::Usage;
 use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
@@ -74,6 +76,8 @@ const NO_MODEL: &str = "finalizer_llm_failed";
 
 /// Carries out executions, one after the other. Others of the same process work side by side.
 pub struct Executor {
+    /// Files of agents that the last execution could not use.
+    pub warnings: Vec<String>,
     ground: Ground,
     user: String,
     agency: SqliteAgency,
@@ -97,6 +101,8 @@ pub struct Begun {
     agent: Arc<Agent>,
     supervisor: Arc<Agent>,
     history: Vec<Message>,
+    /// What the model took until now, also for answers that could not be used.
+    counted: Usage,
     /// What the router asks back instead of choosing an agent.
     question: Option<String>,
     since: Instant,
@@ -120,6 +126,7 @@ impl Begun {
             agent: Arc::clone(&self.agent),
             supervisor: Arc::clone(&self.supervisor),
             history: self.history.clone(),
+            counted: self.counted,
             question: self.question.clone(),
             since: self.since,
         }
@@ -151,6 +158,7 @@ impl Executor {
             options,
         };
         Ok(Executor {
+            warnings: Vec::new(),
             ground,
             user: surroundings.actor.clone(),
             agency,
@@ -160,6 +168,7 @@ impl Executor {
     /// Makes another one for a thread beside this one.
     pub fn another(&self) -> Result<Executor> {
         Ok(Executor {
+            warnings: Vec::new(),
             ground: self.ground.clone(),
             user: self.user.clone(),
             agency: SqliteAgency::open_or_create(&self.ground.workspace.agency())?,

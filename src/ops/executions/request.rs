@@ -26,9 +26,7 @@ impl<'a> Request<'a> {
     /// `conversation` too.
     pub fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
         let query = Query::line(bytes)?;
-        let is_object = bytes.trim_ascii_start().starts_with(b"{");
-        let place = is_object.then(|| serde_json::from_slice::<Place>(bytes));
-        let place = place.transpose().map_err(|_| {
+        let place = place(bytes).transpose().map_err(|_| {
             let message = "the conversation must be named by its id";
             Error::new(Code::InputInvalid, message).fix("cleo conversations list")
         })?;
@@ -37,4 +35,15 @@ impl<'a> Request<'a> {
             conversation: place.and_then(|place| place.conversation),
         })
     }
+
+    /// Reads which conversation a line names, whatever else is right or wrong with it.
+    pub(super) fn conversation(bytes: &[u8]) -> Option<String> {
+        place(bytes)?.ok()?.conversation
+    }
+}
+
+/// Reads what a line says beside the message, if it is an object.
+fn place(bytes: &[u8]) -> Option<serde_json::Result<Place>> {
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    is_object.then(|| serde_json::from_slice(bytes))
 }

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::ahead::{self, Take};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_stdin, unreadable};
@@ -92,6 +94,7 @@ impl Source {
         from: Option<Format>,
         extent: Extent,
     ) -> Result<Source> {
+        let bytes = answered(&bytes).unwrap_or(bytes);
         let verdict = match from {
             Some(format) => Verdict::One(format),
             None => detect::of_lines(&bytes).unwrap_or_else(|| detect::of_document(&bytes)),
@@ -285,6 +288,24 @@ fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
             Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
         }
     }
+}
+
+/// An answer of `cleo export`, which holds the lines as a text.
+#[derive(Deserialize)]
+struct Answer {
+    command: String,
+    result: Exported,
+}
+
+#[derive(Deserialize)]
+struct Exported {
+    text: String,
+}
+
+/// Returns the lines that `cleo export > FILE` has put into its answer; none when it is no such file.
+fn answered(bytes: &[u8]) -> Option<Vec<u8>> {
+    let answer: Answer = serde_json::from_slice(bytes).ok()?;
+    (answer.command == "export").then(|| answer.result.text.into_bytes())
 }
 
 /// Refuses a document that ends in the middle, of which nobody can say what it was to be.

@@ -15,8 +15,9 @@ use crate::store::{Change, Operation, Recorded, Transaction};
 use crate::task::graph::circle;
 
 /// Operations after the one that is to be taken back.
-struct Later<'a> {
-    transaction: &'a dyn Transaction,
+pub(super) struct Later<'a> {
+    /// Where they are read.
+    pub(super) transaction: &'a dyn Transaction,
     number: u64,
     /// The operation of the undo itself, once it has begun.
     undo: Option<u64>,
@@ -24,9 +25,23 @@ struct Later<'a> {
     stands: HashMap<u64, bool>,
 }
 
-impl Later<'_> {
+impl<'a> Later<'a> {
+    /// Looks for operations after `number`, but for that of the undo.
+    pub(super) fn than(
+        transaction: &'a dyn Transaction,
+        number: u64,
+        undo: Option<u64>,
+    ) -> Later<'a> {
+        Later {
+            transaction,
+            number,
+            undo,
+            stands: HashMap::new(),
+        }
+    }
+
     /// Reads the later changes of a task whose effect stands, from a cursor on.
-    fn changes(&mut self, task: TaskId, cursor: u64) -> Result<Vec<Recorded>> {
+    pub(super) fn changes(&mut self, task: TaskId, cursor: u64) -> Result<Vec<Recorded>> {
         let mut found = Vec::new();
         for change in self.transaction.changes(cursor, Some(task), u32::MAX)? {
             let is_later = change.operation > self.number && Some(change.operation) != self.undo;
@@ -73,12 +88,7 @@ pub(super) fn refuse(
     changes: &[Recorded],
     warnings: &mut Vec<String>,
 ) -> Result<()> {
-    let mut later = Later {
-        transaction,
-        number: operation.number,
-        undo: None,
-        stands: HashMap::new(),
-    };
+    let mut later = Later::than(transaction, operation.number, None);
     let mut against = BTreeMap::new();
     let own: HashSet<TaskId> = added(changes).collect();
     for recorded in changes.iter().filter(|each| is_possible(&each.change)) {
@@ -204,12 +214,7 @@ pub(super) fn refuse_broken(
     undo: u64,
     touched: &[TaskId],
 ) -> Result<()> {
-    let mut later = Later {
-        transaction,
-        number: operation.number,
-        undo: Some(undo),
-        stands: HashMap::new(),
-    };
+    let mut later = Later::than(transaction, operation.number, Some(undo));
     let mut there = Vec::new();
     for id in touched {
         if let Some(task) = transaction.task(*id)? {
@@ -262,7 +267,7 @@ fn broken(operation: &Operation, newer: Option<Recorded>, why: &str) -> Error {
 }
 
 /// The error for an operation that a later one stands on.
-fn conflict(operation: &Operation, newer: &Recorded, what: &str) -> Error {
+pub(super) fn conflict(operation: &Operation, newer: &Recorded, what: &str) -> Error {
     let (number, command, by) = (newer.operation, &newer.command, &newer.by);
     let why = format!("operation {number} ({command}, by {by}) {what}");
     let task = newer.change.task;

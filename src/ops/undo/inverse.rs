@@ -1,7 +1,10 @@
 //! The inverse of each change.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 
+use super::phase;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::require;
@@ -12,10 +15,10 @@ use crate::task::Task;
 /// Says whether a change has an inverse. What happened outside of the store has none.
 pub(super) fn is_possible(change: &Change) -> bool {
     let kinds = [ADDED, CHANGED, DELETED, RESTORED, LINKED, UNLINKED];
-    change.task.is_some() && kinds.contains(&change.kind.as_str())
+    phase::is_one(change) || (change.task.is_some() && kinds.contains(&change.kind.as_str()))
 }
 
-/// Writes the inverse of a change that has one.
+/// Writes the inverse of a change of a task that has one.
 pub(super) fn apply(transaction: &mut dyn Transaction, change: &Change, now: &str) -> Result<()> {
     let Some(task) = change.task else {
         return Ok(());
@@ -35,7 +38,10 @@ pub(super) fn apply(transaction: &mut dyn Transaction, change: &Change, now: &st
 
 /// Reads what a delete kept.
 pub(super) fn removed(change: &Change) -> Result<Removed> {
-    serde_json::from_value(change.detail.clone()).map_err(|cause| unreadable(change.task, cause))
+    serde_json::from_value(change.detail.clone()).map_err(|cause| {
+        let task = change.task.map(|id| id.to_string());
+        unreadable(task.unwrap_or_default(), cause)
+    })
 }
 
 fn link(task: TaskId, detail: &Value) -> Link {
@@ -59,7 +65,7 @@ fn before(task: Task, detail: &Value, now: &str) -> Result<Task> {
         fields[name] = value;
     }
     fields["updatedAt"] = json!(now);
-    serde_json::from_value(fields).map_err(|cause| unreadable(Some(id), cause))
+    serde_json::from_value(fields).map_err(|cause| unreadable(id, cause))
 }
 
 /// Returns what a list grew by, if all that happened to it is that it grew.
@@ -83,9 +89,9 @@ fn without(list: &Value, added: &[Value]) -> Value {
     Value::Array(left)
 }
 
-fn unreadable(task: Option<TaskId>, cause: serde_json::Error) -> Error {
-    let task = task.map(|id| id.to_string()).unwrap_or_default();
-    let message = format!("what the log holds of {task} cannot be read: {cause}");
+/// The error for a detail of the log that nobody understands.
+pub(super) fn unreadable(of: impl Display, cause: serde_json::Error) -> Error {
+    let message = format!("what the log holds of {of} cannot be read: {cause}");
     Error::new(Code::StoreCorrupt, message)
         .fix("cleo log")
         .because(cause)

@@ -5,6 +5,7 @@ mod by_hand;
 mod claim;
 mod conflict;
 mod inverse;
+mod phase;
 mod session;
 
 use serde::Serialize;
@@ -184,6 +185,7 @@ fn take_back(
         }
     }
     session::restore(transaction, operation, changes)?;
+    phase::restore(transaction, operation, undo, changes, warnings)?;
     let mut touched: Vec<TaskId> = changes.iter().filter_map(|each| each.change.task).collect();
     touched.sort();
     touched.dedup();

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::file::check_file;
 use super::manifest::unknown_tasks;
+use super::merged::Unmerged;
 use super::{Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
@@ -47,7 +48,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
     let caller = Caller::of(context, task, epoch);
     let required = required_sections(context)?;
     let workspace = context.judged_in(task);
-    let (verdict, record) = context.read(|transaction| {
+    let (mut verdict, record) = context.read(|transaction| {
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
@@ -57,6 +58,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
         Ok((verdict, record))
     })?;
     if let Some(record) = record {
+        check_merged(&workspace, &record, &mut verdict)?;
         remember(context, record, &verdict, &caller)?;
     }
     Ok(verdict)
@@ -66,13 +68,32 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
 pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     let required = required_sections(context)?;
     let workspace = context.judged_in(task);
-    context.read(|transaction| {
+    let (mut verdict, record) = context.read(|transaction| {
         require(transaction, task)?;
-        match transaction.latest_spawn(task)? {
-            Some(record) => check_output(&workspace, transaction, &record, &required),
-            None => check_unspawned(&workspace, transaction, task, &required),
-        }
-    })
+        let record = transaction.latest_spawn(task)?;
+        let verdict = match &record {
+            Some(record) => check_output(&workspace, transaction, record, &required)?,
+            None => check_unspawned(&workspace, transaction, task, &required)?,
+        };
+        Ok((verdict, record))
+    })?;
+    if let Some(record) = record {
+        check_merged(&workspace, &record, &mut verdict)?;
+    }
+    Ok(verdict)
+}
+
+/// Adds to a check that the work is not in the workspace, if it is on a branch of its own.
+fn check_merged(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+    verdict: &mut OutputVerdict,
+) -> Result<()> {
+    if let Some(unmerged) = Unmerged::of(workspace, record)? {
+        let found = std::mem::take(&mut verdict.verdict.violations).into_iter();
+        verdict.verdict = Verdict::of(found.chain([unmerged.violation()]).collect());
+    }
+    Ok(())
 }
 
 /// Returns the sections that the base protocol in force asks for.

@@ -10,7 +10,8 @@ use crate::template::{Bindings, NONE, PROSE, inject, pieces};
 
 /// Says whether `text` is `template` with a value in the place of each token, or with the token as
 /// it was. A token has the same value wherever it stands; what is the same for every task has one
-/// value only.
+/// value only, and the id of an entry is that of its file. Topics stand nowhere else in the text: that
+/// they are words is all that can be checked.
 pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     let fixed = Bindings::fixed();
     let [template, text] = [template, text].map(|text| inject(text.trim_end(), &fixed).text);
@@ -27,7 +28,26 @@ pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
         values.extend(token.map(|token| (token, value)));
         (rest, token) = (&rest[value.len() + literal.len()..], next);
     }
-    rest.is_empty()
+    rest.is_empty() && is_id_of_file(&values)
+}
+
+/// Says whether the id of an entry is that of its file, with a number where an earlier entry has that
+/// already. Where a text does not tell both, there is nothing to compare.
+fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {
+    let value = |token| values.get(token).copied();
+    let parts = (value("RESEARCH_ID"), value("TOPIC_SLUG"), value("DATE"));
+    let (Some(id), Some(slug), Some(date)) = parts else {
+        return true;
+    };
+    let suffix = id.strip_prefix(&format!("{slug}-{date}"));
+    is_token("RESEARCH_ID", id)
+        || suffix.is_some_and(|suffix| suffix.is_empty() || is_again(suffix))
+}
+
+/// Says whether a suffix is that of a second entry, or a later one: `-2`, `-3` …
+fn is_again(suffix: &str) -> bool {
+    let number = suffix.strip_prefix('-').and_then(|text| text.parse().ok());
+    number.is_some_and(|number: u32| number > 1 && suffix == format!("-{number}"))
 }
 
 /// Returns what stands before a literal: the first value of the same token, where it has one.
@@ -132,6 +152,31 @@ mod tests {
         ] {
             assert_eq!(is_filled_in(template, text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn the_id_of_an_entry_is_that_of_its_file() {
+        let template = "Write {{DATE}}_{{TOPIC_SLUG}}.md, {\"id\":\"{{RESEARCH_ID}}\"}";
+        for (id, expected) in [
+            ("a-b-2026-01-26", true),
+            ("a-b-2026-01-26-2", true),
+            ("a-b-2026-01-26-13", true),
+            ("{{RESEARCH_ID}}", true),
+            ("evil", false),
+            ("a-b-2026-01-27", false),
+            ("a-b-c-2026-01-26", false),
+            ("a-b-2026-01-26-1", false),
+            ("a-b-2026-01-26-02", false),
+            ("a-b-2026-01-26-evil", false),
+            ("a-b-2026-01-262", false),
+        ] {
+            let text = format!("Write 2026-01-26_a-b.md, {{\"id\":\"{id}\"}}");
+            assert_eq!(is_filled_in(template, &text), expected, "{id}");
+        }
+        assert!(
+            is_filled_in("Link {{RESEARCH_ID}}.", "Link a-b."),
+            "no file is named"
+        );
     }
 
     #[test]

@@ -19,6 +19,11 @@ impl Phases for MemoryTransaction<'_> {
         Ok(())
     }
 
+    fn remove_phase(&mut self, slug: &str) -> Result<()> {
+        self.state.phases.remove(slug);
+        Ok(())
+    }
+
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
         let mut phases: BTreeMap<String, Counts> = BTreeMap::new();
         for task in self.state.tasks.values() {

@@ -9,9 +9,9 @@ export interface Mark {
   kind: "tag" | "term" | "none";
 }
 
-/** Lower case without diacritics, as the server compares words. */
+/** Lower case without accents, as the server compares words. The signs of other scripts stay. */
 export function normalize(text: string): string {
-  return text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+  return text.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/gu, "");
 }
 
 interface Word {
@@ -23,7 +23,7 @@ interface Word {
 /** The words of a text with their places. */
 function words(text: string): Word[] {
   const found: Word[] = [];
-  for (const match of text.matchAll(/[\p{Alphabetic}\p{N}\p{M}]+/gu)) {
+  for (const match of text.matchAll(/[\p{Alphabetic}\p{N}][\p{Alphabetic}\p{N}\p{M}]*/gu)) {
     const word = normalize(match[0]);
     if (word) found.push({ word, start: match.index, end: match.index + match[0].length });
   }

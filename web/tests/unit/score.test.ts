@@ -19,6 +19,8 @@ test("words are compared as the server compares them", () => {
     ["DISEÑO", "diseno"],
     ["Évaluation", "evaluation"],
     ["İ", "i"],
+    ["लड़की", "लड\u093cकी"],
+    ["バ", "ハ\u3099"],
   ] as const)
     assert.equal(normalize(text), expected);
 });
@@ -35,6 +37,11 @@ test("a word that is no tag is marked as a word, also with accents and beside ma
   const found = marks("<b>Diseño</b> y más", candidate("a", ["diseno"]));
   assert.deepEqual(found.filter((mark) => mark.kind !== "none"), [{ text: "Diseño", kind: "term" }]);
   assert.equal(found.map((mark) => mark.text).join(""), "<b>Diseño</b> y más");
+});
+
+test("a word is marked with its signs, and no other word is", () => {
+  const found = marks("लड़का, \u093cलड़की", candidate("girl", ["लड\u093cकी"]));
+  assert.deepEqual(found.filter((mark) => mark.kind !== "none"), [{ text: "लड\u093cकी", kind: "term" }]);
 });
 
 test("a message without a candidate is one stretch", () => {

@@ -25,6 +25,7 @@ pub(super) struct Row {
     pub(super) id: TaskId,
     pub(super) identity: Identity,
     pub(super) title: Box<str>,
+    pub(super) updated: Box<str>,
     range: Range<usize>,
 }
 
@@ -141,6 +142,7 @@ fn row(record: &Record, starts: &[usize], end: usize) -> Row {
         id,
         identity: Identity::of(&record.task, id),
         title: record.task.title.as_str().into(),
+        updated: record.task.updated_at.as_str().into(),
         range: start..starts.get(line).copied().unwrap_or(end),
     }
 }

@@ -1,6 +1,6 @@
 //! Which task is which. A task is known by the moment it was made and by the first id that it had, which
-//! its line keeps in `was` once it has another one. Two copies can make tasks that have both in common:
-//! the versions that they come from, and their titles, tell these apart.
+//! its line keeps in `was` once it has another one. Two copies can make tasks that have both in common,
+//! where their moments are coarse: the versions that they come from, and their titles, tell these apart.
 
 use std::collections::HashMap;
 
@@ -44,6 +44,7 @@ pub(super) struct Known {
     pub(super) id: TaskId,
     identity: Identity,
     title: Box<str>,
+    updated: Box<str>,
     pub(super) is_here: bool,
     /// The id under which its versions in the file are kept.
     pub(super) base: Option<TaskId>,
@@ -57,6 +58,7 @@ impl Known {
             id: task.id,
             identity: Identity::of(task, task.id),
             title: task.title.as_str().into(),
+            updated: task.updated_at.as_str().into(),
             is_here: false,
             base: None,
             rows: Vec::new(),
@@ -74,7 +76,8 @@ pub(super) struct Recognized {
 /// How much says that a row is about a task, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
-    /// It was made at the same moment under the same id, and the file has held it before.
+    /// It was made at the same moment under the same id, and the file has held it before, or the
+    /// moment is enough.
     Made,
     /// It has the same title as well.
     Titled,
@@ -238,14 +241,17 @@ impl<'a> Look<'a> {
     }
 
     fn likeness(&self, one: &Known, at: usize) -> Result<Option<Likeness>> {
-        let row = names(&canonical(self.copy.text(at))?);
-        if self.names(one)?.iter().any(|name| row.contains(name)) {
+        let row = &self.copy.rows[at];
+        let derived = names(&canonical(self.copy.text(at))?);
+        if self.names(one)?.iter().any(|name| derived.contains(name)) {
             return Ok(Some(Likeness::Derived));
         }
-        if one.title == self.copy.rows[at].title {
+        if one.title == row.title {
             return Ok(Some(Likeness::Titled));
         }
-        Ok(one.base.map(|_| Likeness::Made))
+        let updated = [&*one.updated, &*row.updated];
+        let is_made = one.base.is_some() || is_enough(&one.identity.created, updated);
+        Ok(is_made.then_some(Likeness::Made))
     }
 
     /// Returns the names of the versions that a task comes from, and its own.
@@ -304,10 +310,55 @@ fn groups(copy: &Copy, rows: &[usize]) -> Result<Vec<Vec<usize>>> {
 
 /// Says whether two rows with the same identity are about one task.
 fn is_same(copy: &Copy, one: usize, other: usize) -> Result<bool> {
-    if copy.rows[one].title == copy.rows[other].title {
+    let (row, next) = (&copy.rows[one], &copy.rows[other]);
+    let is_made = || is_enough(&row.identity.created, [&row.updated, &next.updated]);
+    if row.title == next.title || (row.written == next.written && is_made()) {
         return Ok(true);
     }
     let names = |at: usize| canonical(copy.text(at)).map(|line| names(&line));
     let (one, other) = (names(one)?, names(other)?);
     Ok(one.iter().any(|name| other.contains(name)))
+}
+
+/// Says whether the moment at which a task was made is enough to know it by, whatever its title is now:
+/// one to the millisecond is. At one second two copies may each make a task, and their titles differ
+/// from the start; once either was changed, its title may have been. A day alone is a date that many
+/// tasks of other programs have.
+fn is_enough(created: &str, updated: [&str; 2]) -> bool {
+    let Some(second) = created.strip_suffix(".000Z") else {
+        return !created.is_empty();
+    };
+    !second.ends_with("T00:00:00") && updated.iter().any(|moment| *moment != created)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_enough_where_it_is_fine_or_the_task_was_changed() {
+        let later = "2026-01-26T10:00:00.000Z";
+        for (created, updated, expected) in [
+            ("2026-01-26T09:00:00.001Z", "2026-01-26T09:00:00.001Z", true),
+            (
+                "2026-01-26T09:00:00.000Z",
+                "2026-01-26T09:00:00.000Z",
+                false,
+            ),
+            ("2026-01-26T09:00:00.000Z", later, true),
+            ("2026-01-26T00:00:00.000Z", later, false),
+            ("", later, false),
+        ] {
+            assert_eq!(
+                is_enough(created, [created, updated]),
+                expected,
+                "{created}"
+            );
+            assert_eq!(
+                is_enough(created, [updated, created]),
+                expected,
+                "{created}"
+            );
+        }
+    }
 }

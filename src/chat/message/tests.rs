@@ -1,0 +1,153 @@
+use super::*;
+
+#[test]
+fn a_client_is_found_in_every_spelling() {
+    for (text, expected) in [
+        ("client 6", Some("6")),
+        ("client6", Some("6")),
+        ("Client 6", Some("6")),
+        ("CLIENTID 6", Some("6")),
+        ("clientId: 6", Some("6")),
+        ("clientId=6", Some("6")),
+        ("client_id=6", Some("6")),
+        ("client_id = 6", Some("6")),
+        ("client-id 6", Some("6")),
+        ("client #6", Some("6")),
+        ("client: #6", Some("6")),
+        ("my clientId is 6", Some("6")),
+        ("client Id is 6", Some("6")),
+        ("client id is: 6", Some("6")),
+        ("my client's id is 6", Some("6")),
+        ("client number 6", Some("6")),
+        ("client is 6.", Some("6")),
+        ("show me my design for client 6, please", Some("6")),
+        ("client 006", Some("6")),
+        ("client 0", Some("0")),
+        ("client 6 and then client 7", Some("7")),
+        ("set it to 'client 7' for client 6", Some("6")),
+        ("set it to \"client 7\"", None),
+        ("client", None),
+        ("client six", None),
+        ("clients are 6px wide", None),
+        ("clientele 6", None),
+        ("myclient 6", None),
+        ("component 6", None),
+        ("client 6a", None),
+        ("client-6", Some("6")),
+        ("client_id-6", Some("6")),
+        ("client 6...", Some("6")),
+        ("client 999999999999999", Some("999999999999999")),
+        ("client 0000000000000000006", Some("6")),
+        ("client 9999999999999999", None),
+        ("client 99999999999999999999999", None),
+        ("client -6", None),
+        ("client=-6", None),
+        ("client 6.1", None),
+        ("client 6-7", None),
+        ("client -6 and then client 7", Some("7")),
+    ] {
+        assert_eq!(client_id(text).as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_component_is_found_by_its_number() {
+    for (text, expected) in [
+        ("update component 101 title", Some("101")),
+        ("componentId 101", Some("101")),
+        ("component_id=101", Some("101")),
+        ("component with id 101", Some("101")),
+        ("Component #101", Some("101")),
+        ("delete card 101", Some("101")),
+        ("delete component 101.", Some("101")),
+        ("component-101", Some("101")),
+        ("component 101.title", Some("101")),
+        ("component -101", None),
+        ("component 101.5", None),
+        ("my card component", None),
+        ("'component 5'", None),
+        ("radius 12", None),
+    ] {
+        let message = Message::read(text);
+        let found = message.component(message.plain.len()).map(|found| found.1);
+        assert_eq!(found.as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_number_of_anything_is_said() {
+    for (text, expected) in [
+        (
+            "delete component -101 for client 6",
+            Some("\"-101\" is no number of a component"),
+        ),
+        (
+            "show component 101.5",
+            Some("\"101.5\" is no number of a component"),
+        ),
+        (
+            "delete components 101-105",
+            Some("\"101-105\" is no number of a component"),
+        ),
+        (
+            "component 9999999999999999",
+            Some("\"9999999999999999\" is no number"),
+        ),
+        (
+            "show my design for client -6",
+            Some("\"-6\" is no number of a client"),
+        ),
+        ("client: 6.1.", Some("\"6.1\" is no number of a client")),
+        ("client -6, client 6", None),
+        ("update component 101 title", None),
+        ("'component -5' of client 6", None),
+    ] {
+        let message = Message::read(text);
+        let fault = message.fault(message.plain.len());
+        let begins = |expected: &str| {
+            fault
+                .as_ref()
+                .is_some_and(|fault| fault.starts_with(expected))
+        };
+        assert_eq!(fault.is_some(), expected.is_some(), "{text}");
+        assert!(expected.is_none_or(begins), "{text}: {fault:?}");
+    }
+    let long = Message::read(&format!("client {}", "9".repeat(1 << 16)));
+    assert!(long.fault(0).unwrap().len() < 300);
+}
+
+#[test]
+fn other_components_are_found_before_the_value() {
+    for (text, expected) in [
+        ("delete component 101", &[] as &[&str]),
+        ("delete component 101 and 102", &["102"]),
+        ("delete components 101, 102, and 103", &["102", "103"]),
+        ("delete component 101 and component #102", &["102"]),
+        ("delete component 101 or button 101", &[]),
+        ("delete component 101 and 2 more words 7", &["2"]),
+        ("set 'component 5' of component 101", &[]),
+        ("delete component 101 and -102, 103.5", &["-102", "103.5"]),
+    ] {
+        let message = Message::read(text);
+        assert_eq!(message.others(message.plain.len()), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_client_is_taken_out_of_the_text_and_quotes_hide_the_rest() {
+    let message = Message::read("Update component 101 title to 'It''s for client 9' for client 6");
+    assert_eq!(message.client.as_deref(), Some("6"));
+    assert!(
+        message.body.trim_end().ends_with("client 9'"),
+        "{message:?}"
+    );
+    assert_eq!(message.body.len(), message.plain.len());
+    let message = Message::read("don't 'open \"ä");
+    assert_eq!(message.body.len(), message.plain.len());
+}
+
+#[test]
+fn a_million_quotes_are_read_in_one_go() {
+    let message = Message::read(&" 'a".repeat(300_000));
+    assert_eq!(message.words().len(), 300_000);
+}

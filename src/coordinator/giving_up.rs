@@ -1,0 +1,217 @@
+//! Giving a run up: it is asked to end, or ended here when nobody carries it out any more.
+
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::options::Options;
+use super::resume::{begun, groups, opened, swept};
+use super::trees::Trees;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::runs::{alive, journal, no_run};
+use crate::ops::{Context, Surroundings, claims};
+use crate::run::board::{Board, TaskRun, TaskState};
+use crate::run::schedule::Schedule;
+use crate::run::told::{Told, kind};
+use crate::run::{Outcome, RUN_FINISHED, Run, RunStatus};
+use crate::runner::orphans;
+use crate::store::agency::Agency;
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// How long to wait until a run that is to end has ended.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Why a task is not done of a run that was given up.
+const GIVEN_UP: &str = "the run was given up";
+
+/// What was asked of a run that is to be given up.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cancelled {
+    /// The run as it stands.
+    pub run: Run,
+    /// How many processes of agents were ended that nobody looked after.
+    pub orphans: usize,
+    /// Tasks that were given back.
+    pub released: Vec<TaskId>,
+    /// Branches that hold what was done and is not merged.
+    pub branches: Vec<String>,
+}
+
+/// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
+/// carries out is ended here.
+pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
+    let workspace = surroundings.workspace()?;
+    let mut agency = opened(&workspace, surroundings, id)?;
+    let mut run = asked(&mut agency, surroundings, id)?;
+    let since = Instant::now();
+    while run.status == RunStatus::Running && since.elapsed() < PATIENCE {
+        thread::sleep(PAUSE);
+        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
+        run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    }
+    let (run, orphans, released) = match run.status {
+        RunStatus::Interrupted | RunStatus::Failed => {
+            settled(surroundings.clone(), &workspace, &mut agency, run)?
+        }
+        _ => (run, 0, Vec::new()),
+    };
+    Ok(Cancelled {
+        branches: branches(&workspace, &mut agency, &run)?,
+        run,
+        orphans,
+        released,
+    })
+}
+
+/// Lists the branches of a run that hold what is not merged. One that had no worktrees has none.
+fn branches(workspace: &Workspace, agency: &mut SqliteAgency, run: &Run) -> Result<Vec<String>> {
+    let events = journal::events(&*agency.read()?, &run.id)?;
+    let Ok((Options { isolate: true, .. }, _)) = begun(run, &events) else {
+        return Ok(Vec::new());
+    };
+    opened_trees(workspace, run)?.unmerged_branches()
+}
+
+fn opened_trees(workspace: &Workspace, run: &Run) -> Result<Trees> {
+    Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)
+}
+
+/// Writes the request down, for whoever carries the run out.
+fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<Run> {
+    let mut transaction = agency.write()?;
+    let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let goes_on = matches!(
+        run.status,
+        RunStatus::Running | RunStatus::Pending | RunStatus::Interrupted | RunStatus::Failed
+    );
+    if !goes_on || !run.kind.resumes() {
+        let message = match goes_on {
+            true => format!(
+                "{id} is a run of kind {}, which cannot be given up",
+                run.kind
+            ),
+            false => format!("{id} is {} already", run.status),
+        };
+        let show = format!("cleo runs show {id}");
+        return Err(Error::new(Code::StatusRefused, message).fix(show));
+    }
+    let told = Told {
+        by: Some(surroundings.actor.clone()),
+        ..Told::default()
+    };
+    let at = surroundings.clock.timestamp();
+    transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
+    transaction.commit()?;
+    Ok(run)
+}
+
+/// Ends what a dead process left of a run. Returns the run, how many processes were ended, and the tasks that
+/// were given back.
+fn settled(
+    surroundings: Surroundings,
+    workspace: &Workspace,
+    agency: &mut SqliteAgency,
+    mut run: Run,
+) -> Result<(Run, usize, Vec<TaskId>)> {
+    let events = journal::events(&*agency.read()?, &run.id)?;
+    let board = Board::of(&events);
+    let orphans = orphans::end(&run.id, &workspace.root, &groups(&board));
+    let clock = surroundings.clock;
+    let mut context = Context::open(Surroundings {
+        actor: run.id.clone(),
+        ..surroundings
+    })?;
+    let released = released(&mut context, &run.id)?;
+    let mut told = closed(&board);
+    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
+        let trees = opened_trees(workspace, &run)?;
+        let _turn = trees.turn()?;
+        let kept = swept(&mut context, &trees, &board)?.into_iter();
+        told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
+    }
+    run.status = RunStatus::Cancelled;
+    run.completed_at = Some(clock.timestamp());
+    run.error = Some("it was given up".to_string());
+    let finished = Told {
+        reason: Some(run.status.to_string()),
+        ..Told::default()
+    };
+    told.push((RUN_FINISHED, finished));
+    let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
+    journal.record(agency, |journal, transaction| {
+        transaction.put_run(&run)?;
+        let mut told = told.iter();
+        told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
+    })?;
+    Ok((run, orphans, released))
+}
+
+/// Tells of every task that came to no end what a run tells that is given up while it goes on: what was under
+/// way is cancelled, and what was not begun never is.
+fn closed(board: &Board) -> Vec<(&'static str, Told)> {
+    let tasks = board.tasks();
+    let is_open = |state| matches!(state, TaskState::Waiting | TaskState::Running);
+    let open = (0..tasks.len()).filter(|step| is_open(tasks[*step].state));
+    let (held, unbegun): (Vec<usize>, Vec<usize>) = open.partition(|step| tasks[*step].is_held);
+    let mut schedule = scheduled(tasks);
+    let mut because = BTreeMap::new();
+    for step in &held {
+        let later = schedule.failed(*step).into_iter();
+        because.extend(later.map(|later| (later, tasks[*step].task_id)));
+    }
+    let failed = held.into_iter();
+    let failed = failed.map(|step| (kind::TASK_FAILED, cancelled(&tasks[step])));
+    let skipped = unbegun.into_iter().map(|step| {
+        let told = not_begun(tasks[step].task_id, because.get(&step).copied());
+        (kind::TASK_SKIPPED, told)
+    });
+    failed.chain(skipped).collect()
+}
+
+fn scheduled(tasks: &[TaskRun]) -> Schedule {
+    let places = tasks.iter().enumerate();
+    let places: HashMap<TaskId, usize> =
+        places.map(|(place, task)| (task.task_id, place)).collect();
+    let needs = |task: &TaskRun| -> Vec<usize> {
+        let known = task.needs.iter().filter_map(|need| places.get(need));
+        known.copied().collect()
+    };
+    Schedule::new(&tasks.iter().map(needs).collect::<Vec<_>>())
+}
+
+fn cancelled(task: &TaskRun) -> Told {
+    Told {
+        attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
+        outcome: Some(Outcome::Cancelled),
+        reason: Some(GIVEN_UP.to_string()),
+        ..Told::of(task.task_id)
+    }
+}
+
+fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
+    let reason = match because {
+        Some(_) => "it waits for what failed",
+        None => GIVEN_UP,
+    };
+    Told {
+        because,
+        reason: Some(reason.to_string()),
+        ..Told::of(task)
+    }
+}
+
+/// Gives back the tasks that a run holds.
+fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
+    let held = context.read(|transaction| transaction.claims_of(holder))?;
+    for claim in &held {
+        claims::release(context, claim.task, Some(claim.epoch), false)?;
+    }
+    Ok(held.into_iter().map(|claim| claim.task).collect())
+}
