@@ -67,8 +67,7 @@ fn plain_path() -> String {
 fn a_file_of_agents_that_cannot_be_used_is_found() {
     let workspace = workspace().with(".cleo/agents/k.yaml", "id: kp\nname: [K\n");
     let fix = only(&workspace, "agents.files", "warn", "k.yaml is left out");
-    let path = workspace.path(".cleo/agents/k.yaml");
-    assert_eq!(fix, format!("${{EDITOR:-vi}} {}", path.display()));
+    assert_eq!(fix, "${EDITOR:-vi} [WORKSPACE]/.cleo/agents/k.yaml");
 }
 
 fn sql(workspace: &TestWorkspace, statements: &str) {

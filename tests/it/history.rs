@@ -339,6 +339,7 @@ fn what_cannot_be_undone_comes_with_the_way_back_by_hand() {
     let last = |workspace: &TestWorkspace| {
         workspace.json(&["log", "--limit", "1"])["result"]["operations"][0]["number"].to_string()
     };
+    workspace.ok("phase add build");
     for (line, by_hand) in [
         (
             "update T2 --require-gate implemented",
@@ -350,7 +351,6 @@ fn what_cannot_be_undone_comes_with_the_way_back_by_hand() {
         ),
         ("session start --scope T2", "cleo session end S1"),
         ("session end S1", "cleo session resume S1"),
-        ("phase add build", "cleo log"),
         ("phase set discovery", "cleo log"),
         ("phase set build", "cleo phase set -- discovery"),
         ("phase complete build", "cleo phase set -- build"),

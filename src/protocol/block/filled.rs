@@ -40,7 +40,10 @@ fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {
         return true;
     };
     let suffix = id.strip_prefix(&format!("{slug}-{date}"));
-    is_token("RESEARCH_ID", id)
+    // Where what comes from the task is left out, neither is said.
+    let is_unsaid = id.is_empty() && slug.is_empty();
+    is_unsaid
+        || is_token("RESEARCH_ID", id)
         || suffix.is_some_and(|suffix| suffix.is_empty() || is_again(suffix))
 }
 
@@ -162,6 +165,7 @@ mod tests {
             ("a-b-2026-01-26-2", true),
             ("a-b-2026-01-26-13", true),
             ("{{RESEARCH_ID}}", true),
+            ("", false),
             ("evil", false),
             ("a-b-2026-01-27", false),
             ("a-b-c-2026-01-26", false),
