@@ -100,6 +100,12 @@ pub fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     })
 }
 
+/// Returns how many milliseconds lie between two RFC 3339 times; none when the second one is earlier.
+pub fn between_ms(from: &str, to: &str) -> Option<u64> {
+    let passed = moment(to)? - moment(from)?;
+    u64::try_from(passed.num_milliseconds()).ok()
+}
+
 /// Reads a whole number with the unit `s`, `m`, `h`, `d` or `w`.
 fn age(text: &str) -> Option<TimeDelta> {
     let (unit, count) = (text.chars().last()?, text.get(..text.len() - 1)?);

@@ -229,6 +229,13 @@ pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
         .because(cause)
 }
 
+/// Writes the command that shows lines of a file. Each is cut: one can be as long as the file.
+pub fn look(path: &Path, lines: &[usize]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line}p")).collect();
+    let file = quote(&path.to_string_lossy());
+    format!("sed -n {} {file} | cut -c1-200", quote(&lines.join(";")))
+}
+
 /// Returns a path as an argument, or as much of it as is there.
 pub fn nearest(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());

@@ -66,18 +66,17 @@ impl Gate {
         }
     }
 
-    /// Gives an error the way on where nobody knows what proves the gate: a look at what is open.
-    /// The command that passes it on evidence has a place to fill in, so it is no fix to paste.
-    pub fn or_proof(self, task: &str, error: Error) -> Error {
-        let proof = format!("cleo verify {task} --gate {self} --run '…'");
-        let action = format!("pass {self}, with the command that shows it in place of the dots");
-        error.fix(format!("cleo verify {task}")).or(action, proof)
-    }
-
     /// Says whether tasks that name no gates of their own need it.
     pub fn is_usual(self) -> bool {
         self != Gate::CleanupDone
     }
+}
+
+/// Gives an error about an open gate the way on where nobody knows what proves it: a look at what is open.
+pub fn or_look(task: &str, error: Error) -> Error {
+    error
+        .fix(format!("cleo verify {task}"))
+        .or("see how a gate is passed on evidence", "cleo verify --help")
 }
 
 impl fmt::Display for Gate {
@@ -230,7 +229,7 @@ impl Gates {
             "{gate} of {task} comes after {}, still open",
             names.join(", ")
         );
-        Err(open[0].or_proof(task, Error::new(Code::GateOrder, message)))
+        Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
     /// Says whether the task has failed more often than it has rounds.

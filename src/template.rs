@@ -1,6 +1,8 @@
 //! Tokens in templates. A token is `{{NAME}}`; everything else in braces is somebody else's and
 //! passes through byte for byte. Rules: two-tier-subagents notes, section 3.
 
+mod exported;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -8,6 +10,7 @@ use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::score::normalize;
+pub use exported::exported;
 
 /// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
 pub const FREE_TEXT: &[&str] = &[

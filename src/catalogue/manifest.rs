@@ -42,7 +42,8 @@ pub(super) fn read(places: &Places, warnings: &mut Vec<String>) -> Result<Chosen
     own()
 }
 
-fn own() -> Result<Chosen> {
+/// Reads the manifest that the program carries.
+pub(super) fn own() -> Result<Chosen> {
     let text = embedded_text(OWN)?;
     let manifest = parse(&text, OWN).map_err(|fault| Error::new(Code::Internal, fault))?;
     let path = None;

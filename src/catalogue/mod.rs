@@ -17,6 +17,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, is_called, is_file_name};
+use crate::template::exported;
 use embedded::Embedded;
 pub use places::Places;
 
@@ -129,6 +130,13 @@ impl Catalogue {
         })
     }
 
+    /// Reads the skills that the program carries, in its own order, whatever stands before them.
+    pub fn built_in() -> Result<Vec<Skill>> {
+        let mut found = Found::default();
+        found.add_embedded();
+        Ok(ordered(found.skills, &manifest::own()?.manifest))
+    }
+
     /// Finds a skill by its name, in any letter case, with or without `ct-`. Of one whose file cannot be
     /// used it says why.
     pub fn skill(&self, name: &str) -> Result<&Skill> {
@@ -191,7 +199,7 @@ impl Found {
     fn scan(&mut self, folder: &Path, source: Source, places: &Places) {
         let files = places::skill_files(folder);
         self.warnings.extend(files.warning);
-        for file in files.paths {
+        for file in files.paths.into_iter().filter(|file| places.counts(file)) {
             let shown = places.shown(&file);
             let added = read_text(&file)
                 .map_err(|error| error.message)
@@ -215,7 +223,8 @@ impl Found {
         }
     }
 
-    /// Keeps a skill, or says why it is left out.
+    /// Keeps a skill, or says why it is left out. What `skills export` wrote for other clients lacks what
+    /// a prompt of ours needs, so it is passed by in favour of what it was written from.
     fn add(
         &mut self,
         folder: &str,
@@ -230,6 +239,9 @@ impl Found {
         if !is_file_name(&skill.name) {
             let what = "is not one plain name of a folder; the skill is left out";
             return Err(format!("{path}: the name `{}` {what}", skill.name));
+        }
+        if source != Source::BuiltIn && is_export(&skill) {
+            return Ok(());
         }
         if skill.name != folder {
             let message = format!(
@@ -249,6 +261,15 @@ impl Found {
         }
         Ok(())
     }
+}
+
+/// Says whether a skill is one that the program carries, as it is written for other clients.
+fn is_export(skill: &Skill) -> bool {
+    let name = &skill.name;
+    let text = Embedded::text(&format!("skills/{name}/SKILL.md"));
+    let own = text.and_then(|text| Skill::read(name, text, Source::BuiltIn, String::new()).ok());
+    let own = own.and_then(|own| exported(&own).ok());
+    own.is_some_and(|own| own == skill.text())
 }
 
 fn folder_name(file: &Path) -> String {

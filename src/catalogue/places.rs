@@ -23,6 +23,8 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub data_home: Option<PathBuf>,
+    /// A folder whose own skills do not count, written out in full.
+    pub except: Option<PathBuf>,
 }
 
 impl Places {
@@ -50,6 +52,16 @@ impl Places {
         );
         folders.retain(|(folder, _)| folder.is_dir());
         folders
+    }
+
+    /// Says whether a SKILL.md counts.
+    pub(super) fn counts(&self, file: &Path) -> bool {
+        let folder = file.parent().and_then(Path::parent);
+        let is_in = |except: &PathBuf| {
+            let folder = folder.and_then(|folder| folder.canonicalize().ok());
+            folder.as_ref() == Some(except)
+        };
+        !self.except.as_ref().is_some_and(is_in)
     }
 
     /// Tells of the folders that the user named and that are not there.

@@ -38,7 +38,8 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         Err(saying) => return Step::Say(*saying),
     };
     let is_list = operation.tool == Tool::GetComponent;
-    if request.criteria.is_empty() && !is_list {
+    let is_described = !request.criteria.is_empty() || request.called.is_some();
+    if !is_described && !is_list {
         return Step::Say(offer(request, operation));
     }
     match results {
@@ -67,9 +68,12 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
     if let Some(error) = fault(found) {
         return Step::Say(Saying::new(AGENT, format!("{error}. Nothing was changed.")));
     }
-    let components = components(found);
+    let mut components = components(found);
+    if let Some(called) = &request.called {
+        components.retain(|component| is_called(component, called));
+    }
     match components.as_slice() {
-        [] if request.criteria.is_empty() => Step::Say(Saying::new(AGENT, none(&operation))),
+        [] if description(request).is_empty() => Step::Say(Saying::new(AGENT, none(&operation))),
         [] => Step::Say(offer(request, operation)),
         [one] => {
             let text = format!("I found one: {}.\n", editor::details(one));
@@ -96,6 +100,25 @@ fn proceed(operation: Call, id: &str, results: &[Value], found: &str) -> Step {
 fn components(found: &Value) -> Vec<Value> {
     let list = found.get("components").and_then(Value::as_array);
     list.cloned().unwrap_or_default()
+}
+
+/// Says whether every word of what a component is called stands in one of its texts.
+fn is_called(component: &Value, called: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let text = text.to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric()).map(String::from);
+        words.filter(|word| !word.is_empty()).collect()
+    };
+    let wanted = words(called);
+    let props = component.get("props").and_then(Value::as_object);
+    let mut texts = props
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, text)| text.as_str());
+    texts.any(|text| {
+        let there = words(text);
+        !wanted.is_empty() && wanted.iter().all(|word| there.contains(word))
+    })
 }
 
 fn id(component: &Value) -> &str {
@@ -146,7 +169,11 @@ fn description(request: &Request) -> String {
             "component_type" => plain(value),
             key => format!("{} {}", label(key), brief(&plain(value))),
         });
-    parts.collect::<Vec<_>>().join(" with ")
+    let parts = parts.collect::<Vec<_>>().join(" with ");
+    match &request.called {
+        Some(called) => format!("{} {parts}", brief(called)).trim_end().to_string(),
+        None => parts,
+    }
 }
 
 /// Shows the complete list that was offered.

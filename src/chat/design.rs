@@ -1,12 +1,15 @@
 //! The design agent: shows a design and changes what of it can be changed.
 
+mod several;
+
 use serde_json::{Map, Value};
 
+use self::several::{all_wanted, left_out};
 use super::kind::Kind;
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
 use super::value::{brief, element, plain};
-use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, Verb};
+use super::vocabulary::{ADVICE, ARTICLES, ELEMENTS, Element, NEVER, POLITE, Verb};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Design;
@@ -64,8 +67,12 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         });
     }
     match all_wanted(request) {
-        Ok(updates) => seen(client, results, |design, answers| {
-            offer(client, &updates, design, answers)
+        Ok((updates, left)) => seen(client, results, |design, answers| {
+            let saying = offer(client, &updates, design, answers);
+            Saying {
+                text: saying.text + &left_out(&left),
+                ..saying
+            }
         }),
         Err(saying) => Step::Say(*saying),
     }
@@ -89,33 +96,6 @@ fn seen(client: &str, results: &[Value], say: impl FnOnce(&Value, &Value) -> Say
     }
 }
 
-/// Finds the changes that are wanted, also where each has a value of its own: "button radius to full
-/// and card style to stroked".
-fn all_wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
-    let client = request.client.as_deref();
-    let parts = request
-        .message
-        .split(" and ")
-        .flat_map(|part| part.split(", "));
-    let parts: Vec<Request> = parts
-        .take(ELEMENTS.len() + 1)
-        .map(|part| Request::read(part, client))
-        .collect();
-    let is_whole = |part: &Request| {
-        let named = named(&part.head);
-        let has_option = |element: &&Element| option(element, &part.words).is_some();
-        !named.is_empty() && (part.value.is_some() || named.iter().any(has_option))
-    };
-    if !(2..=ELEMENTS.len()).contains(&parts.len()) || !parts.iter().all(is_whole) {
-        return wanted(request);
-    }
-    let mut updates = Map::new();
-    for part in &parts {
-        updates.extend(wanted(part)?);
-    }
-    Ok(updates)
-}
-
 /// Finds the changes that are wanted; else says what is missing or wrong.
 fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
     let say = |text: String| Box::new(Saying::new(AGENT, text));
@@ -125,6 +105,13 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
         .find(|word| NEVER.contains(&word.as_str()))
     {
         return Err(say(format!("I cannot change {word}. {}", menu())));
+    }
+    if let Some(label) = only_shown(&request.head) {
+        let text = format!(
+            "The {label} is shown, but cannot be changed here. {}",
+            menu()
+        );
+        return Err(say(text));
     }
     let (mut elements, is_full) = best(&request.head);
     if !is_full && elements.len() > 1 {
@@ -153,11 +140,49 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
     Ok(updates)
 }
 
-/// Finds what an element is to become.
+/// Finds a part of the design that is named and shown, but that the chat does not change.
+fn only_shown(words: &[String]) -> Option<&'static str> {
+    let is_palette = |word: &String| word.contains("palette") || word.contains("palate");
+    if words.iter().any(is_palette) {
+        return Some("color palette");
+    }
+    let named = named(words);
+    let first = named
+        .first()
+        .filter(|_| named.iter().all(|element| !element.offered))?;
+    Some(first.label)
+}
+
+/// Reads a value that is said, also with words around it that say nothing: "the full radius, please".
+fn said(element: &Element, value: &str) -> Option<Value> {
+    let read = |text: &str| element.kind.read(&text.into());
+    let is_idle = |word: &str| {
+        let word = word.to_lowercase();
+        let word = word.trim_matches([',', '.', '!']);
+        let is_named = || element.words.iter().any(|group| group.contains(&word));
+        let is_little = ARTICLES.contains(&word) || POLITE.contains(&word) || is_named();
+        is_little || ["be", "one", "instead", "again", "color", "colour"].contains(&word)
+    };
+    let bare = || {
+        let words = value.split_whitespace().filter(|word| !is_idle(word));
+        let words: Vec<&str> = words
+            .map(|word| word.trim_end_matches([',', '.', '!']))
+            .collect();
+        words.join(" ")
+    };
+    read(value).or_else(|| match element.kind {
+        Kind::Options(_) | Kind::Color => read(&bare()),
+        _ => None,
+    })
+}
+
+/// Finds what an element is to become. A value that is said and cannot be it is refused, whatever
+/// else stands in the message.
 fn value(request: &Request, element: &Element) -> Result<Value, Saying> {
-    let said = request.value.clone().map(Value::from);
-    let read = said.as_ref().and_then(|value| element.kind.read(value));
-    let found = read.or_else(|| option(element, &request.words).map(Value::from));
+    let found = match &request.value {
+        Some(value) => said(element, value),
+        None => option(element, &request.words).map(Value::from),
+    };
     if let Some(value) = found {
         return Ok(value);
     }

@@ -237,6 +237,7 @@ pub(super) fn details(component: &Value) -> String {
         match value {
             Value::Object(fields) => set_fields(fields, &mut parts),
             Value::Bool(true) => parts.push(column.clone()),
+            Value::Number(number) => parts.push(format!("{} {number}", label(column))),
             Value::String(text) if !NAMES.contains(&column.as_str()) => {
                 parts.push(format!("{column} \"{text}\""));
             }

@@ -35,10 +35,32 @@ static COMPONENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// A field of text and the sign of its value, behind which "client 7" may be part of the value.
+static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let field =
+        "(?:title|heading|header|caption|subtitle|subheading|description|desc|content|text|body)";
+    Regex::new(&format!(
+        r"\b(?:{field}|rename)\b[^\x02]*?(?:\b(?:to|into|as|is)\b|[=:])|\b(?:titled|called|named)\b|\bwith\s+(?:the\s+)?{field}\b"
+    ))
+    .ok()
+});
+
+/// "on component 101" at the end of a message or of an answer, behind the value.
+static TAIL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"\b(?:on|of|in|for)\s+(?:(?:my|the)\s+)?components?[^a-z\x01\x02]*(?:(?:id|is|number|no|with|and|or|components?)\b[^a-z\x01\x02]*)*(?:\x02|$)",
+    )
+    .ok()
+});
+
 /// ", 102" or "and component 102" after a component.
 static NEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(?:components?\s*)?#?-?([0-9]+)\b").ok()
 });
+
+/// What takes the parts of a message apart.
+static CUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[,;]\s+(?:and\s+)?|\s+and\s+").ok());
 
 /// A message without the client that it names.
 #[derive(Clone, Debug)]
@@ -60,12 +82,7 @@ impl Message {
     /// Reads a message.
     pub(super) fn read(text: &str) -> Message {
         let plain = hidden(text);
-        let found = CLIENT
-            .as_ref()
-            .and_then(|regex| regex.captures_iter(&plain).last());
-        let named = found
-            .and_then(|found| Some((found.get(0)?.range(), number(&plain, found.get(1)?.range()))));
-        let (place, client) = match named {
+        let (place, client) = match named_client(&plain) {
             Some((place, Ok(client))) => (place, client),
             other => {
                 return Message {
@@ -85,16 +102,23 @@ impl Message {
         }
     }
 
-    /// Finds the component that is named by its number before `limit`.
-    pub(super) fn component(&self, limit: usize) -> Option<(Word, String)> {
-        let (place, number) = self.numbered(limit)?;
+    /// Finds the component that is named by its number at a place.
+    pub(super) fn component(&self, naming: Word) -> Option<(Word, String)> {
+        let (place, number) = self.numbered(naming)?;
         Some((place, number.ok()?))
     }
 
-    /// Says what is wrong when the client, or the component before `limit`, is named by what is no
+    /// Finds the words behind a value that name components by their numbers.
+    pub(super) fn tail(&self, from: usize) -> Option<Word> {
+        let found = TAIL.as_ref()?.find_at(&self.plain, from)?;
+        let is_numbered = found.as_str().contains(|c: char| c.is_ascii_digit());
+        is_numbered.then(|| found.range())
+    }
+
+    /// Says what is wrong when the client, or the component at a place, is named by what is no
     /// number of one. To take a part of it for the number would change something else.
-    pub(super) fn fault(&self, limit: usize) -> Option<String> {
-        let component = || self.numbered(limit)?.1.err();
+    pub(super) fn fault(&self, naming: Word) -> Option<String> {
+        let component = || self.numbered(naming)?.1.err();
         let (written, what, example) = match &self.no_client {
             Some(written) => (written.clone(), "client", "client 6"),
             None => (component()?, "component", "component 101"),
@@ -106,16 +130,16 @@ impl Message {
         ))
     }
 
-    /// Finds the first that is written as a component's number before `limit`.
-    fn numbered(&self, limit: usize) -> Option<(Word, Result<String, String>)> {
-        let text = self.plain.get(..limit)?;
-        let found = COMPONENT.as_ref()?.captures(text)?;
+    /// Finds the first that is written as a component's number at a place.
+    fn numbered(&self, naming: Word) -> Option<(Word, Result<String, String>)> {
+        let text = self.plain.get(..naming.end)?;
+        let found = COMPONENT.as_ref()?.captures_at(text, naming.start)?;
         Some((found.get(0)?.range(), number(text, found.get(1)?.range())))
     }
 
-    /// Finds the components that are named by their numbers before `limit`, after the first.
-    pub(super) fn others(&self, limit: usize) -> Vec<String> {
-        let text = self.plain.get(..limit).unwrap_or_default();
+    /// Finds the components that are named by their numbers at a place, after the first.
+    pub(super) fn others(&self, naming: Word) -> Vec<String> {
+        let text = self.plain.get(naming).unwrap_or_default();
         let (Some(component), Some(next)) = (COMPONENT.as_ref(), NEXT.as_ref()) else {
             return Vec::new();
         };
@@ -163,6 +187,67 @@ impl Message {
     pub(super) fn text(&self, place: Word) -> &str {
         unquoted(self.body.get(place).unwrap_or_default().trim())
     }
+}
+
+/// Finds the client that a text names last, and where. One that is part of a value is none: behind a
+/// value a client counts where a word leads to it and nothing more is said.
+fn named_client(plain: &str) -> Option<(Word, Result<String, String>)> {
+    let (mut last, mut from, mut in_value) = (None, 0, false);
+    for found in CLIENT.as_ref()?.captures_iter(plain) {
+        let (place, digits) = (found.get(0)?.range(), found.get(1)?.range());
+        let gap = &plain[from..place.start];
+        let answer = gap.rfind(SEAM);
+        if answer.is_some() {
+            in_value = last.is_some();
+        }
+        in_value |= begins_value(&gap[answer.unwrap_or(0)..]);
+        from = place.end;
+        if !in_value || is_led_to(plain, &place) {
+            last = Some((place, number(plain, digits)));
+        }
+    }
+    last
+}
+
+/// Says whether a value begins in a text; what leads to a component is none.
+fn begins_value(text: &str) -> bool {
+    let found = VALUE.as_ref().and_then(|regex| regex.find(text));
+    found.is_some_and(|found| !text[found.end()..].contains("component"))
+}
+
+/// Says whether a client stands apart from the value before it, and at its end.
+fn is_led_to(plain: &str, place: &Word) -> bool {
+    let lead = plain[place.clone()]
+        .split_whitespace()
+        .find(|word| *word != "and");
+    let is_lead = lead.is_some_and(|lead| ["for", "of", "in", "on"].contains(&lead));
+    let is_apart = plain[..place.start].trim_end().ends_with([',', ';', SEAM]);
+    let rest = plain[place.end..].trim_start();
+    let next = rest.split(|c: char| !c.is_alphanumeric()).next();
+    let is_end = match next {
+        None | Some("and" | "please" | "thanks" | "then" | "now") => true,
+        Some("") => !rest.starts_with(['\'', '’', '-']),
+        Some("on" | "of" | "in") => rest[2..].trim_start().starts_with("component"),
+        Some(_) => false,
+    };
+    is_end && (is_lead || is_apart)
+}
+
+/// Finds the parts of a text that `and` or a comma takes apart, outside of quotes.
+pub(super) fn parts(text: &str) -> Vec<&str> {
+    let (plain, mut parts, mut from) = (hidden(text), Vec::new(), 0);
+    while let Some(place) = cut(&plain, from) {
+        parts.push(&text[from..place.start]);
+        from = place.end;
+    }
+    parts.push(&text[from..]);
+    parts
+}
+
+/// Finds the next place that takes parts of a text apart.
+fn cut(plain: &str, from: usize) -> Option<Word> {
+    let found = CUT.as_ref()?.find_at(plain, from)?;
+    Some(found.range())
 }
 
 /// Reads the number that stands at a place. What is written there is no number of anything when it

@@ -82,6 +82,7 @@ pub struct Pending {
     #[serde(default)]
     pub destructive: bool,
     /// When it began to wait.
+    #[serde(rename = "created_at", alias = "createdAt")]
     pub created_at: String,
     /// When it is forgotten.
     pub expires: String,
@@ -272,9 +273,37 @@ pub(super) enum Choice {
     Other,
 }
 
+/// Words for places in a list.
+const PLACES: &[&[&str]] = &[
+    &["first", "1st"],
+    &["second", "2nd"],
+    &["third", "3rd"],
+    &["fourth", "4th"],
+    &["fifth", "5th"],
+    &["sixth", "6th"],
+    &["seventh", "7th"],
+    &["eighth", "8th"],
+    &["ninth", "9th"],
+    &["tenth", "10th"],
+];
+
+/// Takes the little words off a choice, and writes "the second one" as a number.
+fn spoken(word: &str, last: usize) -> String {
+    let little = ["the", "one", "take", "i", "choose", "pick", "mean"];
+    let words = word.split([' ', ',']);
+    let words =
+        words.filter(|word| !word.is_empty() && !little.contains(word) && !POLITE.contains(word));
+    let number = |word: &str| {
+        let place = PLACES.iter().position(|names| names.contains(&word));
+        let place = place.map(|at| at + 1).or((word == "last").then_some(last));
+        place.map_or_else(|| word.to_string(), |place| place.to_string())
+    };
+    words.map(number).collect::<Vec<_>>().join(" ")
+}
+
 /// Reads the choice of a component by its place in the list or by its id.
 pub(super) fn choice(message: &str, candidates: &[String]) -> Choice {
-    let word = bare(message);
+    let word = spoken(&bare(message), candidates.len());
     let words = ["component", "number", "option", "no.", "id", "#"];
     let digits = words.iter().fold(word.as_str(), |word, prefix| {
         word.strip_prefix(prefix).unwrap_or(word).trim_start()
@@ -381,6 +410,12 @@ mod tests {
             ("-", Choice::Other),
             ("nan", Choice::Other),
             ("About", Choice::Other),
+            ("the second one", Choice::Component("2".into())),
+            ("2 please", Choice::Component("2".into())),
+            ("The 3rd, thanks", Choice::Component("7".into())),
+            ("the last one please", Choice::Component("7".into())),
+            ("the fourth", Choice::Invalid),
+            ("the one", Choice::Other),
         ] {
             assert_eq!(choice(message, &candidates), expected, "{message}");
         }

@@ -1,8 +1,11 @@
 //! What a message asks for, as far as words tell: what to do, to which component, which fields are to
 //! become what. Nothing here is checked yet.
 
+mod called;
 mod fields;
 mod group;
+mod keys;
+mod part;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -46,6 +49,8 @@ pub(super) struct Request {
     pub(super) wanted: Vec<String>,
     /// What the component is described by.
     pub(super) criteria: Map<String, Value>,
+    /// Words beside its type that no rule reads: what it is called, as in "the Logout button".
+    pub(super) called: Option<String>,
 }
 
 impl Request {
@@ -57,15 +62,11 @@ impl Request {
             message: text.to_string(),
             client: message.client.clone().or(client.map(String::from)),
             component: reader.component.as_ref().map(|found| found.1.clone()),
-            others: message.others(reader.limit),
-            fault: message.fault(reader.limit),
+            others: message.others(reader.naming.clone()),
+            fault: message.fault(reader.naming.clone()),
             verb: reader.verb,
-            words: reader
-                .words
-                .iter()
-                .map(|word| reader.word(word).to_string())
-                .collect(),
-            head: reader.head(),
+            words: keys::spread(reader.words.iter().map(|word| reader.word(word))),
+            head: keys::spread(reader.head()),
             value: reader.value(),
             kind: reader.kind(),
             ..Request::default()
@@ -74,7 +75,8 @@ impl Request {
         if !request.is_security {
             reader.fields(&mut request);
         }
-        request.criteria = reader.criteria(request.verb);
+        request.criteria = reader.criteria(&request);
+        request.called = reader.called(&request);
         request
     }
 

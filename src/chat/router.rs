@@ -68,7 +68,9 @@ fn is_about_design(request: &Request) -> bool {
             .windows(phrase.len())
             .any(|row| row == *phrase)
     };
-    request.words.iter().any(is_design) || DESIGN_PHRASES.iter().any(is_said)
+    request.words.iter().any(is_design)
+        || DESIGN_PHRASES.iter().any(is_said)
+        || !design::named(&request.head).is_empty()
 }
 
 /// Says whether it does something with a kind of component, such as `list all cards`. What names a
@@ -145,6 +147,12 @@ mod tests {
             ("attach premium security group to component 101", Editor),
             ("erase component 456", Editor),
             ("describe my card component", Clarifier),
+            ("change page filter to grayscale", Design),
+            ("change social-icon-style to solid", Design),
+            ("change buttonRadius to full", Design),
+            ("change social_icon_style to solid", Design),
+            ("what is the order of component 102", Editor),
+            ("set title to Hi on component 101", Editor),
             ("hello", Clarifier),
             ("what is the weather", Clarifier),
         ] {

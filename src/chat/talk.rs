@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::message::{Message, SEAM};
 use super::pending::{Ask, Chat, Choice, Pending, PendingKind, Short, choice, short, titled};
 use super::request::Request;
+use super::value::brief;
+use super::vocabulary::QUESTIONS;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
 use super::{args, clarifier, design, editor, fault, router, text};
 
@@ -52,11 +54,19 @@ impl Talk {
         };
         talk.doing = match (waits, short(message)) {
             (Some(pending), short) => talk.answered(pending, short, message, advice),
-            (None, Some(_)) => Doing::Reply(nothing_waits(expired, chat)),
-            (None, None) => {
+            (None, short) => {
                 let ask = chat.ask.as_ref().filter(|ask| now < ask.expires.as_str());
-                let whole = ask.and_then(|ask| completed(ask, message));
-                talk.work(whole.as_deref().unwrap_or(message), advice, String::new())
+                match (ask, short) {
+                    (Some(_), Some(Short::No)) => Doing::Reply(dropped()),
+                    (None, Some(_)) => Doing::Reply(nothing_waits(expired, chat)),
+                    (Some(ask), short) if short.is_some() || is_question(message) => {
+                        talk.work(&ask.message, advice, String::new())
+                    }
+                    (ask, _) => {
+                        let whole = ask.and_then(|ask| completed(ask, message));
+                        talk.work(whole.as_deref().unwrap_or(message), advice, String::new())
+                    }
+                }
             }
         };
         talk
@@ -97,7 +107,20 @@ impl Talk {
         }
     }
 
+    /// Puts another request in the place of what waits. What is none, such as "yess", does not.
     fn replaced(&mut self, pending: &Pending, message: &str, advice: Option<ChatAgent>) -> Doing {
+        if is_question(message) || self.is_unclear(message) {
+            let text = format!(
+                "I did not understand \"{}\". Still waiting: {}. {}",
+                brief(message.trim()),
+                waiting(pending),
+                match pending.kind {
+                    PendingKind::Confirm => "Should I proceed? Answer yes or no.",
+                    PendingKind::Select => "Please select one by its number, its ID or its title.",
+                }
+            );
+            return Doing::Reply(Saying::new(pending.agent, text).waiting(Wait::Kept));
+        }
         let note = format!(
             "I dropped what was waiting: {}. Nothing was changed.\n",
             waiting(pending)
@@ -105,10 +128,19 @@ impl Talk {
         self.work(message, advice, note)
     }
 
+    /// Says whether a message is a single word that asks for nothing.
+    fn is_unclear(&self, message: &str) -> bool {
+        let request = Request::read(message, self.client.as_deref());
+        request.words.len() == 1
+            && request.fault.is_none()
+            && router::chosen(&request, None).reason == router::NO_RULE
+    }
+
     fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {
         let request = Request::read(message, self.client.as_deref());
         let routed = router::chosen(&request, advice);
         self.reason = routed.reason;
+        self.client.clone_from(&request.client);
         if let Some(fault) = &request.fault {
             return Doing::Reply(Saying::new(routed.agent, format!("{note}{fault}")));
         }
@@ -212,6 +244,24 @@ fn nothing_waits(expired: bool, chat: &Chat) -> Saying {
         None => "Nothing is waiting for an answer, and nothing was changed.".to_string(),
     };
     Saying::new(ChatAgent::Clarifier, text)
+}
+
+fn dropped() -> Saying {
+    let text = "Cancelled: I no longer wait for an answer. Nothing was changed.";
+    Saying::new(ChatAgent::Clarifier, text)
+}
+
+/// Says whether a message only asks back: "what?"
+fn is_question(message: &str) -> bool {
+    let text = message.trim().to_lowercase();
+    let asked = text.trim_end_matches(['?', '!', '.']).trim_end();
+    let back = [
+        "what do you mean",
+        "which one",
+        "which ones",
+        "what can i say",
+    ];
+    text.ends_with('?') && (asked.is_empty() || QUESTIONS.contains(&asked) || back.contains(&asked))
 }
 
 /// Completes a request with a message that is no request of its own.

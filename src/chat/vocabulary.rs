@@ -273,11 +273,38 @@ pub(super) const PHRASES: &[(&[&str], &str)] = &[
     (&["libraryid"], "library_id"),
 ];
 
-/// Words that set a field to true.
-pub(super) const STATUS: &[(&str, &str)] = &[
-    ("secured", "is_secured"),
-    ("blurred", "is_blur"),
-    ("scheduled", "schedule_enabled"),
+/// Words that set a field, and to what.
+pub(super) const STATUS: &[(&str, &str, bool)] = &[
+    ("secured", "is_secured", true),
+    ("blurred", "is_blur", true),
+    ("scheduled", "schedule_enabled", true),
+    ("unsecured", "is_secured", false),
+    ("unblurred", "is_blur", false),
+    ("unscheduled", "schedule_enabled", false),
+];
+
+/// Verbs that set a field, and to what.
+pub(super) const STATUS_VERBS: &[(&str, &str, bool)] = &[
+    ("secure", "is_secured", true),
+    ("blur", "is_blur", true),
+    ("schedule", "schedule_enabled", true),
+    ("unsecure", "is_secured", false),
+    ("unblur", "is_blur", false),
+    ("unschedule", "schedule_enabled", false),
+];
+
+/// Words in front of a noun that say nothing of it.
+pub(super) const ARTICLES: &[&str] = &["a", "an", "the", "my", "its", "our", "new", "this"];
+
+/// Words that ask.
+pub(super) const QUESTIONS: &[&str] = &[
+    "what", "which", "why", "how", "who", "when", "where", "is", "are", "does", "huh", "pardon",
+];
+
+/// Words that are said for politeness.
+pub(super) const POLITE: &[&str] = &[
+    "now", "please", "thank", "thanks", "then", "you", "hi", "hello", "hey", "ok", "okay", "too",
+    "also", "and",
 ];
 
 /// What a message asks to be done.
@@ -331,6 +358,10 @@ pub(super) const VERBS: &[(&str, Verb)] = &[
     ("use", Verb::Update),
     ("blur", Verb::Update),
     ("secure", Verb::Update),
+    ("schedule", Verb::Update),
+    ("unblur", Verb::Update),
+    ("unsecure", Verb::Update),
+    ("unschedule", Verb::Update),
     ("delete", Verb::Delete),
     ("remove", Verb::Delete),
     ("erase", Verb::Delete),

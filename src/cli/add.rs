@@ -2,15 +2,16 @@
 
 use std::fs::File;
 use std::io::{BufReader, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
+use super::arguments::refuse_blank;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::Result;
 use crate::file::unreadable;
 use crate::gate::Criterion;
 use crate::ops::tasks::{self, Added};
@@ -138,6 +139,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    for (option, items) in [
+        ("acceptance", &arguments.acceptance),
+        ("file", &arguments.files),
+        ("deliverable", &arguments.deliverables),
+    ] {
+        refuse_blank(option, items)?;
+    }
     arguments
         .acceptance
         .iter()
@@ -166,7 +174,10 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
         tasks::read_batch(BufReader::new(opened), Some(&file))?
     };
     let result = tasks::add_batch(&mut face.context()?, drafts);
-    let result = result.map_err(|error| looked_at(error, &file))?;
+    let result = result.map_err(|error| match file.as_os_str() == "-" {
+        true => error,
+        false => tasks::looked_at(error, &file),
+    })?;
     face.reply(&result, &[], |screen| {
         for added in result.tasks.iter().flatten() {
             added_line(screen, added);
@@ -178,18 +189,6 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
         let told = format!("{} of {} added{ids}", result.created, result.total);
         screen.line(Tone::Dim, told);
     })
-}
-
-/// Lines that do not go together are looked at together.
-fn looked_at(error: Error, file: &Path) -> Error {
-    if error.code != Code::BatchInvalid || error.fix.is_some() || file.as_os_str() == "-" {
-        return error;
-    }
-    let file = quote(&file.to_string_lossy());
-    error.fix(format!("cat -n {file}")).or(
-        "add all of it, once it is corrected",
-        format!("cleo add --batch {file}"),
-    )
 }
 
 fn added_line(screen: &mut Screen, added: &Added) {
@@ -223,6 +222,7 @@ impl Arguments {
             estimate: self.estimate,
             feature: self.feature,
             key: self.key,
+            line: None,
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Globals {
     )]
     pub(super) jq: Option<String>,
 
-    /// When to use colour
+    /// When to use color
     #[arg(
         long,
         global = true,
@@ -144,7 +144,7 @@ pub(super) enum Format {
     Ndjson,
 }
 
-/// When to use colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -154,4 +154,13 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// Refuses an empty item of a list, which says nothing and would be dropped.
+pub(super) fn refuse_blank(option: &'static str, items: &[String]) -> Result<()> {
+    let Some(item) = items.iter().find(|item| item.trim().is_empty()) else {
+        return Ok(());
+    };
+    let message = format!("--{option} is empty, and says nothing");
+    Err(Error::new(Code::TaskInvalid, message).leaving_out(option, item.trim()))
 }

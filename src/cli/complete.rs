@@ -12,7 +12,12 @@ use crate::id::TaskId;
 use crate::ops;
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo complete T3\n  cleo complete T3 --force")]
+#[command(after_help = "\
+Examples:
+  cleo complete T3
+  cleo complete T3 --force
+
+What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
 pub(super) struct Arguments {
     /// The task
     task: TaskId,

@@ -19,6 +19,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
+use crate::session::SessionId;
 use crate::task::{Priority, Size, Status};
 
 /// The variable by which a script says which shell is asking.
@@ -75,18 +76,30 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
+/// Returns the line that a script asks about, if one asks; else the command line itself.
+pub(super) fn line(arguments: &[OsString]) -> &[OsString] {
+    asked(arguments).unwrap_or(arguments)
+}
+
+fn asked(arguments: &[OsString]) -> Option<&[OsString]> {
+    environment::variable(ASKING)?;
+    let start = arguments.iter().position(|word| word == "--")? + 1;
+    arguments.get(start..)
+}
+
 /// Answers a script, if it is one that asks: the words that the last word of the line may become.
 /// Whatever goes wrong, a script gets no words rather than an error, which would garble the line.
-pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
+/// `schemas` names the schemas, which not every program carries.
+pub(super) fn answer(arguments: &[OsString], schemas: fn() -> Vec<String>) -> Option<ExitCode> {
     let shell = environment::variable(ASKING)?;
-    let start = arguments.iter().position(|word| word == "--")? + 1;
-    let words = arguments.get(start..).unwrap_or_default().to_vec();
+    let words = asked(arguments)?.to_vec();
     let shells = Shells::builtins();
     let shell = shells.completer(shell.to_str()?)?;
     let mut command = tree::whole();
     // Only then every command has its arguments.
     command.build();
-    let mut command = with_words(command, &Arc::new(named_root(&words)));
+    let command = with_words(command, &Arc::new(named_root(&words)));
+    let mut command = with_schemas(command, schemas);
     let folder = std::env::current_dir().ok();
     let found = if shell.name() == "bash" {
         bash(&mut command, words, folder.as_deref())
@@ -162,11 +175,30 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
     command.mut_subcommands(|below| with_words(below, globals))
 }
 
+/// Tells `cleo schema` where its words come from.
+fn with_schemas(command: clap::Command, schemas: fn() -> Vec<String>) -> clap::Command {
+    let words = move |start: &OsStr| beginning(&schemas(), start);
+    let of_schema = |argument: Arg| match argument.is_positional() {
+        true => argument.add(ArgValueCompleter::new(words)),
+        false => argument,
+    };
+    command.mut_subcommands(|below| match below.get_name() {
+        "schema" => below.mut_args(of_schema),
+        _ => below,
+    })
+}
+
 fn kind(argument: &Arg) -> Option<Kind> {
-    if argument.get_value_parser().type_id() == TypeId::of::<TaskId>() {
+    let is = |wanted: TypeId| argument.get_value_parser().type_id() == wanted;
+    if is(TypeId::of::<TaskId>()) {
         return Some(Kind::Task);
     }
+    if is(TypeId::of::<SessionId>()) {
+        return Some(Kind::Session);
+    }
     match argument.get_id().as_str() {
+        // They take more than a task: `none`, a key of a batch, a task that is not there.
+        "parent" | "depends" | "remove_depends" => Some(Kind::Task),
         "label" | "labels" | "remove_labels" => Some(Kind::Label),
         "phase" => Some(Kind::Phase),
         "skill" | "template" => Some(Kind::Skill),
@@ -196,17 +228,16 @@ fn fixed(argument: &Arg) -> Option<Vec<&'static str>> {
         "code" if argument.is_positional() => {
             Some(Code::ALL.iter().map(|code| code.name()).collect())
         }
-        "gate" => Some(Gate::ALL.iter().map(|gate| gate.name()).collect()),
+        "gate" | "require_gates" => Some(Gate::ALL.iter().map(|gate| gate.name()).collect()),
         _ => None,
     }
 }
 
-fn beginning(known: &[&'static str], start: &OsStr) -> Vec<CompletionCandidate> {
+fn beginning<W: AsRef<str>>(known: &[W], start: &OsStr) -> Vec<CompletionCandidate> {
     let start = start.to_string_lossy();
-    let fitting = known.iter().filter(|word| word.starts_with(&*start));
-    fitting
-        .map(|word| CompletionCandidate::new(*word))
-        .collect()
+    let known = known.iter().map(AsRef::<str>::as_ref);
+    let fitting = known.filter(|word| word.starts_with(&*start));
+    fitting.map(CompletionCandidate::new).collect()
 }
 
 fn candidates(globals: &Globals, kind: Kind, start: &OsStr) -> Vec<CompletionCandidate> {

@@ -14,7 +14,8 @@ use crate::ops::config::{self, Changed, Listed, Shown};
 #[command(after_help = "\
 Settings of the project stand in .cleo/config.yaml, those of the user in
 ~/.config/cleo/config.yaml (or below XDG_CONFIG_HOME). The first of these counts: options,
-CLEO_… variables, the project, the user, defaults.")]
+CLEO_… variables, the project, the user, defaults. Of llm.baseUrl OPENAI_BASE_URL, ANTHROPIC_BASE_URL
+or OLLAMA_HOST are the default, whichever belongs to llm.provider.")]
 pub(super) enum Command {
     List(ListArguments),
     Get(GetArguments),

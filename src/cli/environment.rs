@@ -10,8 +10,9 @@ use clap::ValueEnum;
 
 use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
-use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, Origin, Settings, Value};
+use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, LLM_BASE_URL, Origin, Settings, Value};
 use crate::error::{Code, Error, Result, steers};
+use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::{Assignment, Surroundings};
 use crate::workspace::Workspace;
@@ -24,7 +25,22 @@ pub(super) fn settings(globals: &Globals) -> Result<Settings> {
     let (mut settings, fault) = variables(globals);
     fault.map_or(Ok(()), Err)?;
     settings_files(globals).add_to(&mut settings)?;
+    add_server(&mut settings)?;
     Ok(settings)
+}
+
+/// Adds where the model server is as the provider's own programs are told of it, below all that is set.
+fn add_server(settings: &mut Settings) -> Result<()> {
+    let provider = Provider::of(settings).filter(|_| settings.origin(LLM_BASE_URL).is_none());
+    let Some(provider) = provider else {
+        return Ok(());
+    };
+    let (key, name) = (Key::named(LLM_BASE_URL)?, provider.address_variable());
+    if let Some(text) = setting(name)? {
+        let value = read(key, name, &provider.address(&text))?;
+        settings.add(key, value, Origin::Variable(name));
+    }
+    Ok(())
 }
 
 /// Says where the files of settings are.
@@ -57,15 +73,17 @@ pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
 }
 
 fn variable_of(key: &Key) -> Result<Option<Value>> {
-    let Some(text) = setting(key.variable)? else {
-        return Ok(None);
-    };
-    let value = key.read_variable(&text).map_err(|can_be| {
-        let is = key.quoted(&text);
-        let message = format!("{} is {is}; it can be {can_be}", key.variable);
-        Error::new(Code::ConfigInvalid, message).fix(format!("unset {}", key.variable))
-    });
-    value.map(Some)
+    let text = setting(key.variable)?;
+    text.map(|text| read(key, key.variable, &text)).transpose()
+}
+
+/// Reads what a variable says of a setting.
+fn read(key: &Key, variable: &str, text: &str) -> Result<Value> {
+    key.read_variable(text).map_err(|can_be| {
+        let is = key.quoted(text);
+        let message = format!("{variable} is {is}; it can be {can_be}");
+        Error::new(Code::ConfigInvalid, message).fix(format!("unset {variable}"))
+    })
 }
 
 fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
@@ -89,7 +107,7 @@ fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
     Ok(())
 }
 
-/// Reads when to use colour.
+/// Reads when to use color.
 pub(super) fn color(settings: &Settings) -> Color {
     let color = settings.text(COLOR);
     color

@@ -107,7 +107,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     }
     let mut root = super::tree::whole();
     root.build();
-    let mut command = find(root, &arguments.topic)?;
+    let mut command = find(root, &arguments.topic, &[CODES])?;
     let help = command.render_long_help().to_string();
     Ok(face.output.help_page(&help))
 }
@@ -117,22 +117,29 @@ fn no_further(word: &str) -> Error {
     Error::new(Code::Usage, message).fix(format!("cleo help {CODES}"))
 }
 
-/// Finds a command below `command` by the words that name it.
-pub(super) fn find(mut command: clap::Command, words: &[String]) -> Result<clap::Command> {
+/// Finds a command below `command` by the words that name it. In place of the first word one of `topics`
+/// may be meant.
+pub(super) fn find(
+    mut command: clap::Command,
+    words: &[String],
+    mut topics: &[&str],
+) -> Result<clap::Command> {
     for word in words {
         let Some(found) = command.find_subcommand(word) else {
-            return Err(no_command(&command, word));
+            return Err(no_command(&command, word, topics));
         };
         command = found.clone();
+        topics = &[];
     }
     Ok(command)
 }
 
-fn no_command(above: &clap::Command, word: &str) -> Error {
+fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
     let message = format!("there is no command `{word}`");
     let error = Error::new(Code::Usage, message);
     let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
-    match nearest(word, visible.map(clap::Command::get_name)) {
+    let names = visible.map(clap::Command::get_name);
+    match nearest(word, names.chain(topics.iter().copied())) {
         Some(name) => error.instead(word, name),
         None => error.fix("cleo --help"),
     }

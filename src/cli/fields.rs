@@ -62,7 +62,10 @@ impl Fields {
             for (depth, word) in path.iter().enumerate() {
                 match step(schema, &at, word) {
                     Some(below) => at = below,
-                    None => return Err(unknown(path, depth, &names(&at))),
+                    None => {
+                        let holder = holder(schema, &at, word);
+                        return Err(unknown(path, depth, &names(&at), holder));
+                    }
                 }
             }
         }
@@ -85,7 +88,8 @@ impl Fields {
         Value::Object(picked)
     }
 
-    fn pick(&self, from: &Value) -> Value {
+    /// Returns the parts of one thing.
+    pub(super) fn pick(&self, from: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for path in &self.paths {
             copy(from, path, &mut picked);
@@ -223,7 +227,17 @@ fn names(at: &[&Value]) -> Vec<String> {
     names
 }
 
-fn unknown(path: &[String], depth: usize, known: &[String]) -> Error {
+/// Names the field below which a word stands that does not stand here.
+fn holder(root: &Value, at: &[&Value], word: &str) -> Option<String> {
+    let has = |shape: &&Value| shape["properties"].get(word).is_some();
+    let holds = |name: &String| {
+        let below = step(root, at, name).unwrap_or_default();
+        below.iter().any(has)
+    };
+    names(at).into_iter().find(holds)
+}
+
+fn unknown(path: &[String], depth: usize, known: &[String], holder: Option<String>) -> Error {
     let (whole, word) = (path.join("."), &path[depth]);
     let above = path[..depth].join(".");
     let place = if above.is_empty() {
@@ -237,14 +251,15 @@ fn unknown(path: &[String], depth: usize, known: &[String]) -> Error {
     };
     let message = format!("{place} has no field `{word}`; it has {have}");
     let error = Error::new(Code::Usage, message);
-    match nearest(word, known.iter().map(String::as_str)) {
-        Some(near) => {
-            let mut right = path.to_vec();
-            right[depth] = near.to_string();
-            error.instead(whole, right.join("."))
-        }
-        None => error,
+    let mut right = path.to_vec();
+    if let Some(holder) = holder {
+        right.insert(depth, holder);
+    } else if let Some(near) = nearest(word, known.iter().map(String::as_str)) {
+        right[depth] = near.to_string();
+    } else {
+        return error;
     }
+    error.instead(whole, right.join("."))
 }
 
 #[cfg(test)]

@@ -4,17 +4,17 @@ use super::output::Feed;
 use super::screen::{Screen, Tone};
 
 /// What was shown so far.
-pub(super) struct Live {
-    feed: Feed,
+pub(super) struct Live<'a> {
+    feed: Feed<'a>,
     /// Who said the last piece.
     speaker: String,
     /// What he said until now.
     said: String,
 }
 
-impl Live {
+impl<'a> Live<'a> {
     /// Begins with nothing.
-    pub(super) fn new(feed: Feed) -> Live {
+    pub(super) fn new(feed: Feed<'a>) -> Live<'a> {
         Live {
             feed,
             speaker: String::new(),

@@ -40,7 +40,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let mut root = tree::whole();
     root.build();
     let Some(folder) = arguments.output else {
-        let command = super::explain::find(root, &arguments.command)?;
+        let command = super::explain::find(root, &arguments.command, &[])?;
         return Ok(face.output.print(&page(&command)?));
     };
     let folder = face.surroundings()?.directory.join(folder);
@@ -80,7 +80,11 @@ fn page_name(command: &clap::Command) -> String {
 
 fn page(command: &clap::Command) -> Result<String> {
     let mut page = Vec::new();
-    let man = Man::new(command.clone()).title(page_name(command).to_uppercase());
+    // Commands below the first have no version of their own.
+    let source = concat!("cleo ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone())
+        .title(page_name(command).to_uppercase())
+        .source(source);
     man.render(&mut page)
         .map_err(|cause| Error::new(Code::Internal, "the page cannot be made").because(cause))?;
     Ok(String::from_utf8_lossy(&page).into_owned())

@@ -134,7 +134,7 @@ enum Command {
     Focus(Later<focus::Arguments>),
     /// Manage phases: their order, and which one the project is in
     Phase(Later<phase::Arguments>),
-    /// Show why a spawn came out as it did, and whether it still would
+    /// Show why a spawn came out as it did and whether it still would, or why a run stands as it does
     Why(Later<why::Arguments>),
     /// Check prompts, what agents said and left behind, and the gates of a task
     Verify(Later<verify::Arguments>),
@@ -216,7 +216,9 @@ const NO_COMMAND: &str = "cleo";
 /// programs beside.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if let Some(program) = tree::first_word(&arguments).and_then(beside::carries_out) {
+    // What a half-typed line may become is told by the program that would carry it out.
+    let line = completions::line(&arguments);
+    if let Some(program) = tree::first_word(line).and_then(beside::carries_out) {
         // What went wrong with it is told when the command line has been read.
         let _ = beside::hand_over(program, &arguments);
     }
@@ -247,7 +249,11 @@ const SERVER: u8 = 2;
 
 /// Runs a command. What only the commands stand on that another program carries out is not linked.
 fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
-    if let Some(code) = completions::answer(&arguments) {
+    let schemas: fn() -> Vec<String> = match PROGRAM {
+        EVERYDAY => Vec::new,
+        _ => schema::names,
+    };
+    if let Some(code) = completions::answer(&arguments, schemas) {
         return code;
     }
     let cli = match tree::parse(&arguments) {
@@ -322,7 +328,12 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Session(Later(command)) => session::dispatch(face, command),
         Command::Focus(Later(arguments)) => face.run("focus", arguments, focus::run),
         Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
-        Command::Why(Later(arguments)) => face.run("why", arguments, why::run),
+        Command::Why(Later(arguments)) if !arguments.is_of_run() => {
+            face.run("why", arguments, why::run)
+        }
+        Command::Why(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("why", arguments, why::of_run)
+        }
         Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
@@ -374,7 +385,8 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Hook(_)
         | Command::Man(_)
         | Command::Schema(_)
-        | Command::Util(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
+        | Command::Util(_)
+        | Command::Why(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
         Command::Serve(Later(arguments)) if PROGRAM == SERVER => serve::dispatch(face, *arguments),
         Command::Serve(_) => Err(beside::hand_over(beside::SERVER, face.arguments)),
         // It is shown with `cargo run`, which builds this program alone.

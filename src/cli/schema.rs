@@ -73,7 +73,8 @@ fn text(command: &str) -> Option<String> {
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-fn names() -> Vec<String> {
+/// Names the commands that have a schema.
+pub(super) fn names() -> Vec<String> {
     let names = Files::iter().filter_map(|name| Some(name.strip_suffix(".json")?.to_string()));
     let mut names: Vec<String> = names.collect();
     names.sort();

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use owo_colors::Style;
 
 use crate::error::steers;
@@ -34,6 +34,9 @@ impl Tone {
         }
     }
 }
+
+/// What the first column of a table leaves to the others at least.
+const ROOM_BESIDE: usize = 20;
 
 /// A cell of a table.
 pub(super) type Cell = (Tone, String);
@@ -145,7 +148,8 @@ impl Screen {
         self
     }
 
-    /// Adds a table; the last column takes what width is left.
+    /// Adds a table; the last column takes what width is left. Cells of the first are ids more often than
+    /// not: they stay whole as long as the others have room beside them.
     pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
         let mut table = Table::new();
         table
@@ -153,11 +157,17 @@ impl Screen {
             .set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(u16::try_from(self.width).unwrap_or(100));
         table.set_header(head.iter().map(|name| self.paint(Tone::Dim, name)));
+        let first = widest_first(head, &rows);
         for row in rows {
             table.add_row(row.into_iter().map(|(tone, text)| self.paint(tone, &text)));
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
+        }
+        if let Some(column) = table.column_mut(0)
+            && first + ROOM_BESIDE <= self.width
+        {
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
         for line in table.lines() {
             let _ = writeln!(self.text, "{}", line.trim_end());
@@ -172,6 +182,16 @@ impl Screen {
         }
         tone.style().style(text).to_string()
     }
+}
+
+/// Measures the widest cell of the first column.
+fn widest_first(head: &[&str], rows: &[Vec<Cell>]) -> usize {
+    let cells = rows.iter().filter_map(|row| row.first());
+    let texts = cells.map(|(_, text)| text.as_str());
+    let widths = texts
+        .chain(head.first().copied())
+        .map(|text| textwrap::core::display_width(&clean(text)));
+    widths.max().unwrap_or(0)
 }
 
 /// Makes visible what cannot be seen and steers what shows the text.
@@ -228,7 +248,29 @@ mod tests {
     }
 
     #[test]
-    fn colour_is_only_there_when_asked_for() {
+    fn an_id_is_not_broken_where_a_message_can_be() {
+        let mut screen = Screen::new(false);
+        screen.width = 60;
+        let id = "run_1769418000000_12345";
+        let row = [
+            "completed",
+            "toby-technical",
+            "-",
+            "offline, 12 ms",
+            "A message of some words",
+        ];
+        let row = [id].into_iter().chain(row);
+        let row = row.map(|text| (Tone::Plain, text.to_string())).collect();
+        screen.table(
+            &["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"],
+            vec![row],
+        );
+        let text = screen.finish();
+        assert!(text.contains(id), "{text}");
+    }
+
+    #[test]
+    fn color_is_only_there_when_asked_for() {
         let mut plain = Screen::new(false);
         plain.line(Tone::Bad, "x");
         assert_eq!(plain.finish(), "x\n");

@@ -13,7 +13,13 @@ use crate::id::{self, TaskId};
 use crate::ops::tasks;
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo start T3\n  cleo start T3 --lease 4h")]
+#[command(after_help = "\
+Examples:
+  cleo start T3
+  cleo start T3 --lease 4h
+
+A task that waits for others is started with a warning: whoever starts it has chosen it, as an agent
+has that was given its prompt. `cleo claim`, which hands out work, refuses it without --force.")]
 pub(super) struct Arguments {
     /// The task
     task: TaskId,

@@ -9,9 +9,12 @@ use serde_json::Value;
 use super::Face;
 use super::screen::{Screen, Tone, count};
 use crate::error::Result;
-use crate::id;
+use crate::id::{self, TaskId};
 use crate::ops::transfer::{self, Changes, Synced};
 use crate::transfer::merge::Side;
+
+/// Most ids of one kind that stand on a line.
+const SHOWN: usize = 5;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,9 +25,10 @@ Examples:
 Fields that one side changed are taken over. Where both changed the same field, the later change
 counts and both values are listed. Notes are never lost. A task that was deleted on one side and
 changed on the other stays. Of two new tasks with the same id, the one from the file gets a new id,
-and references to it follow. A changed line names the versions that it comes from (`history`), so
-that both lines may stay where git finds a conflict, and a line that git has set back to an older
-version changes nothing.")]
+and references to it follow. A dependency from the file that would close a circle is not taken, and
+is listed. A changed line names the versions that it comes from (`history`), so that both lines may
+stay where git finds a conflict, and a line that git has set back to an older version changes
+nothing. Nor does it bring a deleted task back: `cleo undo` does, or `cleo import` of its line.")]
 pub(super) struct Arguments {
     /// File of JSON lines, as `cleo export` writes it; made when it is not there
     #[arg(value_name = "FILE")]
@@ -67,6 +71,10 @@ fn render(screen: &mut Screen, synced: &Synced) {
     screen
         .field("here", changes(&synced.here))
         .field("in the file", changes(&synced.in_file));
+    if synced.without_created > 0 {
+        let text = format!("{} without a time of creation", synced.without_created);
+        screen.field("created now", text);
+    }
     for each in &synced.renumbered {
         let side = match each.side {
             Side::Here => "here",
@@ -84,12 +92,13 @@ fn render(screen: &mut Screen, synced: &Synced) {
             Side::Here => "here",
             Side::File => "the file",
         };
+        let why = conflict.why.map_or(String::new(), |why| format!(": {why}"));
         screen
             .say(
                 Tone::Warn,
                 format!("  {} {}: ", conflict.id, conflict.field),
             )
-            .line(Tone::Plain, format!("taken from {taken}"));
+            .line(Tone::Plain, format!("taken from {taken}{why}"));
         screen
             .field("here", short(&conflict.here))
             .field("in the file", short(&conflict.file));
@@ -97,12 +106,24 @@ fn render(screen: &mut Screen, synced: &Synced) {
 }
 
 fn changes(changes: &Changes) -> String {
-    let Changes {
-        added,
-        changed,
-        deleted,
-    } = changes;
-    format!("{added} added, {changed} changed, {deleted} deleted")
+    let ids = &changes.ids;
+    let kinds = [
+        ("added", &ids.added),
+        ("changed", &ids.changed),
+        ("deleted", &ids.deleted),
+    ];
+    let kinds = kinds.map(|(word, ids)| format!("{} {word}{}", ids.len(), named(ids)));
+    kinds.join(", ")
+}
+
+/// Names tasks behind their number.
+fn named(ids: &[TaskId]) -> String {
+    let first = id::list(&ids[..ids.len().min(SHOWN)]);
+    match ids.len() {
+        0 => String::new(),
+        1..=SHOWN => format!(" ({first})"),
+        all => format!(" ({first} and {} more)", all - SHOWN),
+    }
 }
 
 /// Writes a value on a line; a text without its quotes.

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::Face;
+use super::arguments::refuse_blank;
 use super::screen::Tone;
 use super::show::task_line;
 use crate::error::{Code, Error, Result};
@@ -39,7 +40,7 @@ pub(super) struct Arguments {
     kind: Option<TaskType>,
 
     /// New status: pending, active, review, blocked or paused
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
     status: Option<Status>,
 
     /// New parent, or `none`
@@ -117,6 +118,17 @@ pub(super) struct Arguments {
     /// Empty a field before the rest of the change; may be repeated
     #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
     clear: Vec<Field>,
+}
+
+/// Reads a status. A text that is none is told those that can be set here; how a task ends has commands of
+/// its own.
+fn parse_status(text: &str) -> std::result::Result<Status, String> {
+    let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
+    let open = Status::ALL.iter().filter(is_open);
+    let open: Vec<&str> = open.map(|status| status.word()).collect();
+    let known = open.join(", ");
+    let parsed = text.parse::<Status>();
+    parsed.map_err(|_| format!("`{text}` is no status; use one of {known}"))
 }
 
 /// `--parent`: a task, or none.
@@ -213,6 +225,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 impl Arguments {
     fn into_patch(self) -> Result<Patch> {
+        for (option, items) in [
+            ("acceptance", &self.acceptance),
+            ("file", &self.files),
+            ("deliverable", &self.deliverables),
+        ] {
+            refuse_blank(option, items)?;
+        }
         self.acceptance
             .iter()
             .try_for_each(|line| Criterion::check(line))?;

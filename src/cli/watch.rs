@@ -62,7 +62,7 @@ impl Listener for All {
     }
 }
 
-impl Listener for Feed {
+impl Listener for Feed<'_> {
     fn tell(&mut self, recorded: &Recorded) -> bool {
         self.line(recorded, |screen| {
             screen
@@ -97,10 +97,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if let Some(code) = face.output.end_feed(feed) {
         return Ok(code);
     }
-    if !arguments.once {
-        return Ok(ExitCode::SUCCESS);
-    }
-    if face.output.format() == Format::Text {
+    if arguments.once && face.output.format() == Format::Text {
         face.output.note(&format!(
             "go on with: cleo watch --since {}",
             watched.cursor
@@ -108,7 +105,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return Ok(ExitCode::SUCCESS);
     }
     let mut stream = face.output.stream();
-    stream.send(face.name, &Ok(watched));
+    if arguments.once {
+        stream.finish(face.name, &watched, None, &[]);
+    }
     Ok(face.output.end(stream))
 }
 

@@ -1,25 +1,52 @@
 //! `cleo why`
 
+mod run;
+
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::spawn::{Why, why};
 
+pub(super) use run::of_run;
+
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo why T3")]
+#[command(after_help = "\
+Of a run it is told why it stands as it does, and of each task of it what it waits for, what it failed
+at, and whether the prompt of its last try would still come out.
+
+Examples:
+  cleo why T3
+  cleo why --run run_1769418000000_1")]
 pub(super) struct Arguments {
     /// The task
-    task: TaskId,
+    #[arg(required_unless_present = "run")]
+    task: Option<TaskId>,
+
+    /// A run, in place of a task
+    #[arg(long, value_name = "RUN", conflicts_with = "task")]
+    run: Option<String>,
+}
+
+impl Arguments {
+    /// Says whether it is a run that is asked about.
+    pub(super) fn is_of_run(&self) -> bool {
+        self.run.is_some()
+    }
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let why = why(&mut face.context()?, arguments.task)?;
+    let task = arguments.task.ok_or_else(nothing)?;
+    let why = why(&mut face.context()?, task)?;
     face.reply(&why, &[], |screen| render(screen, &why))
+}
+
+fn nothing() -> Error {
+    Error::new(Code::Usage, "neither a task nor a run is named").fix("cleo why --help")
 }
 
 fn render(screen: &mut Screen, why: &Why) {

@@ -80,12 +80,14 @@ impl Settings {
         price(&self.text(name)?)
     }
 
+    /// Says who sets something.
+    pub fn origin(&self, name: &str) -> Option<Origin> {
+        self.find(Key::find(name)?).map(|(_, origin)| origin)
+    }
+
     /// Says whether a file of the project, which may come from a stranger, sets this.
     pub fn is_from_project(&self, name: &str) -> bool {
-        let origin = Key::find(name)
-            .and_then(|key| self.find(key))
-            .map(|(_, origin)| origin);
-        matches!(origin, Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
+        matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
     }
 
     /// Says whether a setting is true.

@@ -25,7 +25,7 @@ settings! {
     FORMAT = "format", "CLEO_FORMAT", Kind::Choice(&["text", "json", "ndjson"]), None,
         "Form of the answers; text on a terminal and json in a pipe unless set.";
     COLOR = "color", "CLEO_COLOR", Kind::Choice(&["auto", "always", "never"]), Some("auto"),
-        "When to use colour.";
+        "When to use color.";
     AGENT = "agent", "CLEO_AGENT", Kind::Text(100), None,
         "Who calls: written down with claims, notes and gates; user and host unless set.";
     CHAT_PENDING_TTL = "chat.pendingTtl", "CLEO_CHAT_PENDING_TTL", Kind::Duration(1, 30 * 86_400), Some("15m"),
@@ -75,7 +75,7 @@ settings! {
     LLM_MODEL = "llm.model", "CLEO_LLM_MODEL", Kind::Text(200), None,
         "Which model answers; each agent's own unless set (of OpenAI only).";
     LLM_BASE_URL = "llm.baseUrl", "CLEO_LLM_BASE_URL", Kind::Text(1_000), None,
-        "Where the model server is; the provider's own address unless set. With a key, not from a project's file.";
+        "Where the model server is; OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST unless set, else the provider's own address. With a key, not from a project's file.";
     LLM_API_KEY_ENV = "llm.apiKeyEnv", "CLEO_LLM_API_KEY_ENV", Kind::Variable, None,
         "Name of the variable that holds the key; OPENAI_API_KEY or ANTHROPIC_API_KEY unless set. Not from a project's file.";
     LLM_TIMEOUT = "llm.timeout", "CLEO_LLM_TIMEOUT", Kind::Duration(1, 3_600), Some("2m"),

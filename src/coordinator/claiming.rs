@@ -7,8 +7,8 @@ use crate::id::TaskId;
 use crate::ops::claims;
 use crate::ops::runs::alive;
 use crate::ops::spawn::{self, Stock};
-use crate::run::RunStatus;
 use crate::run::told::{Told, kind};
+use crate::run::{Run, RunStatus};
 use crate::store::agency::Agency;
 
 impl Engine<'_> {
@@ -39,9 +39,15 @@ impl Engine<'_> {
                 self.tell_done_elsewhere(step);
                 Fact::DoneAlready(step)
             }
-            Code::StatusRefused | Code::TaskNotFound => Fact::Refused(step, error.message),
+            Code::StatusRefused | Code::TaskNotFound => Fact::Dropped(step, error.message),
             Code::Claimed => {
-                let is_awaited = self.is_of_another_run(step)?;
+                let holder = self.holding_run(step)?;
+                self.slots[step].left_by = holder.as_ref().and_then(left);
+                if let Some(run) = &self.slots[step].left_by {
+                    let why = format!("{}; the process of {run} is gone", error.message);
+                    return Ok(Fact::Held(step, why, false));
+                }
+                let is_awaited = self.is_awaited(holder.as_ref());
                 if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
                     let told = Told {
                         reason: Some(error.message.clone()),
@@ -65,19 +71,23 @@ impl Engine<'_> {
         self.tell(kind::TASK_COMPLETED, told);
     }
 
-    /// Says whether a step is held by a run that is under way, which will give it back. A run that an agent
-    /// began does not wait: what it would wait for may wait for it.
-    fn is_of_another_run(&mut self, step: usize) -> Result<bool> {
+    /// Finds the run that holds a step, if one does.
+    fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {
         let task = self.tasks[step];
         let claim = self.context.read(|transaction| transaction.claim(task))?;
         let Some(holder) = claim.and_then(|claim| claim.holder) else {
-            return Ok(false);
+            return Ok(None);
         };
         let clock = self.context.surroundings.clock;
         alive::settle(&mut self.agency, &self.context.workspace, &clock)?;
-        let run = self.agency.read()?.run(&holder)?;
-        let is_under_way = run.is_some_and(|run| run.status == RunStatus::Running);
-        Ok(is_under_way && self.ambience.depth == 0)
+        self.agency.read()?.run(&holder)
+    }
+
+    /// Says whether the run that holds a step is under way and will give it back. A run that an agent began
+    /// does not wait: what it would wait for may wait for it.
+    fn is_awaited(&self, holder: Option<&Run>) -> bool {
+        let is_under_way = holder.is_some_and(|run| run.status == RunStatus::Running);
+        is_under_way && self.ambience.depth == 0
     }
 
     pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {
@@ -115,4 +125,10 @@ impl Engine<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the id of a run whose process is gone and which can be gone on with or given up.
+fn left(run: &Run) -> Option<String> {
+    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
+    (is_left && run.kind.resumes()).then(|| run.id.clone())
 }

@@ -101,6 +101,9 @@ impl Engine<'_> {
         let prompt = slot.instead.take();
         let prompt = prompt.unwrap_or_else(|| spawned.prompt.clone());
         let resume = slot.resume.take();
+        let board = self.board.task(self.tasks[step]);
+        let before = board.filter(|_| resume.is_some());
+        let before = before.map(|task| task.conversed).unwrap_or_default();
         let Some(worker) = self.worker(step) else {
             return Ok(None);
         };
@@ -113,9 +116,11 @@ impl Engine<'_> {
             passed: self.passed(),
             model: worker.model.clone(),
             resume,
+            before,
             tools: self.options.tools.clone(),
             limits: Limits {
                 cost: self.machine.left(),
+                budget: self.options.max_cost,
                 ..self.options.limits()
             },
             raw,

@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::crew::{Crew, halt};
 use super::machine::{Deed, Fact, Machine};
 use super::options::{DEPTH_MAX, Options};
-use super::report::{self, Report};
+use super::report::{self, Ending, Report};
 use super::selection::Team;
 use super::staff::Worker;
 use super::trees::{Tree, Trees};
@@ -26,7 +26,7 @@ use crate::ops::runs::alive::Alive;
 use crate::ops::runs::journal::Journal;
 use crate::ops::spawn::{Spawned, Stock};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::board::Board;
+use crate::run::board::{Board, TaskState};
 use crate::run::told::{Planned, Told, kind};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::Guard;
@@ -57,6 +57,8 @@ pub(super) struct Slot {
     pub(super) said: Option<crate::runner::agent::Ended>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
+    /// The run that holds its task and that nobody carries out any more.
+    pub(super) left_by: Option<String>,
     /// True once it was told that another run works on it.
     pub(super) is_awaited: bool,
     /// When it was last told what the agent does.
@@ -334,6 +336,13 @@ impl<'a> Engine<'a> {
         Ok(next)
     }
 
+    /// Returns the run that nobody carries out any more and that holds what was not begun because of that.
+    fn left_by(&self) -> Option<String> {
+        let slots = self.board.tasks().iter().zip(&self.slots);
+        let mut left = slots.filter(|(task, _)| task.state == TaskState::Skipped);
+        left.find_map(|(_, slot)| slot.left_by.clone())
+    }
+
     /// Returns who works on a step; nobody works on an epic.
     pub(super) fn worker(&self, step: usize) -> Option<&Worker> {
         self.workers.get(self.employed[step])
@@ -370,7 +379,13 @@ impl<'a> Engine<'a> {
         self.tell(RUN_FINISHED, told);
         self.keep_run()?;
         self.context.store.shorten_log();
-        Ok(Report::new(self.run, &self.board, stop, caught))
+        let ending = Ending {
+            stop,
+            caught,
+            spent: self.options.max_cost.filter(|_| self.machine.is_spent()),
+            holder: self.left_by(),
+        };
+        Ok(Report::new(self.run, &self.board, &ending))
     }
 }
 

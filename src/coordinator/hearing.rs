@@ -55,7 +55,7 @@ impl Engine<'_> {
     fn doing(&mut self, step: usize, what: String) {
         let told = self.slots[step].told;
         if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
-            return;
+            return self.board.doing(self.tasks[step], bounded(what));
         }
         self.slots[step].told = Some(Instant::now());
         let told = Told {

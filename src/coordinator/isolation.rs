@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
-use super::trees::{Declared, Merge, Tree, Trees};
+use super::trees::{Declared, Merge, Tree, Trees, to_merge};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -262,12 +262,9 @@ impl Engine<'_> {
     /// Tells which branch holds what is not in the workspace, now that the worktree is gone.
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
-        if branch.is_some() {
-            let told = Told {
-                branch,
-                ..self.of(step)
-            };
-            self.tell(kind::TASK_MERGED, told);
+        if let Some(branch) = branch {
+            let told = kept_on(branch, self.of(step));
+            self.tell(kind::TASK_KEPT, told);
         }
     }
 
@@ -298,6 +295,18 @@ impl Engine<'_> {
             ..self.of(step)
         };
         self.tell(kind::TASK_KEPT, told);
+    }
+}
+
+/// Tells of the branch that holds what was done and is not merged.
+pub(super) fn kept_on(branch: String, told: Told) -> Told {
+    let merge = to_merge(&branch);
+    Told {
+        reason: Some(format!(
+            "what was done is kept on a branch that is not merged (`{merge}`)"
+        )),
+        branch: Some(branch),
+        ..told
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::rules::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::schedule::{Schedule, Stand};
+use crate::run::spent::dollars;
 
 pub(super) use facts::{Deed, Ended, Fact, Step, Stop};
 
@@ -39,6 +40,8 @@ impl Stage {
 struct Tries {
     repairs: u32,
     refusals: u32,
+    /// How it ended that was tried before the run went on.
+    before: Option<Outcome>,
     /// How long its model wants to be left alone, as it said last.
     asked: Option<Duration>,
 }
@@ -101,9 +104,14 @@ impl Machine {
         self.schedule.failed(step)
     }
 
+    /// Notes how the tries of a step ended that it had before the run went on.
+    pub(super) fn tried_before(&mut self, step: usize, outcome: Outcome) {
+        self.tries[step].before = Some(outcome);
+    }
+
     /// Notes what was spent before the run went on.
     pub(super) fn spent_before(&mut self, cost: f64) {
-        self.spent += cost.max(0.0);
+        self.spent = dollars(self.spent + cost.max(0.0));
     }
 
     /// Returns why the run ends before all is done.
@@ -118,7 +126,9 @@ impl Machine {
 
     /// Returns what the run may still cost in US dollars; none when nothing says so.
     pub(super) fn left(&self) -> Option<f64> {
-        self.rules.max_cost.map(|most| (most - self.spent).max(0.0))
+        self.rules
+            .max_cost
+            .map(|most| dollars((most - self.spent).max(0.0)))
     }
 
     /// Returns the steps whose claims are held.
@@ -169,6 +179,7 @@ impl Machine {
             }
             Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
             Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),
+            Fact::Dropped(step, why) => self.drop_out(step, why, deeds),
             Fact::Ended(step, ended) => self.ended(step, ended, deeds),
             Fact::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
                 self.left_off(step, deeds);
@@ -201,7 +212,7 @@ impl Machine {
     /// only run where it may be finished.
     fn ended(&mut self, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
         // Nobody is paid for working, whatever a program says.
-        self.spent += ended.cost.max(0.0);
+        self.spent = dollars(self.spent + ended.cost.max(0.0));
         self.tries[step].asked = ended.retry_after;
         match self.stages.get(&step) {
             Some(Stage::Working) => {}
@@ -305,6 +316,13 @@ impl Machine {
                 "it waits for what failed".into(),
             ));
         }
+    }
+
+    /// Leaves a step that is not to be done any more: nothing of it failed.
+    fn drop_out(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+        self.stages.remove(&step);
+        self.stirred = true;
+        self.skip_all(step, why, deeds);
     }
 
     /// Gives up the steps that only wait.

@@ -29,7 +29,7 @@ mod turns;
 
 pub use engine::run;
 pub use giving_up::{Cancelled, cancel};
-pub use options::{DEPTH_MAX, Options, Selection};
+pub use options::{DEPTH_MAX, Options, Rest, Selection};
 pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;
 pub use resume::resume;

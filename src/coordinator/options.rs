@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::Rules;
 use crate::claim::Lease;
 use crate::id::TaskId;
+use crate::run::spent::dollars;
 use crate::runner::agent::Limits;
 
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
@@ -71,6 +72,27 @@ pub struct Options {
     pub passed: Vec<String>,
 }
 
+/// What the rest of a run may take that goes on; none leaves what it was begun with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rest {
+    /// What it may cost, in US dollars, beside what was spent before.
+    pub max_cost: Option<f64>,
+    /// How long it may take, in seconds.
+    pub time_limit: Option<u64>,
+}
+
+impl Rest {
+    /// Returns how a run is carried out from now on that has spent so much.
+    pub(super) fn of(self, options: Options, spent: f64) -> Options {
+        let most = self.max_cost.map(|more| dollars(spent + more));
+        Options {
+            max_cost: most.or(options.max_cost),
+            time_limit: self.time_limit.or(options.time_limit),
+            ..options
+        }
+    }
+}
+
 impl Options {
     /// Returns the bounds of the run, but for those of its runners.
     pub(super) fn rules(&self) -> Rules {
@@ -90,6 +112,7 @@ impl Options {
             idle: self.idle_limit.map(Duration::from_secs),
             turns: self.max_turns,
             cost: None,
+            budget: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::options::{Options, Selection};
 use crate::error::{Code, Error};
 use crate::run::board::{Board, Summary, TaskRun, TaskState};
 use crate::run::told::Planned;
-use crate::run::{Outcome, Run, RunStatus, Usage};
+use crate::run::{Outcome, Run, RunStatus, Spent};
 
 /// How many tasks a message names.
 const NAMED_MAX: usize = 5;
@@ -30,16 +30,28 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(run: Run, board: &Board, stop: Option<Stop>, caught: Option<Code>) -> Report {
+    pub(super) fn new(run: Run, board: &Board, ending: &Ending) -> Report {
         let summary = Summary::of(board);
         let tasks = board.tasks().to_vec();
         Report {
-            error: error(&run, &tasks, summary, stop, caught),
+            error: error(&run, &tasks, summary, ending),
             run,
             tasks,
             summary,
         }
     }
+}
+
+/// Why a run ends, beside what became of its tasks.
+pub(super) struct Ending {
+    /// Why it ends before all is done.
+    pub(super) stop: Option<Stop>,
+    /// The signal that had cleo end.
+    pub(super) caught: Option<Code>,
+    /// What it may cost, when that is spent.
+    pub(super) spent: Option<f64>,
+    /// A run that nobody carries out any more and that holds tasks of this one.
+    pub(super) holder: Option<String>,
 }
 
 /// Says how a run ended that ends now.
@@ -55,10 +67,12 @@ pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
 
 /// Adds up what the tasks of a run took.
 pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
-    let usages = board.tasks().iter().filter_map(|task| task.usage);
-    run.usage = usages.reduce(Usage::plus);
-    let costs = board.tasks().iter().filter_map(|task| task.cost);
-    run.cost = costs.reduce(|a, b| a + b);
+    let all = board.tasks().iter().map(|task| Spent {
+        usage: task.usage,
+        cost: task.cost,
+    });
+    let all = all.fold(Spent::default(), Spent::plus);
+    (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let before = run.execution_time_ms.unwrap_or(0);
     run.execution_time_ms = Some(before.saturating_add(time));
@@ -101,23 +115,16 @@ pub(super) fn told_of(planned: &[Planned], options: &Options) -> String {
     }
 }
 
-fn error(
-    run: &Run,
-    tasks: &[TaskRun],
-    summary: Summary,
-    stop: Option<Stop>,
-    caught: Option<Code>,
-) -> Option<Error> {
+fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Option<Error> {
     if run.status == RunStatus::Completed {
         return None;
     }
     let resume = format!("cleo runs resume {}", run.id);
-    let show = format!("cleo runs show {}", run.id);
     let what = told(summary);
     let error = |code, message: String| Some(Error::new(code, message));
-    match stop {
+    match ending.stop {
         Some(Stop::Interrupted) => {
-            let code = caught.unwrap_or(Code::Interrupted);
+            let code = ending.caught.unwrap_or(Code::Interrupted);
             let message = format!("the run was interrupted: {what}");
             return error(code, message).map(|error| error.fix(resume));
         }
@@ -146,13 +153,45 @@ fn error(
             Some(Outcome::Timeout) => Code::RunTimeout,
             _ => Code::AgentFailed,
         };
-        return error(code, reason(task)).map(|error| error.fix(show));
+        return error(code, reason(task)).map(|error| with_way_out(error, run, ending));
+    }
+    if failed.is_empty() {
+        reasons = not_begun(tasks);
     }
     let reasons = match reasons.is_empty() {
         true => String::new(),
         false => format!(": {}", reasons.join("; ")),
     };
-    error(Code::StepsFailed, format!("{what}{reasons}")).map(|error| error.fix(show))
+    let error = error(Code::StepsFailed, format!("{what}{reasons}"));
+    error.map(|error| with_way_out(error, run, ending))
+}
+
+/// Says why tasks were not begun, each reason once; what waits for others has none of its own.
+fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    let is_own = |task: &&TaskRun| task.state == TaskState::Skipped && task.because.is_none();
+    let own = tasks.iter().filter(is_own);
+    for reason in own.filter_map(|task| task.reason.as_ref()) {
+        if reasons.len() < NAMED_MAX && !reasons.contains(reason) {
+            reasons.push(reason.clone());
+        }
+    }
+    reasons
+}
+
+/// Says what to type next: to go on with the run that is in the way, or with more money, else to look.
+fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
+    let show = format!("cleo runs show {}", run.id);
+    if let Some(holder) = &ending.holder {
+        let error = error.fix(format!("cleo runs resume {holder}"));
+        return error.or("give that run up", format!("cleo runs cancel {holder}"));
+    }
+    match ending.spent {
+        Some(most) => error
+            .fix(format!("cleo runs resume {} --max-cost {most}", run.id))
+            .or("see what was done", show),
+        None => error.fix(show),
+    }
 }
 
 /// Says why a task failed.

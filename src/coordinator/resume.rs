@@ -1,28 +1,31 @@
 //! Going on with a run whose process ended.
 
 use super::engine::{Engine, Outset, check_depth};
-use super::options::Options;
+use super::isolation::kept_on;
+use super::options::{Options, Rest};
 use super::prompt;
 use super::report::Report;
-use super::trees::{Trees, task_of, to_merge};
+use super::trees::{Trees, task_of};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings};
-use crate::run::board::Board;
+use crate::run::board::{Board, TaskRun};
+use crate::run::spent::dollars;
 use crate::run::told::{Planned, Told, kind};
-use crate::run::{Event, Run, RunKind, RunStatus};
+use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
-/// agents left is verified, and what nobody looks after any more is ended.
+/// agents left is verified, and what nobody looks after any more is ended. `rest` bounds what is left.
 pub fn resume(
     surroundings: Surroundings,
     id: &str,
+    rest: Rest,
     ambience: Ambience,
     listener: &mut dyn Listener,
 ) -> Result<Report> {
@@ -33,7 +36,10 @@ pub fn resume(
     let alive = Alive::begin(&workspace)?;
     let (run, was) = taken(&mut agency, id, &alive)?;
     let events = journal::events(&*agency.read()?, id)?;
-    let (options, planned) = begun(&run, &events)?;
+    let (first, planned) = begun(&run, &events)?;
+    let before = Board::of(&events);
+    let options = rest.of(first.clone(), spent(&before));
+    let is_new = options != first;
     let mut context = Context::open(surroundings)?;
     let outset = Outset {
         team: selection::team(&mut context, &planned, &options, &ambience)?,
@@ -44,10 +50,9 @@ pub fn resume(
         planned,
         alive,
     };
-    let before = Board::of(&events);
     orphans::end(id, &workspace.root, &groups(&before));
     let mut engine = Engine::open(outset, agency, listener)?;
-    engine.go_on(&events, was)?;
+    engine.go_on(before, was, is_new)?;
     engine.carry_out()
 }
 
@@ -107,20 +112,32 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
     Ok((run, was))
 }
 
-/// Reads how a run was begun.
+/// Reads how a run was begun, with the bounds that it got when it went on.
 pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
-    let started = events.iter().find(|event| event.kind == kind::RUN_STARTED);
-    let told = started
-        .map(|event| Told::read(&event.detail))
-        .unwrap_or_default();
-    let options = told
-        .options
-        .and_then(|options| serde_json::from_value(options).ok());
+    let is_begin = |kind: &str| matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED);
+    let begins = events.iter().filter(|event| is_begin(&event.kind));
+    let mut told: Vec<Told> = begins.map(|event| Told::read(&event.detail)).collect();
+    let options = told.iter_mut().rev().find_map(|told| told.options.take());
+    let options = options.and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
         Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id))
     })?;
-    Ok((options, told.tasks))
+    let first = told.into_iter().next().unwrap_or_default();
+    Ok((options, first.tasks))
+}
+
+/// Adds up what a run has spent.
+fn spent(board: &Board) -> f64 {
+    let costs = board.tasks().iter().filter_map(|task| task.cost);
+    costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
+}
+
+/// Says how the last try of a task ended; none when it was never tried.
+fn tried(task: &TaskRun) -> Option<Outcome> {
+    // What was cut off, or not looked at any more, came to no end of its own.
+    let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
+    (task.attempts > 0).then(|| last.unwrap_or(Outcome::Cancelled))
 }
 
 pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
@@ -129,12 +146,15 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 }
 
 impl Engine<'_> {
-    /// Goes on where the events end.
-    fn go_on(&mut self, events: &[Event], was: RunStatus) -> Result<()> {
-        self.board = Board::of(events);
+    /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
+    fn go_on(&mut self, board: Board, was: RunStatus, is_new: bool) -> Result<()> {
+        let tried: Vec<Option<Outcome>> = board.tasks().iter().map(tried).collect();
+        self.board = board;
+        let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         let resumed = Told {
             again: Some(was != RunStatus::Interrupted),
             reason: Some(was.to_string()),
+            options: options.flatten(),
             ..Told::default()
         };
         self.tell(kind::RUN_RESUMED, resumed);
@@ -143,9 +163,12 @@ impl Engine<'_> {
             Some(trees) => Some(trees.turn()?),
             None => None,
         };
-        for step in 0..self.tasks.len() {
+        for (step, tried) in tried.into_iter().enumerate() {
             let task = self.board.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
+            if let Some(outcome) = tried {
+                self.machine.tried_before(step, outcome);
+            }
             self.slots[step].attempt = task.attempts;
             // What was wrong with them stays wrong until an agent ends with others.
             let words = self.last_words(step, task.ended, task.message.as_deref());
@@ -196,12 +219,5 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
 /// Tells of a branch that holds what is not in the workspace, unless that was told before.
 fn left(board: &Board, branch: String) -> Option<Told> {
     let task = board.task(task_of(&branch)?)?;
-    (task.branch.as_ref() != Some(&branch)).then(|| Told {
-        reason: Some(format!(
-            "what was done is kept on a branch that is not merged (`{}`)",
-            to_merge(&branch)
-        )),
-        branch: Some(branch),
-        ..Told::of(task.task_id)
-    })
+    (task.branch.as_ref() != Some(&branch)).then(|| kept_on(branch, Told::of(task.task_id)))
 }

@@ -9,6 +9,7 @@ use super::options::Options;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result, quote};
+use crate::run::Spent;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Limits, Runner, Runners};
 use crate::task::Task;
@@ -115,6 +116,7 @@ fn example() -> Job {
         passed: Vec::new(),
         model: None,
         resume: None,
+        before: Spent::default(),
         tools: Vec::new(),
         limits: Limits::default(),
         raw: PathBuf::new(),

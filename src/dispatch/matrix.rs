@@ -122,6 +122,16 @@ impl Matrix {
         self.types.get(kind).map(String::as_str)
     }
 
+    /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.
+    pub fn unheard<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
+        let is_heard = |word: &str| {
+            let word = normalize(word.trim());
+            self.rows.iter().any(|row| row.keywords.contains(&word))
+        };
+        let words = skill.keywords.iter().map(String::as_str);
+        words.filter(|word| !is_heard(word)).collect()
+    }
+
     /// Returns the rows of keywords in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows

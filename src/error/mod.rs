@@ -41,6 +41,10 @@ pub struct Error {
     pub alternatives: Vec<Alternative>,
     /// An argument and what to put in its place: a face makes the `fix` from its own command line.
     pub replacement: Option<(String, String)>,
+    /// An option and a value of it that cannot stay: a face makes the `fix` without it.
+    pub surplus: Option<(&'static str, String)>,
+    /// Lines of the input that are at fault, where it has lines.
+    pub lines: Vec<usize>,
     /// The cause, for people who look deeper.
     pub source: Option<anyhow::Error>,
     /// True when others can be expected to change what it failed of.
@@ -58,6 +62,8 @@ impl Error {
             fix: None,
             alternatives: Vec::new(),
             replacement: None,
+            surplus: None,
+            lines: Vec::new(),
             source: None,
             passing: false,
             field: None,
@@ -79,6 +85,18 @@ impl Error {
     /// Names the argument that is wrong and the one to use instead.
     pub fn instead(mut self, wrong: impl Into<String>, right: impl Into<String>) -> Error {
         self.replacement = Some((wrong.into(), right.into()));
+        self
+    }
+
+    /// Names a value that an option gives and that is to be left out.
+    pub fn leaving_out(mut self, option: &'static str, value: impl Into<String>) -> Error {
+        self.surplus = Some((option, value.into()));
+        self
+    }
+
+    /// Names the lines of the input that are at fault.
+    pub fn at_lines(mut self, lines: Vec<usize>) -> Error {
+        self.lines = lines;
         self
     }
 

@@ -23,7 +23,16 @@ pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
-    body: Body,
+    content: Content,
+}
+
+/// What an answer holds.
+#[derive(Debug)]
+enum Content {
+    /// All of it.
+    Whole(Bytes),
+    /// What comes by and by.
+    Stream(Body),
 }
 
 impl Answer {
@@ -44,16 +53,30 @@ impl Answer {
 
     /// Answers with bytes of some type.
     pub(super) fn bytes(mime: &'static str, bytes: impl Into<Bytes>) -> Answer {
-        Answer::stream(mime, Body::from(bytes.into()))
+        Answer::holding(mime, Content::Whole(bytes.into()))
     }
 
     /// Answers with something that comes by and by.
     pub(super) fn stream(mime: &'static str, body: Body) -> Answer {
+        Answer::holding(mime, Content::Stream(body))
+    }
+
+    fn holding(mime: &'static str, content: Content) -> Answer {
         Answer {
             status: StatusCode::OK,
             headers: vec![(CONTENT_TYPE, HeaderValue::from_static(mime))],
-            body,
+            content,
         }
+    }
+
+    /// Puts another text in the place of one that is whole, if there is another.
+    pub(super) fn edited(mut self, edit: impl FnOnce(&str) -> Option<String>) -> Answer {
+        if let Content::Whole(bytes) = &self.content
+            && let Some(text) = std::str::from_utf8(bytes).ok().and_then(edit)
+        {
+            self.content = Content::Whole(text.into());
+        }
+        self
     }
 
     /// Changes the status.
@@ -72,7 +95,10 @@ impl Answer {
 
     /// Makes the response of it.
     pub(super) fn response(self) -> Response<Body> {
-        let mut response = Response::new(self.body);
+        let mut response = Response::new(match self.content {
+            Content::Whole(bytes) => Body::from(bytes),
+            Content::Stream(body) => body,
+        });
         *response.status_mut() = self.status;
         for (name, value) in self.headers {
             response.headers_mut().append(name, value);

@@ -55,7 +55,8 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Asks all workers whether they are there")
             .tag("agents")
             .scope(Scope::Admin)
-            .answers::<Checked>(200),
+            .answers::<Checked>(200)
+            .asks(|_| true),
     ]
 }
 
@@ -174,8 +175,9 @@ fn found(call: &Call) -> Result<Answer> {
         limit: bounded(query.limit, 50, 50)? as usize,
         user: call.only().map(String::from),
     };
-    let context = &mut *call.context("find")?;
-    Answer::ok(&search(context, &mut call.memory(), &sought)?)
+    let (context, agency) = (&mut *call.context("find")?, &mut *call.agency()?);
+    let found = search(context, Some(agency), &mut call.memory(), &sought)?;
+    Answer::ok(&found)
 }
 
 fn examined(call: &Call) -> Result<Answer> {

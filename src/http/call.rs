@@ -4,11 +4,13 @@ use std::str::FromStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use super::body;
 use super::caller::Caller;
 use super::guard;
 use super::pool::Lent;
@@ -58,50 +60,45 @@ impl Call {
             .map_err(|cause| refuse(cause.body_text()))
     }
 
-    /// Reads the body, which must be JSON.
+    /// Reads the body, which must be a JSON object.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T> {
+        self.object().and_then(body::read).map_err(shortened)
+    }
+
+    /// Reads the body, in which a field that is null is as if it were left out, and so are those that only
+    /// the server says: whoever changes a thing may send all of it.
+    pub(super) fn filled<T: DeserializeOwned>(&self, own: &[&str]) -> Result<T> {
+        let object = self.object().map(|object| body::filled(object, own));
+        object.and_then(body::read).map_err(shortened)
+    }
+
+    fn object(&self) -> Result<Value> {
         self.require_json()?;
-        self.require_object()?;
-        let mut reader = serde_json::Deserializer::from_slice(&self.body);
-        let read = serde_path_to_error::deserialize(&mut reader).map_err(|fault| {
-            let what = fault.inner().to_string();
-            // A body that is no JSON has no field that would be at fault.
-            let is_field = fault.inner().is_data() && fault.path().iter().next().is_some();
-            let message = match is_field {
-                true => format!("{}: {what}", fault.path()),
-                false => format!("the body is not what is read here: {what}"),
-            };
-            Error::new(Code::InputInvalid, short(&message))
-        })?;
-        let rest = reader.end().map_err(|fault| {
-            Error::new(
-                Code::InputInvalid,
-                format!("something stands after the body: {fault}"),
-            )
-        });
-        rest.map(|()| read)
+        body::object(&self.body)
     }
 
-    /// Refuses a list, which would otherwise be read as the fields of an object in their order.
-    fn require_object(&self) -> Result<()> {
-        match self.body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            Some(b'[') => {
-                let message = "the body is a list, and what is read here is an object";
-                Err(Error::new(Code::InputInvalid, message))
-            }
-            _ => Ok(()),
-        }
-    }
-
+    /// Refuses a body that is said to be no JSON, or JSON that is written otherwise than it is read.
     fn require_json(&self) -> Result<()> {
         let kind = self.headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        if kind.eq_ignore_ascii_case("application/json") {
+        let mut parts = kind.split(';').map(str::trim);
+        let is_json = parts
+            .next()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+        if is_json && parts.all(is_utf8) && self.is_plain() {
             return Ok(());
         }
-        let message = "the body must be sent as JSON, with `Content-Type: application/json`";
+        let message = "the body must be sent as JSON, with `Content-Type: application/json`, in UTF-8 \
+                       and without `Content-Encoding`";
         Err(Error::new(Code::MediaType, message))
+    }
+
+    /// Says whether the body is as it is, and not packed.
+    fn is_plain(&self) -> bool {
+        let packed = self.headers.get_all(CONTENT_ENCODING);
+        packed
+            .iter()
+            .all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"))
     }
 
     /// Returns a header; one that is no text is refused, and not taken for one that is not there.
@@ -161,6 +158,20 @@ impl Call {
     /// Lends the open store of agents.
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
+    }
+}
+
+/// Says whether a parameter of a media type leaves a body as it is read here.
+fn is_utf8(parameter: &str) -> bool {
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let value = value.trim().trim_matches('"');
+    !name.trim().eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
+}
+
+fn shortened(error: Error) -> Error {
+    Error {
+        message: short(&error.message),
+        ..error
     }
 }
 

@@ -6,6 +6,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
+use super::server::Server;
 use crate::chat::{Called, ChatAgent, Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
@@ -24,8 +25,14 @@ pub(super) fn routes() -> Vec<Route> {
             .tag("chat")
             .takes::<Message>()
             .answers::<Replied>(200)
-            .errors(Shape::Chat),
+            .errors(Shape::Chat)
+            .asks(has_model),
     ]
+}
+
+/// Says whether a model is asked where messages go.
+fn has_model(server: &Server) -> bool {
+    matches!(Model::from(&server.settings), Ok(Some(_)))
 }
 
 /// What is said.
@@ -78,7 +85,7 @@ struct Data {
 }
 
 fn say(call: &Call) -> Result<Answer> {
-    let message: Message = call.body()?;
+    let message: Message = call.filled(&[])?;
     let text = message.message.unwrap_or_default();
     if text.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "Message is required."));

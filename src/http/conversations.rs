@@ -6,6 +6,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
+use super::work::at_most;
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::ops::conversations::{self, CHAT, Change};
@@ -14,6 +15,18 @@ use crate::store::agency::ConversationFilter;
 
 /// How many conversations or messages are listed unless told, and at most.
 const LIMIT: (u32, u32) = (50, 500);
+
+/// Columns that only the server says; the first two also of what is to begin.
+const OWN: [&str; 8] = [
+    "user_id",
+    "userId",
+    "id",
+    "agent_id",
+    "kind",
+    "created_at",
+    "updated_at",
+    "last_message_at",
+];
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
@@ -74,6 +87,7 @@ impl From<Conversation> for Row {
 /// A conversation that is to begin.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Beginning {
     /// With whom: an agent, `cleo-supervisor` for the one that fits each message, or `chat`.
     #[serde(alias = "agentId")]
@@ -91,7 +105,7 @@ struct Kept {
 }
 
 fn create(call: &Call) -> Result<Answer> {
-    let beginning: Beginning = call.body()?;
+    let beginning: Beginning = call.filled(&OWN[..2])?;
     let agent = beginning.agent_id.ok_or_else(|| {
         Error::new(
             Code::InputInvalid,
@@ -145,7 +159,7 @@ fn list(call: &Call) -> Result<Answer> {
         user: call.only().map(String::from),
         agent: wanted.agent,
         status: wanted.status,
-        limit: wanted.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+        limit: at_most(wanted.limit, LIMIT.0, LIMIT.1)?,
     };
     let listed = conversations::list(&call.surroundings("conversations.list"), &filter)?;
     let mut agency = call.agency()?;
@@ -188,7 +202,7 @@ struct Shown {
 
 fn show(call: &Call) -> Result<Answer> {
     let part: Part = call.query()?;
-    let limit = part.limit.unwrap_or(LIMIT.0).clamp(1, LIMIT.1);
+    let limit = at_most(part.limit, LIMIT.0, LIMIT.1)?;
     let mut agency = call.agency()?;
     let before = part.before.as_deref();
     let shown = conversations::page(&mut agency, call.part("id"), call.only(), before, limit)?;
@@ -204,6 +218,7 @@ fn show(call: &Call) -> Result<Answer> {
 /// What is to be changed.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Changed {
     /// What it is about, at most 200 characters.
     title: Option<String>,
@@ -212,7 +227,7 @@ struct Changed {
 }
 
 fn update(call: &Call) -> Result<Answer> {
-    let Changed { title, status } = call.body()?;
+    let Changed { title, status } = call.filled(&OWN)?;
     let surroundings = call.surroundings("conversations.update");
     let change = Change { title, status };
     let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;

@@ -12,6 +12,7 @@ use super::following;
 use super::keys::{self, Known};
 use super::pass::Pass;
 use super::route::{Promise, Route};
+use super::work::at_most;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::{self, Order, Request};
 use crate::ops::runs::{self, Shown};
@@ -124,7 +125,7 @@ fn wish(place: Option<Map<String, Value>>) -> Result<Option<String>> {
 fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
-        let input = call.body::<Input>()?;
+        let input = call.filled::<Input>(&[])?;
         let (streams, order) = (input.stream, input.order(&call)?);
         let pass = Pass::of(&call.server, &call.headers);
         let keys = &call.server.keys;
@@ -180,7 +181,9 @@ fn show(call: &Call) -> Result<Answer> {
 }
 
 fn found(call: &Call, id: &str) -> Result<Answer> {
-    Answer::ok(&executed(call, id)?)
+    let mut executed = executed(call, id)?;
+    executed.execution.partial = call.server.feed.so_far(id);
+    Answer::ok(&executed)
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
@@ -223,7 +226,7 @@ fn list(call: &Call) -> Result<Answer> {
         agent: listing.agent,
         status: listing.status,
         kind: Some(RunKind::Execution),
-        limit: listing.limit.unwrap_or(LIMIT.0).min(LIMIT.1),
+        limit: at_most(listing.limit, LIMIT.0, LIMIT.1)?,
         offset: 0,
     };
     let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
@@ -266,6 +269,9 @@ struct Execution {
     end_time: Option<String>,
     input: String,
     output: Option<String>,
+    /// What a model has said so far, while its answer comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
     /// Where the message went; none when no agent fits.
     delegated_to: Option<String>,
     routing: Routing,
@@ -303,6 +309,7 @@ struct Metrics {
     output_tokens: Option<u64>,
     /// In milliseconds.
     execution_time: Option<u64>,
+    /// Always 0: who answers an execution is given no tools.
     tool_calls_count: u32,
     handoffs_count: u32,
     error_count: u32,
@@ -321,6 +328,7 @@ struct Said {
     content: String,
     timestamp: String,
     metadata: Detail,
+    /// Always empty: who answers an execution is given no tools.
     tool_calls: Vec<Value>,
 }
 
@@ -374,6 +382,7 @@ impl Execution {
             end_time: run.completed_at,
             input: run.input,
             output: run.output,
+            partial: None,
             delegated_to: run.agent,
             answered_by: run.answered_by,
             model: run.model,

@@ -10,13 +10,15 @@ use axum::http::{HeaderMap, Request, Uri};
 
 use super::caller::Caller;
 use super::server::Server;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::tokens::Scope;
 
 /// The cookie that holds the token of a page.
 pub(super) const COOKIE_NAME: &str = "cleo_token";
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
+/// Longest name of a host that stands in a command, with its port.
+const NAME_MAX: usize = 253 + ":65535".len();
 /// Headers of which one counts: of two, whoever stands before the server may have looked at the other.
 const ONCE: [&str; 5] = [
     "host",
@@ -59,8 +61,20 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     if !is_bound || is_own(server, &host) {
         return Ok(host);
     }
+    let port = format!(":{}", server.address.port());
+    let name = host.strip_suffix(&port).unwrap_or(&host);
     let message = format!("the server is not called `{host}`");
-    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-host NAME"))
+    Err(Error::new(Code::Forbidden, message).fix(allowing("--allow-host", name, name)))
+}
+
+/// Names the command that lets a name in, which must be one of a host for that.
+fn allowing(option: &str, value: &str, name: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    match begins && name.len() <= NAME_MAX && name.chars().all(is_part) {
+        true => format!("cleo serve {option} {}", quote(value)),
+        false => "cleo serve --help".to_string(),
+    }
 }
 
 /// Finds the name under which a request was sent, in its target or in its header: it has one only.
@@ -109,7 +123,8 @@ pub(super) fn check_origin<'a>(
         return Ok(Some(origin));
     }
     let message = format!("pages of `{origin}` may not call this server");
-    Err(Error::new(Code::Forbidden, message).fix("cleo serve --allow-origin ORIGIN"))
+    let fix = allowing("--allow-origin", origin, name.unwrap_or_default());
+    Err(Error::new(Code::Forbidden, message).fix(fix))
 }
 
 /// Finds out who calls.

@@ -48,12 +48,13 @@ fn raise_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// Begins to listen under an address; port 0 is any that is free.
-pub fn listen(address: SocketAddr) -> Result<Listening> {
+/// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs` may wait for models
+/// and workers beside those that wait for disks.
+pub fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
     raise_limit();
     let runtime = Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
-        .max_blocking_threads(THREADS)
+        .max_blocking_threads(THREADS + jobs)
         .enable_all()
         .build();
     let runtime = runtime.map_err(|cause| {

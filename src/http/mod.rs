@@ -4,6 +4,8 @@
 
 mod accept;
 mod answer;
+mod assigned;
+mod body;
 mod call;
 mod caller;
 mod events;
@@ -29,10 +31,12 @@ mod conversations;
 mod executions;
 mod following;
 mod health;
+mod plans;
 mod query;
 mod routing;
 mod runs;
 mod session;
+mod settings;
 mod tasks;
 mod work;
 

@@ -27,11 +27,13 @@ pub(super) fn routes() -> Vec<Route> {
             .tag("ask")
             .takes::<Wanted>()
             .answers::<QueryReply>(200)
-            .errors(Shape::Detail),
+            .errors(Shape::Detail)
+            .asks(|_| true),
         Route::post("/ask", page)
             .about("Has a query answered that comes from a form, with a page")
             .tag("ask")
-            .sends(200, "text/html"),
+            .sends(200, "text/html")
+            .asks(|_| true),
     ]
 }
 
@@ -59,7 +61,7 @@ struct Shown {
 }
 
 fn query(call: &Call) -> Result<Answer> {
-    let wanted: Wanted = call.body()?;
+    let wanted: Wanted = call.filled(&[])?;
     let asked = asked(
         call,
         &Query {
@@ -78,7 +80,7 @@ fn asked(call: &Call, query: &Query) -> Result<Asked> {
     let options = Options {
         answerers: Answerers::of(&call.server.settings)?,
         planner: None,
-        jobs: JOBS,
+        jobs: JOBS.min(call.server.options.jobs),
         only: call.only().map(String::from),
     };
     let user = call.user();
@@ -87,7 +89,10 @@ fn asked(call: &Call, query: &Query) -> Result<Asked> {
             call.server.feed.piece(user, &piece);
         }
     });
-    call.server.feed.wake();
+    match &done {
+        Ok(done) => call.server.feed.over(&done.run.id),
+        Err(_) => call.server.feed.wake(),
+    }
     done
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
 use super::answer::Answer;
+use super::assigned;
 use super::call::Call;
 use super::caller::Caller;
 use super::fault::{self, Shape};
@@ -172,25 +173,43 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     match route.work {
         Work::Quick(handler) => handler(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(handler) => worked(handler, call, permit).await,
+        Work::Slow(handler) => worked(route, handler, call, permit).await,
     }
 }
 
 /// Has a call worked on where that may wait, and answers it as long as the caller is let in, if anybody has
 /// to be. What was begun is carried out, whoever hears of it.
-async fn worked(handler: Handler, call: Call, permit: OwnedSemaphorePermit) -> Result<Answer> {
+async fn worked(
+    route: &'static Route,
+    handler: Handler,
+    call: Call,
+    permit: OwnedSemaphorePermit,
+) -> Result<Answer> {
     let (pass, is_let_in) = (Pass::of(&call.server, &call.headers), call.is_signed_in());
-    let worked = tokio::task::spawn_blocking(move || {
-        let done = handler(&call);
-        drop(permit);
-        done
-    });
-    tokio::select! {
-        done = worked => done.map_err(|cause| {
+    let worked = async move {
+        let place = place(route, &call.server).await?;
+        let begun = tokio::task::spawn_blocking(move || {
+            let done = handler(&call).and_then(|answer| assigned::masked(&call, answer));
+            drop((place, permit));
+            done
+        });
+        begun.await.map_err(|cause| {
             Error::new(Code::Internal, "the call was not carried out").because(cause)
-        })?,
+        })?
+    };
+    tokio::select! {
+        done = worked => done,
         refused = pass.ended(), if is_let_in => Err(refused),
     }
+}
+
+/// Waits until a call that waits for models or workers may: whatever waits for that holds no thread.
+async fn place(route: &Route, server: &Arc<Server>) -> Result<Option<OwnedSemaphorePermit>> {
+    if !(route.asks)(server) {
+        return Ok(None);
+    }
+    let place = Arc::clone(&server.answers).acquire_owned().await;
+    place.map(Some).map_err(|_| fault::busy())
 }
 
 fn caller(parts: &Parts, route: &Route) -> Result<Caller> {

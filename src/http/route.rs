@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
+use super::server::Server;
 use crate::error::Result;
 use crate::ops::tokens::Scope;
 
@@ -71,6 +72,8 @@ pub(super) struct Route {
     pub(super) shape: Shape,
     /// Whether it answers those, too, who have no token where one is needed.
     pub(super) is_open: bool,
+    /// Says whether it waits for models or workers.
+    pub(super) asks: fn(&Server) -> bool,
     #[cfg(test)]
     pub(super) description: Description,
 }
@@ -111,6 +114,7 @@ impl Route {
             scope,
             shape: Shape::Ours,
             is_open: false,
+            asks: |_| false,
             #[cfg(test)]
             description: Description::default(),
         }
@@ -143,6 +147,13 @@ impl Route {
     /// Has it answer everybody.
     pub(super) fn open(mut self) -> Route {
         self.is_open = true;
+        self
+    }
+
+    /// Says when it waits for models or workers. So many calls do at a time as the server allows; others
+    /// wait for their turn without a thread.
+    pub(super) fn asks(mut self, asks: fn(&Server) -> bool) -> Route {
+        self.asks = asks;
         self
     }
 

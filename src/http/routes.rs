@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::fault::Shape;
 use super::route::Route;
 use super::{
-    agents, around, chat, conversations, events, executions, health, openapi, query, routing, runs,
-    session, tasks, work,
+    agents, around, chat, conversations, events, executions, health, openapi, plans, query,
+    routing, runs, session, settings, tasks, work,
 };
 
 /// All endpoints.
@@ -20,10 +20,12 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         executions::routes(),
         health::routes(),
         openapi::routes(),
+        plans::routes(),
         query::routes(),
         routing::routes(),
         runs::routes(),
         session::routes(),
+        settings::routes(),
         tasks::routes(),
         work::routes(),
     ]

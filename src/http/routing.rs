@@ -83,7 +83,7 @@ struct NotScored<'a> {
 }
 
 fn route(call: &Call) -> Result<Answer> {
-    let asked: Asked = call.body()?;
+    let asked: Asked = call.filled(&[])?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = Query::new(asked.message.unwrap_or_default(), asked.agent_id)?;
     let view = call.server.agents(call.only())?;

@@ -410,7 +410,7 @@ fn answer(mut executor: Executor, crew: &Crew, feed: &Feed, say: &Say, under_way
             say(&format!("execution {id}: {error}"));
         }
         under_way.fetch_sub(1, Ordering::SeqCst);
-        feed.wake();
+        feed.over(&id);
         if let Some(teller) = teller {
             teller.over(done);
         }

@@ -89,6 +89,8 @@ pub struct Server {
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
+    /// Places of calls that wait for models or workers.
+    pub(super) answers: Arc<Semaphore>,
     pub(super) keys: Keys,
     pub(super) feed: Arc<Feed>,
     pub(super) pages: Pages,
@@ -123,6 +125,7 @@ impl Server {
             tokens: Mutex::new(Tokens::of(&surroundings)?),
             rates: Rates::new(options.rate),
             calls: Arc::new(Semaphore::new(options.max_calls)),
+            answers: Arc::new(Semaphore::new(options.jobs.max(1))),
             keys: Keys::default(),
             contexts: Pool::new(),
             agencies: Pool::new(),

@@ -6,9 +6,11 @@ use serde_json::{Map, Value};
 
 use super::agents::unseen;
 use super::answer::Answer;
+use super::assigned;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
+use super::work::at_most;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -99,12 +101,12 @@ impl Row {
 /// Fields of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Fields {
     /// What is to be done, in one line of at most 200 characters.
     title: Option<String>,
     description: Option<String>,
-    /// todo, doing, review, done, paused or cancelled.
+    /// todo, doing, review, done, paused or cancelled; a new one is todo.
     status: Option<String>,
     /// low, medium, high or urgent.
     priority: Option<String>,
@@ -129,6 +131,23 @@ const EMPTIED: [(&str, &str, ListField); 6] = [
     ("feature", "feature", ListField::Feature),
 ];
 
+/// Columns that only the server says.
+const OWN: [&str; 13] = [
+    "id",
+    "user_id",
+    "userId",
+    "created_by",
+    "createdBy",
+    "created_at",
+    "createdAt",
+    "updated_at",
+    "updatedAt",
+    "started_at",
+    "startedAt",
+    "completed_at",
+    "completedAt",
+];
+
 impl Fields {
     /// Reads fields, and which of them are to be emptied first.
     fn read(call: &Call) -> Result<Change> {
@@ -138,7 +157,8 @@ impl Fields {
             .iter()
             .filter(|(one, other, _)| is_null(one) || is_null(other));
         let mut clear: Vec<ListField> = emptied.map(|(.., field)| *field).collect();
-        let fields: Fields = call.body()?;
+        let fields: Fields = call.filled(&OWN)?;
+        check_hours(fields.estimated_hours)?;
         if fields.tags.is_some() {
             clear.push(ListField::Labels);
         }
@@ -154,6 +174,18 @@ impl Fields {
             feature: fields.feature,
             clear,
         })
+    }
+}
+
+/// Refuses hours that would not be kept as they are.
+fn check_hours(hours: Option<f64>) -> Result<()> {
+    let is_kept = |hours: f64| (hours * 100.0 - (hours * 100.0).round()).abs() < 1e-6;
+    match hours.filter(|hours| !is_kept(*hours)) {
+        None => Ok(()),
+        Some(hours) => {
+            let message = format!("estimated_hours is {hours}; it has at most two decimals");
+            Err(Error::new(Code::InputInvalid, message).in_field("estimated_hours"))
+        }
     }
 }
 
@@ -278,11 +310,11 @@ impl Wanted {
         Ok(Filter {
             statuses,
             priorities: read(self.priority.as_deref(), agent_tasks::priority)?,
-            agent: self.agent.clone(),
+            agent: assigned::sought(call, self.agent.clone())?,
             feature: self.feature.clone(),
             due_before,
             due_after,
-            limit: Some(self.limit.unwrap_or(LIMIT.0).min(LIMIT.1)),
+            limit: Some(at_most(self.limit, LIMIT.0, LIMIT.1)?),
             offset: self.offset.unwrap_or(0),
             ..Filter::default()
         })
@@ -342,6 +374,7 @@ struct Counted {
 
 fn stats(call: &Call) -> Result<Answer> {
     let Whose { agent } = call.query()?;
+    let agent = assigned::sought(call, agent)?;
     let mut context = call.context("agents.tasks.stats")?;
     Answer::ok(&Counted {
         success: true,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{Model, Provider};
 use crate::config::{
     LLM_API_KEY_ENV, LLM_BASE_URL, LLM_INPUT_PRICE, LLM_MODEL, LLM_OUTPUT_PRICE, LLM_PROVIDER,
-    LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Settings,
+    LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Origin, Settings,
 };
 use crate::error::{Code, Error, Result, quote};
 
@@ -33,6 +33,42 @@ impl Provider {
         }
     }
 
+    /// Finds the one that the settings name.
+    pub fn of(settings: &Settings) -> Option<Provider> {
+        let word = settings.text(LLM_PROVIDER)?;
+        let named = PROVIDERS.into_iter().find(|one| one.word() == word);
+        Some(named.unwrap_or(Provider::OpenAiChat))
+    }
+
+    /// Returns the variable that tells its own programs, and cleo when no setting does, where the server
+    /// is.
+    pub fn address_variable(self) -> &'static str {
+        match self {
+            Provider::OpenAiChat | Provider::OpenAiResponses => "OPENAI_BASE_URL",
+            Provider::Anthropic => "ANTHROPIC_BASE_URL",
+            Provider::Ollama => "OLLAMA_HOST",
+        }
+    }
+
+    /// Makes an address of what that variable holds: Ollama's may be a host, a port or both, and may say
+    /// where a server listens rather than where it is found.
+    pub fn address(self, text: &str) -> String {
+        let text = text.trim();
+        if self != Provider::Ollama || text.contains("://") {
+            return text.to_string();
+        }
+        let text = text.trim_end_matches('/');
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port),
+            _ => (text, "11434"),
+        };
+        let host = match host {
+            "" | "0.0.0.0" | "[::]" => "127.0.0.1",
+            host => host,
+        };
+        format!("http://{host}:{port}")
+    }
+
     /// Says whether the models that agents name are its own.
     fn knows_models_of_agents(self) -> bool {
         matches!(self, Provider::OpenAiChat | Provider::OpenAiResponses)
@@ -42,15 +78,14 @@ impl Provider {
 impl Model {
     /// Makes the model that the settings describe; none when they name no provider.
     pub fn from(settings: &Settings) -> Result<Option<Model>> {
-        let Some(word) = settings.text(LLM_PROVIDER) else {
+        let Some(provider) = Provider::of(settings) else {
             return Ok(None);
         };
-        let provider = PROVIDERS.into_iter().find(|one| one.word() == word);
-        let provider = provider.unwrap_or(Provider::OpenAiChat);
         let name = settings.text(LLM_MODEL);
         if name.is_none() && !provider.knows_models_of_agents() {
             let message = format!(
-                "{LLM_PROVIDER} is {word}, and {LLM_MODEL} does not say which model answers"
+                "{LLM_PROVIDER} is {}, and {LLM_MODEL} does not say which model answers",
+                provider.word()
             );
             let example = match provider {
                 Provider::Anthropic => "claude-sonnet-4-5",
@@ -106,11 +141,17 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
     };
     let url = text.trim_end_matches('/');
     if host(url).is_none() {
-        let message = format!(
-            "{LLM_BASE_URL} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
-        );
         let own = provider.defaults().0;
-        let fix = format!("cleo config set {LLM_BASE_URL} {own} --user");
+        let (said_by, fix) = match settings.origin(LLM_BASE_URL) {
+            Some(Origin::Variable(name)) => (name, format!("unset {name}")),
+            _ => (
+                LLM_BASE_URL,
+                format!("cleo config set {LLM_BASE_URL} {own} --user"),
+            ),
+        };
+        let message = format!(
+            "{said_by} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
+        );
         return Err(invalid(message).fix(fix));
     }
     if settings.is_from_project(LLM_BASE_URL) && !is_local(url) {
@@ -158,7 +199,7 @@ fn is_local(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Key, Origin};
+    use crate::config::Key;
 
     /// Makes settings of names and values; those after `project` stand in its file.
     fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
@@ -222,6 +263,37 @@ mod tests {
                 (120, 2, true)
             );
         }
+    }
+
+    #[test]
+    fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
+        for (text, url) in [
+            ("127.0.0.1:11500", "http://127.0.0.1:11500"),
+            ("box", "http://box:11434"),
+            (":11500", "http://127.0.0.1:11500"),
+            ("0.0.0.0", "http://127.0.0.1:11434"),
+            ("[::1]", "http://[::1]:11434"),
+            ("https://box/", "https://box/"),
+        ] {
+            assert_eq!(Provider::Ollama.address(text), url);
+        }
+        assert_eq!(Provider::OpenAiChat.address("https://x/v1"), "https://x/v1");
+    }
+
+    #[test]
+    fn a_variable_that_holds_no_address_is_named() {
+        let mut settings = Settings::default();
+        for (name, value) in [(LLM_PROVIDER, "openai-chat"), (LLM_BASE_URL, "box")] {
+            let key = Key::named(name).unwrap();
+            let origin = Origin::Variable("OPENAI_BASE_URL");
+            settings.add(key, key.read(value).unwrap(), origin);
+        }
+        let error = Model::from(&settings).unwrap_err();
+        assert!(
+            error.message.starts_with("OPENAI_BASE_URL must be"),
+            "{error}"
+        );
+        assert_eq!(error.fix.as_deref(), Some("unset OPENAI_BASE_URL"));
     }
 
     #[test]

@@ -186,6 +186,7 @@ pub struct Stats {
 pub fn create(context: &mut Context, change: Change, user: Option<&str>) -> Result<Kept> {
     let title = change.title.unwrap_or_default();
     check_title(&title)?;
+    check_new(change.status.as_deref())?;
     require_agent(context, change.assigned_to.as_deref(), user)?;
     let draft = Draft {
         title,
@@ -386,9 +387,21 @@ fn check_title(title: &str) -> Result<()> {
     Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()))
 }
 
+/// Refuses a status that a new task does not have.
+fn check_new(word: Option<&str>) -> Result<()> {
+    match word.map(status).transpose()? {
+        None | Some(Status::Pending) => Ok(()),
+        Some(other) => {
+            let other = status_word(other);
+            let message = format!("status is {other}; a new task is todo, and is moved then");
+            Err(Error::new(Code::InputInvalid, message).instead(other, "todo"))
+        }
+    }
+}
+
 /// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
 /// refer to an agent.
-fn require_agent(context: &Context, agent: Option<&str>, user: Option<&str>) -> Result<()> {
+pub fn require_agent(context: &Context, agent: Option<&str>, user: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
     let known = agents::known_in(&context.workspace)?.seen_by(user);
     known.require(id).map(|_| ())

@@ -3,7 +3,7 @@
 
 mod refusal;
 
-use super::claims::{self, Caller, check_holder};
+use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, refuse_cancelled};
 use super::verify::{
@@ -39,6 +39,7 @@ pub fn complete(
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
         let taken = check_holder(transaction, &task, &check.caller, force, "complete")?;
+        check_clock(transaction, id, &check.caller)?;
         let mut warnings = Vec::from_iter(taken);
         if task.status != TaskStatus::Done {
             let found = check.found(transaction, &task)?;

@@ -26,11 +26,11 @@ const NAMED: usize = 10;
 pub struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.
     pub rules: Vec<RuleReport>,
-    /// Every task that was spawned and is done, by id.
+    /// Every task that is done, by id; of those that were never spawned, what is known.
     pub tasks: Vec<TaskReport>,
     /// How many these are.
     pub total: usize,
-    /// How many of them keep every rule.
+    /// How many of them break no rule.
     pub compliant: usize,
     /// Tasks that somebody completed by force.
     pub forced: Vec<TaskId>,
@@ -116,6 +116,7 @@ fn broken(rules: &[RuleReport], tasks: &[TaskReport]) -> Option<Error> {
     }
     let error = Error::new(Code::NotCompliant, parts.join(". "));
     let fix = match broken.first() {
+        Some(task) if task.skill.is_none() => format!("cleo verify {}", task.task_id),
         Some(task) => format!("cleo verify output {}", task.task_id),
         None => {
             let mut tasks = rules.clone().flat_map(|rule| &rule.tasks);

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use super::claims::{Caller, check_epoch};
 use super::{Context, require};
-use crate::error::Result;
-use crate::gate::{Evidence, Gate, Record, check_agent};
+use crate::error::{Error, Result};
+use crate::gate::{Criterion, Evidence, Gate, Gates, Record, check_agent};
 use crate::id::TaskId;
 use crate::runner::process::Bounds;
 use crate::store::Transaction;
+use crate::task::Task;
 use take::Scene;
 
 pub(super) use lacks::lacks;
@@ -65,7 +66,8 @@ fn set_in(
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
         let gates = transaction.gates(task.id)?;
-        gates.check(&task.id.to_string(), gate, wanted, setting.force)?;
+        let checked = gates.check(&task.id.to_string(), gate, wanted, setting.force);
+        checked.map_err(|error| with_proof(error, &task, &gates))?;
         Ok(task.files)
     })?;
     let scene = Scene::of(context, &patterns, directory, caller.epoch)?;
@@ -84,6 +86,19 @@ fn set_in(
     let mut set = gates(context, task)?;
     set.warnings.extend(scene.warnings(&set));
     Ok(set)
+}
+
+/// Gives the refusal of a gate before its turn the command that passes the first open one, where the
+/// criteria of the task say which that is.
+fn with_proof(error: Error, task: &Task, gates: &Gates) -> Error {
+    let criteria = task.acceptance.iter().map(|line| Criterion::read(line));
+    let commands: Vec<Vec<String>> = criteria.filter_map(|one| one.command).collect();
+    let commands = commands.iter().map(Vec::as_slice);
+    let open = gates.open().into_iter().next();
+    match open.and_then(|gate| lacks::shown_by(task.id, gate, commands)) {
+        Some(proof) => error.fix(proof),
+        None => error,
+    }
 }
 
 fn keep(

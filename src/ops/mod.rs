@@ -110,6 +110,7 @@ impl Surroundings {
             project: workspace.map(|workspace| workspace.root.clone()),
             home: self.home.clone(),
             data_home: self.data_home.clone(),
+            except: None,
         }
     }
 

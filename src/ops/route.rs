@@ -100,7 +100,7 @@ fn faulty(path: &Path, fault: &roster::Fault) -> Error {
     match fault.place {
         Some((line, column)) => {
             let message = format!("{name}, line {line}, column {column}: {}", fault.what);
-            Error::new(Code::InputInvalid, message).fix(format!("sed -n {line}p {shown}"))
+            Error::new(Code::InputInvalid, message).fix(file::look(path, &[line]))
         }
         None => {
             let message = format!("{name}: {}", fault.what);

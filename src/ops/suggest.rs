@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Context, Surroundings, agents, conversations, runs, skills};
+use super::{Context, Surroundings, agents, conversations, runs, sessions, skills};
 use crate::error::{Result, quote};
+use crate::store::Transaction;
 use crate::store::agency::{ConversationFilter, RunFilter};
 
 /// Most suggestions for a word. More than a screen of them helps nobody.
@@ -27,6 +28,8 @@ pub enum Kind {
     Label,
     /// A phase.
     Phase,
+    /// A session.
+    Session,
     /// A skill.
     Skill,
     /// An agent.
@@ -42,6 +45,7 @@ pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Ve
     let mut found = match kind {
         Kind::Task => tasks(&mut Context::open(surroundings)?, start)?,
         Kind::Label | Kind::Phase => words(&mut Context::open(surroundings)?, kind, start)?,
+        Kind::Session => sessions(&mut Context::open(surroundings)?, start)?,
         Kind::Skill => named(&surroundings, start)?,
         Kind::Agent => agents(&surroundings)?,
         Kind::Run => runs(&surroundings)?,
@@ -94,7 +98,7 @@ fn ranges(start: &str) -> Vec<RangeInclusive<u32>> {
 
 fn words(context: &mut Context, kind: Kind, start: &str) -> Result<Vec<Suggestion>> {
     let words = context.read(|store| match kind {
-        Kind::Phase => store.phase_words(start, LIMIT),
+        Kind::Phase => phases(store, start),
         _ => store.label_words(start, LIMIT),
     })?;
     let suggestions = words.into_iter().map(|word| Suggestion {
@@ -102,6 +106,28 @@ fn words(context: &mut Context, kind: Kind, start: &str) -> Result<Vec<Suggestio
         meaning: String::new(),
     });
     Ok(suggestions.collect())
+}
+
+/// Names the phases that tasks are in and those that were added.
+fn phases(store: &dyn Transaction, start: &str) -> Result<Vec<String>> {
+    let mut words = store.phase_words(start, LIMIT)?;
+    let added = store.phases()?.into_iter().map(|phase| phase.slug);
+    words.extend(added.filter(|slug| slug.starts_with(start)));
+    words.sort();
+    words.dedup();
+    words.truncate(LIMIT as usize);
+    Ok(words)
+}
+
+/// Names sessions, the last one first.
+fn sessions(context: &mut Context, start: &str) -> Result<Vec<Suggestion>> {
+    let sessions = sessions::list(context, None)?.sessions.into_iter().rev();
+    let suggestions = sessions.map(|session| Suggestion {
+        word: session.id.to_string(),
+        meaning: session.name,
+    });
+    let fitting = suggestions.filter(|found| found.word.starts_with(start));
+    Ok(fitting.take(LIMIT as usize).collect())
 }
 
 fn named(surroundings: &Surroundings, start: &str) -> Result<Vec<Suggestion>> {

@@ -35,7 +35,7 @@ fn belongs(kind: Kind, line: &Line<'_>) -> bool {
 /// Copies what can be seen of a block.
 fn copy(kind: Kind, block: &str, visible: &mut String) {
     match kind {
-        Kind::Blank | Kind::Fence | Kind::Code => visible.push_str(block),
+        Kind::Blank | Kind::Underline | Kind::Fence | Kind::Code => visible.push_str(block),
         Kind::Text | Kind::Heading => without(inline(block), block, visible),
         Kind::Comment | Kind::Raw => without(raw(block, kind == Kind::Comment), block, visible),
     }

@@ -19,18 +19,22 @@ pub struct Section<'a> {
 /// Finds the sections of a Markdown text. What looks like a heading in code or in `<pre>` is none.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
     let text = text.trim_start_matches('\u{feff}');
-    let (mut found, mut around) = (Vec::new(), Vec::new());
-    let (mut start, mut end) = (0, 0);
+    let (mut found, mut around): (Vec<Section<'_>>, _) = (Vec::new(), Vec::new());
+    let (mut start, mut paragraph, mut end) = (0, 0, 0);
     for line in lines(text) {
+        let at = end;
         end += line.text.len();
-        if let Some((level, title)) = heading_of(&line) {
+        paragraph = if line.goes_on { paragraph } else { at };
+        let heading = heading_of(&line).or_else(|| underlined(&line, &text[paragraph..at]));
+        let body_end = if heading.is_some() { paragraph } else { end };
+        if let Some(last) = found.last_mut() {
+            last.body = &text[start..body_end];
+        }
+        if let Some((level, title)) = heading {
             begin(&mut found, &mut around, level, title);
             start = end;
-        } else if let Some(last) = found.last_mut() {
-            last.body = &text[start..end];
-            if fills(&line) {
-                around.iter().for_each(|at| found[*at].is_empty = false);
-            }
+        } else if fills(&line) {
+            around.iter().for_each(|one| found[*one].is_empty = false);
         }
     }
     found
@@ -40,6 +44,18 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
 fn heading_of<'a>(line: &Line<'a>) -> Option<(usize, &'a str)> {
     let is_heading = line.kind == Kind::Heading && line.indent < 4;
     is_heading.then(|| heading(line.text.trim())).flatten()
+}
+
+/// What stands above a line of `=` or `-` is its heading, unless both are quoted. Such a title also
+/// fills the section before it: mostly the line was meant to be drawn across the page.
+fn underlined<'a>(line: &Line<'_>, above: &'a str) -> Option<(usize, &'a str)> {
+    let is_underline = line.kind == Kind::Underline && line.indent < 4;
+    let mark = line.text.trim_start().chars().next();
+    match mark.filter(|_| is_underline)? {
+        '=' => Some((1, above.trim())),
+        '-' => Some((2, above.trim())),
+        _ => None,
+    }
 }
 
 /// The language of a fence says nothing of the work.
@@ -81,6 +97,17 @@ mod tests {
             (3, "Inner", false),
         ];
         assert_eq!(titles(text), expected);
+    }
+
+    #[test]
+    fn a_line_below_a_paragraph_makes_it_a_heading() {
+        let text = "Title\r\n=====\r\n\r\nSummary\n-\nx\n\n    a\n    ---\n> b\n> ===\n";
+        assert_eq!(titles(text), [(1, "Title", false), (2, "Summary", false)]);
+        let ruled = "# a\n## b\nIt is red.\n---\n\n---\n";
+        let expected = [(1, "a", false), (2, "b", false), (2, "It is red.", true)];
+        assert_eq!(titles(ruled), expected);
+        let bodies: Vec<&str> = sections(ruled).iter().map(|one| one.body).collect();
+        assert_eq!(bodies, ["", "", "\n---\n"]);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::told::{Planned, Told, kind};
-use super::{Event, Outcome, Usage};
+use super::{Event, Outcome, Spent, Usage};
+use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -72,12 +73,21 @@ pub struct TaskRun {
     /// The worktree that holds its work, when no branch could hold all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
+    /// The task because of which it was not begun.
+    #[serde(skip)]
+    pub because: Option<TaskId>,
     /// The last words of what its agent did.
     #[serde(skip)]
     pub doing: Option<String>,
     /// The conversation to go on with.
     #[serde(skip)]
     pub conversation: Option<String>,
+    /// What that conversation has come to.
+    #[serde(skip)]
+    pub conversed: Spent,
+    /// When the agent that works on it began.
+    #[serde(skip)]
+    pub since: Option<String>,
     /// The process group that works on it, and when that began.
     #[serde(skip)]
     pub group: Option<(u32, String)>,
@@ -122,8 +132,11 @@ impl TaskRun {
             cost: None,
             branch: None,
             worktree: None,
+            because: None,
             doing: None,
             conversation: None,
+            conversed: Spent::default(),
+            since: None,
             group: None,
             using: None,
             ended: None,
@@ -139,8 +152,13 @@ impl TaskRun {
 
     /// Says whether it has come to an end that stays when a run goes on that was interrupted.
     pub fn is_settled(&self) -> bool {
-        let failed = self.state == TaskState::Failed && self.outcome != Some(Outcome::Cancelled);
+        let failed = self.state == TaskState::Failed && !self.was_stopped();
         self.is_done() || failed
+    }
+
+    /// Says whether work on it was ended by somebody before it was over, which is no failure of it.
+    pub fn was_stopped(&self) -> bool {
+        self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
     }
 }
 
@@ -149,6 +167,8 @@ impl TaskRun {
 pub struct Board {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
+    /// When its process last told something.
+    told_at: String,
 }
 
 impl Board {
@@ -178,6 +198,13 @@ impl Board {
         }
     }
 
+    /// Notes what the running agent of a task does now, where no event tells that so soon.
+    pub fn doing(&mut self, id: TaskId, what: String) {
+        if let Some(place) = self.places.get(&id) {
+            self.tasks[*place].doing = Some(what);
+        }
+    }
+
     /// Counts the tasks that stand somewhere; epics are not counted.
     pub fn count(&self, state: TaskState) -> usize {
         let tasks = self.tasks.iter().filter(|task| !task.is_epic);
@@ -191,6 +218,11 @@ impl Board {
             let places = self.tasks.iter().enumerate();
             self.places = places.map(|(place, task)| (task.task_id, place)).collect();
         }
+        if matches!(kind, kind::RUN_LEFT | kind::RUN_RESUMED) {
+            let until = &self.told_at;
+            let tasks = self.tasks.iter_mut();
+            tasks.for_each(|task| broke_off(task, until));
+        }
         if kind == kind::RUN_RESUMED {
             let again = told.again == Some(true);
             let open = |task: &&mut TaskRun| !(task.is_settled() && !again || task.is_done());
@@ -199,6 +231,10 @@ impl Board {
         let place = told.task_id.and_then(|id| self.places.get(&id));
         if let Some(task) = place.map(|place| &mut self.tasks[*place]) {
             happened(task, kind, at, told);
+        }
+        // Others ask for the end, perhaps long after the process was gone.
+        if kind != kind::RUN_CANCEL {
+            at.clone_into(&mut self.told_at);
         }
     }
 }
@@ -254,8 +290,14 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
             (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
             task.output_file = told.output_file.clone();
             (task.doing, task.group, task.using) = (None, None, None);
+            if told.resumes != Some(true) {
+                task.conversed = Spent::default();
+            }
         }
-        kind::AGENT_STARTED => task.group = told.group.zip(told.born.clone()),
+        kind::AGENT_STARTED => {
+            task.group = told.group.zip(told.born.clone());
+            task.since = Some(at.to_string());
+        }
         kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
         kind::AGENT_DOING => task.doing = told.doing.clone(),
         kind::AGENT_ENDED => ended(task, told),
@@ -272,16 +314,30 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
     }
 }
 
+/// Ends what worked on a task when the process of the run was gone: until when it did nobody knows, only
+/// that it did until something was told last.
+fn broke_off(task: &mut TaskRun, until: &str) {
+    let since = task.since.take();
+    let took = since.and_then(|since| between_ms(&since, until));
+    task.duration_ms += took.unwrap_or(0);
+}
+
 fn ended(task: &mut TaskRun, told: &Told) {
     task.outcome = told.outcome;
     (task.ended, task.message) = (told.outcome, told.message.clone());
     task.duration_ms += told.duration_ms.unwrap_or(0);
-    task.usage = match (task.usage, told.usage) {
-        (Some(before), Some(now)) => Some(before.plus(now)),
-        (before, now) => now.or(before),
+    task.since = None;
+    let now = Spent {
+        usage: told.usage,
+        cost: told.cost,
     };
-    let costs = [task.cost, told.cost];
-    task.cost = costs.into_iter().flatten().reduce(|a, b| a + b);
+    let before = Spent {
+        usage: task.usage,
+        cost: task.cost,
+    };
+    let all = before.plus(now);
+    (task.usage, task.cost) = (all.usage, all.cost);
+    task.conversed = task.conversed.plus(now);
     if told.conversation.is_some() {
         task.conversation = told.conversation.clone();
     }
@@ -313,7 +369,7 @@ fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
         TaskState::Done => Some(Outcome::Ok),
         _ => told.outcome.or(task.outcome),
     };
-    task.reason = told.reason.clone();
+    (task.reason, task.because) = (told.reason.clone(), told.because);
     if state == TaskState::Done {
         task.missing.clear();
     }
@@ -412,6 +468,39 @@ mod tests {
         assert_eq!(task.started_at.as_deref(), Some("t1"));
         assert_eq!(board.count(TaskState::Done), 1);
         assert_eq!(board.count(TaskState::Waiting), 1);
+    }
+
+    #[test]
+    fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
+        let mut board = board();
+        let costs = [(None, 0.1), (Some(true), 0.2), (None, 0.5)];
+        let mut conversed = Vec::new();
+        for (resumes, cost) in costs {
+            let started = Told { resumes, ..told(1) };
+            board.take(kind::TASK_STARTED, "t1", &started);
+            let ended = Told {
+                cost: Some(cost),
+                ..told(1)
+            };
+            board.take(kind::AGENT_ENDED, "t2", &ended);
+            board.take(kind::RUN_RESUMED, "t3", &Told::default());
+            conversed.push(board.tasks()[0].conversed.cost);
+        }
+        assert_eq!(conversed, [Some(0.1), Some(0.3), Some(0.5)]);
+        assert_eq!(board.tasks()[0].cost, Some(0.8));
+    }
+
+    #[test]
+    fn an_agent_whose_cleo_was_killed_worked_until_something_was_told_last() {
+        let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
+        let mut board = board();
+        board.take(kind::TASK_STARTED, &at(1), &told(1));
+        board.take(kind::AGENT_STARTED, &at(2), &told(1));
+        board.take(kind::AGENT_DOING, &at(5), &told(1));
+        board.take(kind::RUN_CANCEL, &at(30), &Told::default());
+        board.take(kind::RUN_LEFT, &at(40), &Told::default());
+        board.take(kind::RUN_RESUMED, &at(50), &Told::default());
+        assert_eq!(board.tasks()[0].duration_ms, 3_000);
     }
 
     #[test]

@@ -4,10 +4,12 @@
 
 pub mod board;
 pub mod conversation;
+pub mod escapes;
 pub mod event;
 pub mod outcome;
 pub mod report;
 pub mod schedule;
+pub mod spent;
 pub mod told;
 pub mod track;
 pub mod transcript;
@@ -20,6 +22,7 @@ use crate::words::closed;
 pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
 pub use event::{Event, Line, RUN_FINISHED};
 pub use outcome::Outcome;
+pub use spent::Spent;
 
 /// Free fields beside those that all have.
 pub type Detail = Map<String, Value>;

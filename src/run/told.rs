@@ -17,6 +17,8 @@ pub mod kind {
     pub const RUN_CANCEL: &str = "run.cancel";
     /// It is being ended before all is done.
     pub const RUN_STOPPING: &str = "run.stopping";
+    /// Its process is gone, and somebody has noticed.
+    pub const RUN_LEFT: &str = "error";
     /// A task is claimed and its prompt is ready: an agent is about to be started.
     pub const TASK_STARTED: &str = "task.started";
     /// An agent runs.
@@ -36,7 +38,7 @@ pub mod kind {
     /// The work on a task was brought from its worktree into the workspace.
     pub const TASK_MERGED: &str = "task.merged";
     /// Something of a task stays outside of the workspace: its worktree, an output that somebody else has
-    /// changed too, or the branch that a process left which was killed.
+    /// changed too, or a branch that is not merged.
     pub const TASK_KEPT: &str = "task.kept";
     /// A task verified and is done.
     pub const TASK_COMPLETED: &str = "task.completed";

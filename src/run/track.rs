@@ -107,7 +107,7 @@ pub struct Track {
     pub board: Board,
     /// Cursor of the last event that was read.
     pub cursor: u64,
-    /// How the run is carried out, as its first event tells.
+    /// How the run is carried out, as it was told last.
     pub options: Option<Value>,
     /// When it began.
     pub started_at: Option<String>,
@@ -143,7 +143,7 @@ impl Track {
     /// Counts all tries, those that failed, and those whose agents said what they used.
     pub fn tally(&self) -> (usize, usize, usize) {
         let all = || self.attempts.values().flatten();
-        let failed = all().filter(|one| one.state == Stage::Failed).count();
+        let failed = all().filter(|one| one.has_failed()).count();
         let told = all().filter(|one| one.usage.is_some() || one.cost.is_some());
         (all().count(), failed, told.count())
     }
@@ -154,10 +154,14 @@ impl Track {
         self.board.take(kind, at, &told);
         match kind {
             kind::RUN_STARTED => {
-                self.options = told.options.clone();
+                self.options.clone_from(&told.options);
                 self.started_at = Some(at.to_string());
             }
-            kind::RUN_RESUMED | RUN_FINISHED => self.broke_off(at),
+            kind::RUN_RESUMED => {
+                self.broke_off(at);
+                self.options = told.options.clone().or(self.options.take());
+            }
+            RUN_FINISHED => self.broke_off(at),
             kind::AGENT_STARTED => self.works(at, 1),
             kind::AGENT_ENDED => self.works(at, -1),
             _ => {}
@@ -231,6 +235,16 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
 }
 
 impl Attempt {
+    /// Says whether it failed; one that somebody ended before it was over did not.
+    pub fn has_failed(&self) -> bool {
+        self.state == Stage::Failed && !self.was_stopped()
+    }
+
+    /// Says whether somebody ended it before it was over.
+    pub fn was_stopped(&self) -> bool {
+        self.state == Stage::Failed && self.outcome == Some(Outcome::Cancelled)
+    }
+
     fn happened(&mut self, kind: &str, at: &str, told: &Told) {
         match kind {
             kind::AGENT_ENDED => self.agent_ended(at, told),
@@ -384,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_under_way_when_the_process_ended_has_failed() {
+    fn what_was_under_way_when_the_process_ended_was_stopped() {
         let mut track = Track::default();
         track.take(&story());
         track.take(&[event(8, kind::RUN_RESUMED, json!({}))]);
@@ -394,6 +408,8 @@ mod tests {
             (Stage::Failed, Some(Outcome::Cancelled))
         );
         assert_eq!(last.verification, None);
+        assert!(last.was_stopped() && !last.has_failed());
+        assert_eq!(track.tally(), (2, 1, 0), "what was stopped has not failed");
         assert_eq!(track.load.last().unwrap().n, 0);
     }
 

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::escapes;
 use crate::error::steers;
 
 /// Longest text of a line that is shown, in bytes.
@@ -81,7 +82,7 @@ pub fn line(ch: Channel, raw: &str) -> Line {
     } else {
         &said.text
     };
-    let clean: String = text
+    let clean: String = escapes::plain(text)
         .chars()
         .filter(|c| !steers(*c) || matches!(c, '\n' | '\t'))
         .collect();
@@ -251,8 +252,8 @@ mod tests {
 
     #[test]
     fn nothing_steers_a_screen_and_long_lines_are_cut() {
-        let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}");
-        assert_eq!(line1.text, "[31mred");
+        let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}\u{1b}[0m");
+        assert_eq!(line1.text, "red");
         let long = "ä".repeat(TEXT_MAX);
         let line2 = line(Channel::Out, &long);
         assert!(line2.cut && line2.text.len() <= TEXT_MAX && line2.bytes == long.len());

@@ -238,7 +238,7 @@ fn finish(child: &mut Child, pipes: &Pipes, ending: Ending) -> Option<i32> {
 fn end(child: &Child) {
     signal(child, Signal::TERM);
     let asked = Instant::now();
-    while !has_exited(child) && asked.elapsed() < GRACE {
+    while !has_exited(child) && asked.elapsed() < GRACE && !signals::is_urged() {
         pause(asked);
     }
     signal(child, Signal::KILL);

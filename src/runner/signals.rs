@@ -25,6 +25,10 @@ const LOOK: Duration = Duration::from_millis(25);
 static IDLE: AtomicBool = AtomicBool::new(true);
 /// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+/// True once somebody has taken note of the signal that came.
+static SEEN: AtomicBool = AtomicBool::new(false);
+/// Not 0 when Ctrl-C came again after that.
+static AGAIN: AtomicUsize = AtomicUsize::new(0);
 /// How many commands run: signals are obeyed again when the last of them has ended.
 static RUNNING: Mutex<usize> = Mutex::new(0);
 /// Handlers cannot be taken away again, so there is one set of them for a process.
@@ -57,8 +61,16 @@ impl Guard {
     }
 }
 
+/// Says whether somebody who asked cleo to end asks again: then nothing is waited for any more.
+pub(super) fn is_urged() -> bool {
+    SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
+}
+
 fn caught() -> Option<Code> {
     let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
+    if !SEEN.swap(true, Ordering::SeqCst) {
+        AGAIN.store(0, Ordering::SeqCst);
+    }
     SIGNALS.get(which).map(|(_, code)| *code)
 }
 
@@ -154,5 +166,6 @@ fn handle() -> std::io::Result<()> {
         flag::register_conditional_default(signal, &IDLE)?;
         flag::register_usize(signal, &CAUGHT, which + 1)?;
     }
+    flag::register_usize(SIGINT, &AGAIN, 1)?;
     Ok(())
 }

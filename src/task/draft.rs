@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 
+use super::files::check_files;
 use super::{Priority, Size, TaskType};
 use crate::clock;
 use crate::error::{Code, Error, Result, nearest};
@@ -114,6 +115,9 @@ pub struct Draft {
     pub estimate: Option<f64>,
     pub feature: Option<String>,
     pub key: Option<String>,
+    /// The line of a batch that it stands on.
+    #[serde(skip)]
+    pub line: Option<usize>,
 }
 
 impl Draft {
@@ -142,7 +146,8 @@ impl Draft {
         check_title(&self.title)?;
         check_text("description", &self.description)?;
         self.labels = check_list("labels", std::mem::take(&mut self.labels))?;
-        self.files = check_list("files", std::mem::take(&mut self.files))?;
+        let files = check_list("files", std::mem::take(&mut self.files))?;
+        self.files = check_list("files", check_files(&files)?)?;
         self.acceptance = check_list("acceptance", std::mem::take(&mut self.acceptance))?;
         self.deliverables = check_list("deliverables", std::mem::take(&mut self.deliverables))?;
         for note in &self.notes {
@@ -262,7 +267,8 @@ pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
     let length = text.chars().count();
     if length > max {
         let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
-        let message = format!("the {field} has {length} characters; {max} are allowed");
+        let has = if is_plural(field) { "have" } else { "has" };
+        let message = format!("the {field} {has} {length} characters; {max} are allowed");
         return Err(Error::new(Code::TextTooLong, message).instead(text, short.trim()));
     }
     let Some(control) = text.chars().find(|c| c.is_control()) else {
@@ -329,11 +335,16 @@ pub fn check_note(text: &str) -> Result<()> {
 }
 
 fn control_character(field: &str, control: char) -> Error {
+    let hold = if is_plural(field) { "hold" } else { "holds" };
     let message = format!(
-        "the {field} holds the control character U+{:04X}",
+        "the {field} {hold} the control character U+{:04X}",
         u32::from(control)
     );
     Error::new(Code::TextControl, message)
+}
+
+fn is_plural(field: &str) -> bool {
+    field.ends_with('s') && !field.ends_with("ss")
 }
 
 /// Trims the lines of a list, drops empty and repeated ones and checks the rest.

@@ -1,8 +1,10 @@
-//! What a task is: its fields and words. Drafts and their rules are in [`draft`], the graph of
-//! tasks in [`graph`], pictures of it in [`drawing`], the one that people work with in [`layout`].
+//! What a task is: its fields and words. Drafts and their rules are in [`draft`], those for declared
+//! files in [`files`], the graph of tasks in [`graph`], pictures of it in [`drawing`], the one that
+//! people work with in [`layout`].
 
 pub mod draft;
 pub mod drawing;
+pub mod files;
 pub mod graph;
 pub mod layout;
 pub mod overlap;

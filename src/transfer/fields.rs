@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::moment;
 use crate::task::Note;
 use crate::task::draft::is_slug;
+use crate::task::files::inside;
 
 /// Fields of a JSON object that are still to be taken.
 #[derive(Debug, Default)]
@@ -109,6 +110,16 @@ impl Fields {
     /// Takes a list of texts in which none stands twice.
     pub(super) fn set(&mut self, name: &str) -> Vec<String> {
         unique(self.texts(name))
+    }
+
+    /// Takes the files of a task; what leads out of the workspace stays where it is.
+    pub(super) fn files(&mut self, name: &str) -> Vec<String> {
+        let texts = self.set(name).into_iter();
+        let (outside, files): (Vec<_>, Vec<_>) = texts.partition(|text| inside(text).is_none());
+        if !outside.is_empty() {
+            self.keep(name, outside);
+        }
+        unique(files.iter().filter_map(|file| inside(file)).collect())
     }
 
     /// Takes a time. Epoch 0 stands for none; what is no time stays where it is.

@@ -39,6 +39,9 @@ pub struct Conflict {
     pub file: Value,
     /// Whose value was taken.
     pub taken: Side,
+    /// Why, where the later change is not what decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'static str>,
 }
 
 /// What two versions of a task both come from.
@@ -108,6 +111,7 @@ pub fn merge(base: Base<'_>, here: &Task, file: &Task) -> (Task, Vec<Conflict>) 
     merger.stand(&three, &mut merged);
     merger.extra(base, here, file, &mut merged);
     put(&mut merged, "notes", Some(notes(here, file)));
+    put(&mut merged, "createdAt", Some(created(here, file)));
     put(&mut merged, "updatedAt", Some(updated(base, here, file)));
     let task = serde_json::from_value(Value::Object(merged)).unwrap_or_else(|_| here.clone());
     (task, merger.conflicts)
@@ -125,6 +129,14 @@ fn later(here: &Task, file: &Task) -> Side {
     } else {
         Side::Here
     }
+}
+
+/// Says when the joined version was made: two copies may each have given a moment to a line without one,
+/// and the earlier one counts for both.
+fn created(here: &Task, file: &Task) -> Value {
+    let moments = [&here.created_at, &file.created_at];
+    let known = moments.into_iter().filter(|moment| !moment.is_empty());
+    known.min().map_or("", String::as_str).into()
 }
 
 /// Says when the joined version was changed. Where one side alone says another time it counts, also
@@ -189,6 +201,7 @@ impl Merger {
             here: three.here.cloned().unwrap_or_default(),
             file: three.file.cloned().unwrap_or_default(),
             taken: self.later,
+            why: None,
         });
     }
 

@@ -16,7 +16,7 @@ pub mod silent;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::silent::Silent;
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub use lines::{FILE_MAX, LINE_MAX, Share};
 
 /// A kind of file that tasks come from.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// cleo's own JSON lines

@@ -247,7 +247,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
         error["message"]
             .as_str()
             .unwrap()
-            .contains("bad.json, agent 2: `red` is no colour")
+            .contains("bad.json, agent 2: `red` is no color")
     );
     let error = refused(&workspace, "agents import torn.json", "E_AGENT_INVALID");
     assert!(
@@ -320,6 +320,7 @@ fn files_of_agents_that_are_left_out_are_told_wherever_one_is_asked_for() {
         assert_eq!(said.len(), 2, "{reply}");
         assert!(said[0].contains(warnings[0]), "{reply}");
         assert!(said[0].contains("line "), "{reply}");
+        assert_eq!(said[0].matches("k.yaml").count(), 1, "{reply}");
         assert!(said[1].ends_with(warnings[1]), "{reply}");
     };
     told(&workspace.json(&["agents", "list"]));

@@ -160,7 +160,10 @@ fn the_faulty_lines_of_a_file_are_shown_by_the_fix_and_taken_once_they_are_corre
     workspace.write("the plan.jsonl", batch);
     let asked = ["add", "--batch", "the plan.jsonl"];
     let error = workspace.refused(&asked, "E_FIELD_UNKNOWN");
-    assert_eq!(error["fix"], "sed -n '2p;4p' 'the plan.jsonl'");
+    assert_eq!(
+        error["fix"],
+        "sed -n '2p;4p' 'the plan.jsonl' | cut -c1-200"
+    );
     let look = workspace.shell(error["fix"].as_str().unwrap());
     assert_eq!(look.stdout, "{\"titel\":\"y\"}\nno\n");
     let again = &error["alternatives"][0]["command"];
@@ -168,9 +171,41 @@ fn the_faulty_lines_of_a_file_are_shown_by_the_fix_and_taken_once_they_are_corre
     let twice = "{\"title\":\"x\",\"key\":\"k\"}\n{\"title\":\"y\",\"key\":\"k\"}\n";
     workspace.write("the plan.jsonl", twice);
     let error = workspace.refused(&asked, "E_BATCH_INVALID");
-    assert_eq!(error["fix"], "cat -n 'the plan.jsonl'");
+    assert_eq!(
+        error["fix"],
+        "sed -n '1p;2p' 'the plan.jsonl' | cut -c1-200"
+    );
     workspace.write("the plan.jsonl", "{\"title\":\"x\"}\n");
     assert_eq!(workspace.shell(again.as_str().unwrap()).exit, 0);
+}
+
+#[test]
+fn lines_that_do_not_go_together_are_shown_by_the_fix() {
+    let good = "{\"title\":\"x\"}\n\n";
+    for (lines, code, numbers) in [
+        (
+            "{\"title\":\"y\",\"depends\":[\"@nobody\"]}",
+            "E_DEPENDENCY_NOT_FOUND",
+            "3p",
+        ),
+        (
+            "{\"title\":\"y\",\"parent\":\"T77\"}",
+            "E_PARENT_NOT_FOUND",
+            "3p",
+        ),
+        (
+            "{\"title\":\"y\",\"key\":\"a\",\"depends\":[\"@b\"]}\n{\"title\":\"z\",\"key\":\"b\",\"depends\":[\"@a\"]}",
+            "E_CYCLE",
+            "'3p;4p'",
+        ),
+        ("{\"title\":\"a\\u0007b\"}", "E_TEXT_CONTROL", "3p"),
+    ] {
+        let workspace = TestWorkspace::new().with("plan.jsonl", format!("{good}{lines}\n"));
+        let error = workspace.refused(&["add", "--batch", "plan.jsonl"], code);
+        let look = format!("sed -n {numbers} plan.jsonl | cut -c1-200");
+        assert_eq!(error["fix"], look, "{lines}");
+        assert_eq!(workspace.shell(&look).stdout, format!("{lines}\n"));
+    }
 }
 
 #[test]
@@ -180,6 +215,10 @@ fn a_title_of_a_megabyte_is_refused() {
     let refused = workspace.json_with(&["add", "--batch", "-"], &batch);
     assert_eq!(refused["error"]["code"], "E_TEXT_TOO_LONG");
     assert!(refused["error"]["message"].as_str().unwrap().len() < 200);
+    workspace.write("big.jsonl", &batch);
+    let refused = workspace.json(&["add", "--batch", "big.jsonl"]);
+    let look = workspace.shell(refused["error"]["fix"].as_str().unwrap());
+    assert_eq!(look.stdout.len(), 201, "one line of it, cut");
     assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
 }
 

@@ -669,6 +669,260 @@ fn a_model_is_asked_only_where_no_rule_fits_and_writes_nothing() {
 }
 
 #[test]
+fn what_is_taken_from_a_component_is_a_field_and_never_the_component() {
+    let workspace = seeded();
+    for (message, updates) in [
+        (
+            "remove title from component 101 for client 6",
+            json!({"props.title": ""}),
+        ),
+        (
+            "delete the caption of component 103 for client 6",
+            json!({"props.caption": ""}),
+        ),
+        (
+            "remove the link from component 101 for client 6",
+            json!({"link_props.url": ""}),
+        ),
+        (
+            "remove blur from component 101 for client 6",
+            json!({"is_blur": false}),
+        ),
+        (
+            "add title Foo to component 101 for client 6",
+            json!({"props.title": "Foo"}),
+        ),
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["pending"]["tool"], "updateComponent", "{message}");
+        assert_eq!(turn["pending"]["args"]["updates"], updates, "{message}");
+    }
+    let turn = say(&workspace, "remove title and logo from component 101");
+    has(&turn, &["Left out, because it cannot be changed: logo."]);
+    has(
+        &say(&workspace, "remove premium from component 101"),
+        &["Security group 'premium' is not on component 101"],
+    );
+    has(
+        &say(&workspace, "remove the radius from component 101"),
+        &["allowed: no-radius, small, medium, full"],
+    );
+    has(
+        &say(&workspace, "remove all from component 101"),
+        &["I couldn't identify which field"],
+    );
+    let turn = say(&workspace, "remove the title from my button component");
+    assert_eq!(turn["pending"]["tool"], "updateComponent");
+    let turn = say(
+        &workspace,
+        "add component 101 to the premium security group",
+    );
+    assert_eq!(turn["pending"]["tool"], "addSecurityGroup");
+    assert_eq!(turn["pending"]["args"]["security_group_title"], "premium");
+}
+
+#[test]
+fn a_description_that_nothing_fits_offers_no_other_component() {
+    let workspace = seeded();
+    for message in [
+        "delete the Logout button component for client 6",
+        "delete my buttons component Buy now for client 6",
+        "change caption of the Logout button to Bye for client 6",
+        "add premium security group to the Signup button component for client 6",
+        "change title of the Imprint card to Us for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["No components found matching", "show all"]);
+        assert_eq!(turn["pending"]["tool"], "searchComponent", "{message}");
+    }
+    let turn = say(
+        &workspace,
+        "change title of the About card to Us for client 6",
+    );
+    assert_eq!(turn["pending"]["args"]["componentId"], "102");
+    let turn = say(&workspace, "delete the login component for client 6");
+    assert_eq!(turn["pending"]["args"]["componentId"], "103");
+}
+
+#[test]
+fn a_value_that_is_refused_is_not_replaced_by_another() {
+    let workspace = seeded();
+    for message in [
+        "set button radius to huge, not full for client 6",
+        "change button radius from small to 12px for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["cannot be", "no-radius, small, medium, full"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    has(
+        &say(&workspace, "change button radius to the full one, please"),
+        &["the Button Radius to full"],
+    );
+}
+
+#[test]
+fn every_change_in_a_message_is_offered_or_named() {
+    let workspace = seeded();
+    for (message, parts) in [
+        (
+            "set layout to banner and button style to solid for client 6",
+            &["the Button Style to solid", "the Layout to banner"] as &[&str],
+        ),
+        (
+            "card radius to full and layout to compact and button radius to full",
+            &[
+                "the Card Radius to full",
+                "the Layout to compact",
+                "the Button Radius to full",
+            ],
+        ),
+        (
+            "change button radius to full for client 6 and delete component 101",
+            &[
+                "the Button Radius to full",
+                "Left out",
+                "\"delete component 101\"",
+            ],
+        ),
+        (
+            "change background and card style to stroked",
+            &[
+                "the Card Style to stroked",
+                "Left out",
+                "\"change background\"",
+            ],
+        ),
+        (
+            "set layout to banner for client 6 and button style to solid for client 7",
+            &["one client at a time"],
+        ),
+        (
+            "set card radius to full and card radius to small for client 6",
+            &["cannot be both \"full\" and \"small\""],
+        ),
+        (
+            "update component 101 caption to B, subtitle to C for client 6",
+            &["\"B\" and \"C\" are both to be the caption"],
+        ),
+    ] {
+        has(&say(&workspace, message), parts);
+    }
+}
+
+#[test]
+fn parts_of_a_design_are_known_in_every_spelling() {
+    let workspace = seeded();
+    for key in [
+        "social icon style",
+        "social-icon-style",
+        "social_icon_style",
+        "socialIconStyle",
+        "header_design.social-icon-style",
+    ] {
+        let turn = say(&workspace, &format!("change {key} to solid for client 6"));
+        has(
+            &turn,
+            &["the Social Icon Style to solid. Should I proceed?"],
+        );
+    }
+    for (message, label) in [
+        (
+            "change appearance image to 1 for client 6",
+            "appearance image",
+        ),
+        (
+            "change page filter to grayscale for client 6",
+            "page filter",
+        ),
+        (
+            "change color palette primary #112233 for client 6",
+            "color palette",
+        ),
+    ] {
+        let turn = say(&workspace, message);
+        has(
+            &turn,
+            &[&format!(
+                "The {label} is shown, but cannot be changed here."
+            )],
+        );
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+}
+
+#[test]
+fn a_component_named_behind_the_value_is_seen() {
+    let workspace = seeded();
+    for message in [
+        "set title to Welcome on component 101 for client 6",
+        "change the title to Welcome for component 101 of client 6",
+        "client 6: change title to Welcome in component 101",
+        "set title to Welcome for client 6 on component 101",
+    ] {
+        let turn = say(&workspace, message);
+        let args =
+            json!({"clientId": "6", "componentId": "101", "updates": {"props.title": "Welcome"}});
+        assert_eq!(turn["pending"]["args"], args, "{message}");
+    }
+    let turn = say(&workspace, "update component 101 title to We love client 7");
+    assert_eq!(turn["pending"]["args"]["clientId"], "6");
+    let updates = json!({"props.title": "We love client 7"});
+    assert_eq!(turn["pending"]["args"]["updates"], updates);
+}
+
+#[test]
+fn an_answer_that_is_none_is_asked_for_again() {
+    let workspace = seeded();
+    has(
+        &say(&workspace, "change component 101 for client 6"),
+        &["What should I change?"],
+    );
+    has(
+        &say(&workspace, "title"),
+        &["What should the title of component 101 be?"],
+    );
+    for answer in ["what?", "the title", "yes"] {
+        let turn = say(&workspace, answer);
+        has(&turn, &["What should the title of component 101 be?"]);
+        assert_eq!(turn["pending"], Value::Null, "{answer}");
+    }
+    has(&say(&workspace, "cancel"), &["Cancelled"]);
+    has(&say(&workspace, "cancel"), &["Nothing is waiting"]);
+    say(&workspace, "delete component 103");
+    for answer in ["yess", "what?", "hmm"] {
+        let turn = say(&workspace, answer);
+        has(&turn, &["I did not understand", "delete component 103"]);
+        assert_eq!(turn["pending"]["tool"], "deleteComponent", "{answer}");
+    }
+    say(&workspace, "update title of my card component to X");
+    has(&say(&workspace, "hmm"), &["Please select one"]);
+    let turn = say(&workspace, "the second one, please");
+    assert_eq!(turn["pending"]["args"]["componentId"], "102");
+}
+
+#[test]
+fn what_is_asked_about_a_component_is_shown() {
+    let workspace = seeded();
+    let turn = say(
+        &workspace,
+        "what is the order of component 102 for client 6",
+    );
+    has(&turn, &["Component 102 (cards)", "order 2"]);
+    assert_eq!(turn["pending"], Value::Null);
+    let turn = say(&workspace, "schedule component 102 for May");
+    has(
+        &turn,
+        &["schedule_enabled to \"true\"", "Left out", "for May"],
+    );
+    let turn = say(&workspace, "unblur component 102");
+    assert_eq!(
+        turn["pending"]["args"]["updates"],
+        json!({"is_blur": false})
+    );
+}
+
+#[test]
 fn another_message_replaces_what_waits_and_says_so() {
     let workspace = seeded();
     let before = data(&workspace);
@@ -684,7 +938,7 @@ fn what_waits_is_forgotten_after_its_time() {
     for (minute, written) in [("09:14:59", true), ("09:15:00", false)] {
         let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
         let turn = say(&workspace, "delete component 103 for client 6");
-        assert_eq!(turn["pending"]["createdAt"], "2026-01-26T09:00:00.000Z");
+        assert_eq!(turn["pending"]["created_at"], "2026-01-26T09:00:00.000Z");
         assert_eq!(turn["pending"]["expires"], "2026-01-26T09:15:00.000Z");
         let later = workspace.env("CLEO_NOW", &format!("2026-01-26T{minute}Z"));
         let turn = say(&later, "yes");

@@ -578,6 +578,8 @@ fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
         (ada, "start T2"),
         (ada, "heartbeat T2"),
         (ada, "heartbeat T2 --epoch 1"),
+        (ada, "complete T2"),
+        (bob, "complete T2 --force"),
     ] {
         let error = person.at("09:28:00").refused(line, "E_CLOCK");
         assert_eq!(error["fix"], "unset CLEO_NOW", "{line}");

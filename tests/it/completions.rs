@@ -63,6 +63,32 @@ fn bash_completes_commands_options_tasks_skills_phases_and_labels() {
 }
 
 #[test]
+fn bash_completes_parents_gates_sessions_schemas_and_phases_without_tasks() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("phase add delivery");
+    workspace.ok("session start --scope T1");
+    let found = bash(
+        &workspace,
+        "ask cleo add x --parent T4\nask cleo add x --depends T1,T3\nask cleo update T2 --parent T5\n\
+         ask cleo update T2 --remove-depends T1\nask cleo update T2 --require-gate impl\nask cleo schema watc\n\
+         ask cleo session show S\nask cleo session resume S\nask cleo phase set deli",
+    );
+    let lines: Vec<&str> = found.lines().map(str::trim).collect();
+    let expected = [
+        "T4",
+        "T1,T3",
+        "T5",
+        "T1",
+        "implemented",
+        "watch",
+        "S1",
+        "S1",
+        "delivery",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn a_named_workspace_is_asked_and_none_gives_nothing() {
     let workspace = TestWorkspace::planned();
     let root = workspace.root().display();
@@ -121,7 +147,10 @@ fn every_shell_has_a_script() {
 fn man_has_a_page_for_every_command() {
     let workspace = TestWorkspace::bare();
     let page = workspace.ok("man manifest append");
-    assert!(page.stdout.contains(".TH CLEO-MANIFEST-APPEND 1"), "{page}");
+    let head = page.stdout.lines().find(|line| line.starts_with(".TH"));
+    let head = head.unwrap();
+    assert!(head.starts_with(".TH CLEO-MANIFEST-APPEND 1"), "{page}");
+    assert!(head.contains(env!("CARGO_PKG_VERSION")), "{page}");
     let refused = workspace.json(&["man", "manifset"]);
     assert_eq!(refused["error"]["fix"], "cleo man manifest");
     let written = workspace.json(&["man", "--output", "pages"]);

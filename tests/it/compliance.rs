@@ -136,6 +136,33 @@ fn completions_and_gates_by_force_are_named() {
 }
 
 #[test]
+fn finished_tasks_that_were_never_spawned_are_told_with_what_is_known() {
+    let workspace = TestWorkspace::new().with("src/a.rs", "a");
+    workspace.ok("add One --file src/a.rs");
+    workspace.ok("add Two");
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --file src/a.rs");
+    workspace.write("src/a.rs", "b");
+    workspace.ok("complete T1 --force");
+    workspace.ok("complete T2");
+    let result = validate(&workspace, &[])["result"].clone();
+    let [one, two] = &result["tasks"].as_array().unwrap()[..] else {
+        panic!("{result}");
+    };
+    for task in [one, two] {
+        assert_eq!(task["verdict"], Value::Null, "{task}");
+        assert_eq!(task["skill"], Value::Null, "{task}");
+    }
+    assert_eq!(
+        (&result["total"], &result["forced"]),
+        (&json!(2), &json!(["T1"]))
+    );
+    assert!(one["forced"].as_str().unwrap().ends_with(" tester"));
+    assert_ne!(one["forcedReasons"], json!([]), "{one}");
+    assert_eq!(two["forced"], Value::Null);
+}
+
+#[test]
 fn work_that_nobody_was_given_breaks_orc_002() {
     let workspace = done();
     workspace.ok("complete T2");
@@ -222,6 +249,7 @@ fn checks_are_counted_by_skill_and_agent_with_first_tries_apart() {
     assert_eq!(names, ["painter", "tester"]);
     assert_eq!(by_agent["groups"][0]["trend"][0]["period"], "2026-W05");
     assert_eq!(history(&["--since", "2026-01-27"])["total"], 0);
+    assert_eq!(history(&["--since", "1d"])["total"], 1);
     let wrong = workspace.json(&["orchestrator", "compliance", "--since", "soon"]);
     assert_eq!(wrong["error"]["code"], "E_INPUT_INVALID");
 }

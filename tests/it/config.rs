@@ -54,6 +54,25 @@ fn options_count_before_variables_then_the_project_then_the_user_then_defaults()
 }
 
 #[test]
+fn the_variable_of_a_provider_is_the_default_of_its_address() {
+    let workspace = TestWorkspace::new()
+        .env("OPENAI_BASE_URL", "http://10.0.0.7:8000/v1")
+        .env("OLLAMA_HOST", "0.0.0.0:11500");
+    let is = |value: serde_json::Value, origin: &str| {
+        let found = origin_of(&workspace, "llm.baseUrl");
+        assert_eq!(found.0, value);
+        assert!(found.1.contains(origin), "{found:?}");
+    };
+    is(serde_json::Value::Null, "default");
+    workspace.ok("config set llm.provider openai-responses");
+    is("http://10.0.0.7:8000/v1".into(), "OPENAI_BASE_URL");
+    workspace.ok("config set llm.provider ollama");
+    is("http://127.0.0.1:11500".into(), "OLLAMA_HOST");
+    workspace.ok("config set llm.baseUrl http://127.0.0.1:1");
+    is("http://127.0.0.1:1".into(), ".cleo/config.yaml:");
+}
+
+#[test]
 fn settings_do_what_their_options_do() {
     let workspace = TestWorkspace::planned();
     let piped = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;

@@ -45,6 +45,7 @@ fn only_the_word_that_is_wrong_is_replaced() {
             "cleo add 1000 --estimate 1",
         ),
         (&["help", "ad"], "cleo help add"),
+        (&["help", "exitcodes"], "cleo help exit-codes"),
     ]);
 }
 
@@ -75,6 +76,10 @@ fn a_word_that_is_none_of_the_few_gives_way_to_the_likeliest() {
         (&["list", "--color", "pink"], "cleo list --color auto"),
         (&["init", "--agents", "foo"], "cleo init --agents all"),
         (&["init", "--agents", "codx"], "cleo init --agents codex"),
+        (
+            &["init", "--agents", "claude,foo"],
+            "cleo init --agents claude",
+        ),
     ]);
 }
 
@@ -179,6 +184,10 @@ fn a_task_in_the_place_of_an_option_is_an_epic_and_a_wrong_one_is_left_out() {
         (&["next", "T1"], "cleo next --epic T1"),
         (&["spawn", "T2", "x"], "cleo spawn T2"),
         (
+            &["spawn", "T2", "--dry-run", "print", "the", "prompt"],
+            "cleo spawn T2 --dry-run",
+        ),
+        (
             &["orchestrator", "spawn", "x", "T2", "T3", "--dry-run"],
             "cleo orchestrator spawn T2 T3 --dry-run",
         ),
@@ -186,6 +195,74 @@ fn a_task_in_the_place_of_an_option_is_an_epic_and_a_wrong_one_is_left_out() {
     let workspace = TestWorkspace::planned();
     let error = workspace.json(&["spawn", "T2", "x"])["error"].clone();
     assert_eq!(error["alternatives"][0]["command"], "cleo find x");
+}
+
+#[test]
+fn the_only_operand_never_goes() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("add Other");
+    let before = workspace.state();
+    let fix = fix_of(&workspace, &["undo", "T2"]);
+    assert_eq!(fix, "cleo log --task T2");
+    assert_eq!(workspace.shell(&fix).exit, 0);
+    assert_eq!(workspace.state(), before);
+    assert_eq!(fix_of(&workspace, &["archive", "x"]), "cleo find x");
+}
+
+#[test]
+fn a_task_ends_by_a_command_of_its_own() {
+    check_all(&[
+        (&["update", "T2", "--status", "dnoe"], "cleo complete T2"),
+        (&["update", "T2", "--status=canceled!"], "cleo cancel T2"),
+        (
+            &["update", "T2", "--status", "actve"],
+            "cleo update T2 --status active",
+        ),
+        (
+            &["update", "T2", "--status", "dnoe", "--note", "x"],
+            "cleo update --help",
+        ),
+    ]);
+    let workspace = TestWorkspace::planned();
+    let refused = workspace.json(&["update", "T2", "--status", "dnoe"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    let known = "use one of pending, active, review, blocked, paused";
+    assert!(message.ends_with(known), "{message}");
+}
+
+#[test]
+fn a_task_that_is_not_there_is_left_out_where_the_rest_goes_without_it() {
+    check_all(&[
+        (&["add", "x", "--parent", "99"], "cleo add x"),
+        (
+            &["update", "T5", "--depends", "T99", "--note", "x"],
+            "cleo update T5 --note x",
+        ),
+        (&["show", "99"], "cleo find 99"),
+        (
+            &["update", "T5", "--add-depends", "T99"],
+            "cleo update --help",
+        ),
+        (
+            &["update", "T5", "--add-depends", "T3"],
+            "cleo update T5 --depends T3",
+        ),
+    ]);
+}
+
+#[test]
+fn an_empty_item_is_refused_and_left_out() {
+    check_all(&[
+        (&["add", "x", "--acceptance", ""], "cleo add x"),
+        (
+            &["add", "x", "--acceptance", " ", "--acceptance", "y"],
+            "cleo add x --acceptance y",
+        ),
+        (
+            &["update", "T2", "--deliverable=", "--file", "a"],
+            "cleo update T2 --file a",
+        ),
+    ]);
 }
 
 #[test]

@@ -207,6 +207,24 @@ fn a_folder_that_cannot_be_written_is_found() {
 }
 
 #[test]
+fn a_folder_without_room_is_found() {
+    let workspace = TestWorkspace::planned();
+    let reply = workspace.shell("trap '' XFSZ; ulimit -f 64; exec cleo doctor --json");
+    assert_eq!(reply.exit, 6, "{reply}");
+    let found: Value = serde_json::from_str(&reply.stdout).unwrap();
+    let findings = found["result"]["findings"].as_array().unwrap().iter();
+    let folders: Vec<&Value> = findings
+        .filter(|finding| finding["check"] == "workspace.folders")
+        .collect();
+    assert_eq!(folders.len(), 2);
+    for finding in folders {
+        assert_eq!(finding["status"], "fail", "{finding}");
+        let fix = finding["fix"].as_str().unwrap();
+        assert!(fix.starts_with("df -h "), "{finding}");
+    }
+}
+
+#[test]
 fn drafts_that_a_killed_process_left_are_found_and_young_ones_are_not() {
     let workspace = workspace()
         .with(".cleo/.new-young", "")
@@ -424,6 +442,15 @@ fn faulty_and_hidden_skills_are_found() {
     );
     assert_eq!(fix, "cleo skills show ct-validator");
     assert_eq!(workspace.shell(&fix).exit, 0);
+}
+
+#[test]
+fn keywords_that_rows_of_the_project_stand_for_are_found() {
+    let rows = r#"{"dispatch_matrix": {"by_keyword": {"forge|build": "ct-task-executor"}}}"#;
+    let workspace = workspace().with("skills/manifest.json", rows);
+    let what = "ct-task-executor, so these lead nowhere: implement, execute, create";
+    let fix = only(&workspace, "skills.keywords", "warn", what);
+    assert_eq!(fix, "cleo skills show ct-task-executor");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cleo::run::Outcome;
+use cleo::run::{Outcome, Spent};
 use cleo::runner::agent::{
     CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake,
 };
@@ -40,6 +40,7 @@ impl Stage {
             passed: Vec::new(),
             model: None,
             resume: None,
+            before: Spent::default(),
             tools: Vec::new(),
             limits: Limits {
                 time: Some(Duration::from_secs(60)),
@@ -241,6 +242,30 @@ fn one_that_only_tries_again_is_as_good_as_silent_and_was_refused() {
         let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
         assert_eq!(ended.outcome, Some(outcome), "{name} {ended:?}");
         assert!(ended.reason.unwrap().contains("silent"));
+    }
+}
+
+#[test]
+fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
+    let done = "echo '{\"type\":\"result\",\"total_cost_usd\":0.5}'; sleep 60";
+    for (budget, before, reason) in [
+        (None, 0.0, "it cost more than 0.25 USD"),
+        (Some(2.0), 0.0, "with it the run cost more than 2 USD"),
+        // What its conversation cost before is paid.
+        (None, 0.4, "it took longer"),
+    ] {
+        let stage = Stage::new();
+        let mut job = stage.job("");
+        job.before.cost = Some(before);
+        job.limits = Limits {
+            time: Some(Duration::from_secs(3)),
+            cost: Some(0.25),
+            budget,
+            ..Limits::default()
+        };
+        let runner = Played(Runners::default().named("claude", None).unwrap(), done);
+        let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
+        assert!(ended.reason.unwrap().starts_with(reason), "{reason}");
     }
 }
 

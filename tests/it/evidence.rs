@@ -458,8 +458,9 @@ fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
     let before = workspace.state();
     let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
     let error = refused(&workspace, text, "E_GATE_ORDER");
-    let way = &error["alternatives"][0]["command"];
-    assert_eq!(way, "cleo verify T1 --gate implemented --run '…'");
+    let help = error["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(help, "cleo verify --help");
+    assert_eq!(workspace.shell(help).exit, 0);
     let look = error["fix"].as_str().unwrap();
     assert_eq!(look, "cleo verify T1");
     assert_eq!(workspace.shell(look).exit, 0);
@@ -468,6 +469,18 @@ fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
     assert_eq!(forced["result"]["gates"]["testsPassed"]["forced"], true);
     let shown = workspace.cleo("show T1");
     assert!(shown.contains("testsPassed: passed by force"), "{shown}");
+}
+
+#[test]
+fn a_gate_before_its_turn_is_refused_with_the_criterion_that_passes_the_first_one() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add x --acceptance 'it holds :: true'");
+    let error = refused(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
+    assert_eq!(error["fix"], "cleo verify T1 --gate implemented --run true");
+    let pasted = workspace.shell("cleo verify T1 --gate implemented --run true");
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    let error = refused(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
+    assert_eq!(error["fix"], "cleo verify T1 --gate testsPassed --run true");
 }
 
 #[test]
@@ -484,10 +497,9 @@ fn a_task_that_uses_gates_is_done_when_all_that_it_needs_have_passed() {
     assert_eq!(error["fix"], "cleo verify T1");
     let command = |at: usize| error["alternatives"][at]["command"].as_str().unwrap();
     let way = command(0);
-    assert_eq!(way, "cleo verify T1 --gate testsPassed --run '…'");
+    assert_eq!(way, "cleo verify --help");
     let before = workspace.state();
-    let pasted = workspace.shell(way);
-    assert!(pasted.stderr.contains("E_PROGRAM_MISSING"), "{pasted}");
+    assert_eq!(workspace.shell(way).exit, 0);
     assert_eq!(workspace.state(), before, "nobody's word passes the gate");
     let own = command(1);
     assert_eq!(own, "cleo update T1 --require-gate implemented");
@@ -526,6 +538,8 @@ fn unknown_gates_are_not_needed_by_anybody() {
         "update T1 --require-gate nope --title x",
         "E_GATE_UNKNOWN",
     );
+    let error = refused(&workspace, "verify T1 --gate nope", "E_GATE_UNKNOWN");
+    assert_eq!(error["fix"], "cleo verify T1", "a command that only shows");
     assert_eq!(workspace.state(), before);
     workspace.ok("update T1 --require-gate qaPassed");
     workspace.ok("update T1 --clear required-gates");
@@ -594,6 +608,20 @@ fn criteria_with_a_command_are_run_and_each_has_a_result() {
     let told = workspace.text("verify T1 --only 2", "").stderr;
     assert!(
         told.contains("running criterion 2: b is there :: test -e src/b"),
+        "{told}"
+    );
+}
+
+#[test]
+fn evidence_without_a_command_is_said_to_be_looked_at() {
+    let workspace = plain();
+    workspace.write("src/a.rs", "one");
+    workspace.ok("update T1 --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --file src/a.rs");
+    workspace.write("src/a.rs", "two");
+    let told = workspace.text("verify T1 --refresh", "").stderr;
+    assert!(
+        told.contains("looking again at implemented: file src/a.rs"),
         "{told}"
     );
 }

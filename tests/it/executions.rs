@@ -378,6 +378,7 @@ fn what_is_no_message_is_refused_and_leaves_no_run() {
     let reply = workspace.finish(command, &large);
     assert_eq!(reply.exit, 81, "{}", &reply.stdout[..500]);
     assert!(reply.stdout.contains("E_INPUT_INVALID"));
+    assert!(!reply.stdout.contains("runs list"), "no run was kept");
     assert_eq!(does(&workspace, "runs list")["total"], 0);
 }
 
@@ -410,6 +411,11 @@ fn a_worker_answers_and_one_that_hangs_ends_by_its_time() {
     assert!(run["error"].as_str().unwrap().contains("timeout"), "{run}");
     let messages = &reply["result"]["messages"];
     assert_eq!(messages[1]["metadata"]["error"], "agent_invoke_failed");
+    let last = messages.as_array().unwrap().last().unwrap();
+    assert_eq!(last["type"], "system");
+    let said = last["content"].as_str().unwrap();
+    let why = "Nobody could answer this message: summarizer could not answer: ";
+    assert!(said.starts_with(why) && said.contains("timeout"), "{said}");
     assert_eq!(
         reply["error"]["fix"],
         format!("cleo runs show {}", run["id"].as_str().unwrap())
@@ -487,11 +493,43 @@ fn the_supervisor_answers_in_the_place_of_a_worker_that_fails() {
         strings(&shown["messages"], "type"),
         ["user", "agent", "agent"]
     );
+    let reply = workspace.text("agents execute 'a summary'", "");
+    let warning = "cleo-supervisor answered in its place";
+    assert!(reply.stderr.contains(warning), "{reply}");
+    let metrics = does(&workspace, "agents metrics");
+    let agents = metrics["agents"].as_array().unwrap();
+    let failed = agents.iter().find(|one| one["agentId"] == "summarizer");
+    assert_eq!(failed.unwrap()["successRate"], 0.0, "it never answered");
+    assert_eq!(metrics["dashboard"]["successRate"], 0.0);
+    assert_eq!(metrics["dashboard"]["window"]["failed"], 2);
     let broken = Server::start(&[Answer::Whole(500, "", "{}".to_string())]);
     let workspace = with_model(&broken);
     let reply = fails(&workspace, "agents execute zzzz", "E_AGENT_FAILED");
     let error = reply["result"]["run"]["error"].as_str().unwrap();
     assert!(error.starts_with("finalizer_llm_failed"), "{error}");
+    assert_eq!(reply["error"]["retryable"], true);
+}
+
+#[test]
+fn a_server_that_was_not_heard_is_not_asked_again_in_the_place_of_the_agent() {
+    let silent = Server::start(&[Answer::Hang]);
+    let workspace = with_model(&silent).env("CLEO_LLM_TIMEOUT", "1s");
+    let line = "agents execute 'Help me design a layout'";
+    let reply = fails(&workspace, line, "E_AGENT_FAILED");
+    assert_eq!(silent.asked().len(), 1);
+    assert_eq!(reply["error"]["retryable"], true);
+    let error = reply["result"]["run"]["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("agent_invoke_failed") && error.contains("finalizer_llm_failed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn people_see_that_the_router_asks_back() {
+    let workspace = TestWorkspace::new().env("CLEO_ROUTING_MIN_MARGIN", "5");
+    let shown = workspace.cleo("agents execute 'design logic'");
+    assert!(shown.contains("cleo-supervisor → clarify"), "{shown}");
 }
 
 #[test]

@@ -147,3 +147,17 @@ fn a_feed_that_ends_is_one_document_with_json_and_lines_with_ndjson() {
     let picked = workspace.ok("watch --once --since 2 --jq .result.changes[].task");
     assert_eq!(picked.stdout, "T3\nT4\nT5\n");
 }
+
+#[test]
+fn each_line_of_a_feed_is_picked_from_like_other_answers() {
+    let workspace = TestWorkspace::planned();
+    let lines = "watch --once --since 2 --format ndjson";
+    let picked = workspace.ok(&format!("{lines} --jq .task"));
+    assert_eq!(picked.stdout, "T3\nT4\nT5\nnull\n", "the result is last");
+    let picked = workspace.ok(&format!("{lines} --fields cursor,task"));
+    let first = picked.stdout.lines().next().unwrap();
+    assert_eq!(first, r#"{"cursor":3,"task":"T3"}"#);
+    let misfit = workspace.text(&format!("{lines} --jq .cursor.x"), "");
+    assert_eq!(misfit.exit, 2, "{misfit}");
+    assert_eq!(misfit.stderr.matches("error[E_USAGE]").count(), 3);
+}

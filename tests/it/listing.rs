@@ -101,13 +101,16 @@ fn the_tree_shows_who_is_part_of_what() {
 #[test]
 fn words_are_found_whole_or_as_beginnings_in_title_and_description() {
     let workspace = TestWorkspace::planned();
-    workspace.ok("update T5 --description 'The réfresh of tokens, for élèves'");
+    workspace.ok("update T5 --description 'The réfresh of tokens, for élèves: 결제 ガイド हिन्दी'");
     for (line, ids) in [
         ("find token", "T2 T3 T4 T5"),
         ("find TOKEN refresh", "T2 T3 T4 T5"),
         ("find impl", "T3"),
         ("find implement nothing", ""),
         ("find eleves", "T5"),
+        ("find 결제", "T5"),
+        ("find ガイ", "T5"),
+        ("find हिन्दी", "T5"),
         ("find oken", ""),
         ("find zzz", ""),
         ("find *", ""),

@@ -263,6 +263,53 @@ fn a_duplicate_exits_with_101_and_shows_where_it_is() {
 }
 
 #[test]
+fn an_entry_that_lacks_little_is_corrected_as_a_whole() {
+    let workspace = TestWorkspace::planned();
+    let mut bad = entry("auth-2026-01-26");
+    bad["status"] = json!("complet");
+    bad.as_object_mut().unwrap().remove("needs_followup");
+    let reply = append(&workspace, &bad.to_string());
+    assert_eq!(reply["error"]["code"], "E_ENTRY_INVALID");
+    let fix = reply["error"]["fix"].as_str().unwrap();
+    assert!(fix.contains(" --status complete "), "{fix}");
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    let shown = workspace.json(&["manifest", "show", "auth-2026-01-26"]);
+    assert_eq!(
+        shown["result"]["entry"]["key_findings"],
+        bad["key_findings"]
+    );
+    let line = "--id a --file a.md --title x --status partal --dry-run";
+    let line: Vec<&str> = ["manifest", "append"]
+        .into_iter()
+        .chain(line.split(' '))
+        .collect();
+    let fix = workspace.refused(&line, "E_ENTRY_INVALID")["fix"].clone();
+    let fix = fix.as_str().unwrap();
+    assert!(fix.ends_with("--status partial --dry-run"), "{fix}");
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    bad["status"] = json!("done");
+    let reply = append(&workspace, &bad.to_string());
+    assert_eq!(reply["error"]["fix"], "cleo manifest append --help");
+}
+
+#[test]
+fn what_is_no_entry_is_moved_out_of_the_manifest_by_the_fix() {
+    let workspace = TestWorkspace::planned();
+    let good = entry("a").to_string();
+    workspace.write(MANIFEST, format!("{good}\nI am done!\n"));
+    let error = workspace.json(&["manifest", "validate"])["error"].clone();
+    assert_eq!(error["fix"], "cleo manifest compact");
+    workspace.write(MANIFEST, format!("{good}\nI am done!\n{{\"id\":\"b\"}}\n"));
+    let error = workspace.json(&["manifest", "validate"])["error"].clone();
+    let fix = error["fix"].as_str().unwrap();
+    assert!(fix.starts_with("sed -n 3p "), "{fix}");
+    assert_eq!(workspace.shell(fix).stdout, "{\"id\":\"b\"}\n");
+    let compact = &error["alternatives"][0]["command"];
+    assert_eq!(compact, "cleo manifest compact");
+    assert_eq!(workspace.shell("cleo manifest compact").exit, 0);
+}
+
+#[test]
 fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
     let workspace = TestWorkspace::planned();
     let good = |id: &str| entry(id).to_string();

@@ -376,6 +376,12 @@ fn halfway() -> TestWorkspace {
 }
 
 #[test]
+fn a_brief_about_nothing_says_so() {
+    let brief = TestWorkspace::new().cleo("orchestrator brief");
+    assert!(brief.contains(", there are no tasks.\n"), "{brief}");
+}
+
+#[test]
 fn a_brief_hands_everything_over() {
     let workspace = halfway();
     insta::assert_snapshot!("brief", workspace.cleo("orchestrator brief --epic T1"));

@@ -179,9 +179,15 @@ fn c_18_events_are_streamed_as_they_are_kept_and_the_result_comes_last() {
     let lines: Vec<Value> = lines.collect();
     let (last, told) = lines.split_last().unwrap();
     let id = last["result"]["run"]["id"].as_str().unwrap();
-    let shown = answer(&workspace, &format!("runs show {id}"));
-    let told: Vec<_> = told.iter().map(|line| line["result"].clone()).collect();
-    assert_eq!(json!(told), shown["result"]["events"]);
+    let logs = ["runs", "logs", id, "--format", "ndjson"];
+    let kept = workspace.finish(workspace.command(&logs), "").stdout;
+    let kept = kept.lines().map(|line| serde_json::from_str(line).unwrap());
+    assert_eq!(
+        told,
+        kept.collect::<Vec<Value>>(),
+        "one stream for all runs"
+    );
+    assert_eq!(told[0]["runId"], id);
 }
 
 #[test]
@@ -256,6 +262,11 @@ fn c_8_a_wish_for_passes_that_is_no_number_from_1_on_is_one_pass() {
         let result = runs(&workspace, &format!("'do work' --max-loops {wish}"));
         assert_eq!(result["passes"], 1, "{wish}");
         assert_eq!(result["satisfied"], false, "{wish}");
+    }
+    let workspace = world(&[("summarizer", &["never"])]);
+    for wish in ["101", "99999999999", "99999999999999999999999"] {
+        let line = format!("'do work' --max-loops {wish}");
+        fails(&workspace, &line, "E_USAGE");
     }
 }
 
@@ -816,6 +827,25 @@ fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
         (&json!("done"), &json!("waiting"))
     );
     let id = reply["result"]["run"]["id"].as_str().unwrap();
+    let result = runs(&workspace, &format!("--resume {id}"));
+    assert_eq!(result["satisfied"], true, "{result:#}");
+    assert_eq!(said(&workspace, "planner").len(), 1);
+}
+
+#[test]
+fn a_plan_that_is_interrupted_says_which_run_goes_on_and_how() {
+    let workspace = world(&[("planner", &["x"]), ("summarizer", &["well [done]"])]).with(
+        "end.sh",
+        "[ -e ended ] || { : >ended; kill -INT $PPID; sleep 60; }\n\
+         exec sh worker.sh summarizer 'well [done]'\n",
+    );
+    workspace.ok("agents update the-summarizer --command 'sh end.sh'");
+    let reply = fails(&workspace, "'plan and summarize'", "E_INTERRUPTED");
+    let run = &reply["result"]["run"];
+    assert_eq!(run["status"], "interrupted", "{reply:#}");
+    let id = run["id"].as_str().unwrap();
+    let fix = format!("cleo plan run --resume {id}");
+    assert_eq!(reply["error"]["fix"], fix, "{reply:#}");
     let result = runs(&workspace, &format!("--resume {id}"));
     assert_eq!(result["satisfied"], true, "{result:#}");
     assert_eq!(said(&workspace, "planner").len(), 1);

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::skills_content::{pattern, shipped, texts};
 use crate::spawn::{add, spawn};
+use crate::verify::deliver;
 use crate::world::TestWorkspace;
 
 /// Longest texts of protocols with their tokens replaced, in bytes.
@@ -207,4 +208,28 @@ fn the_line_of_out_002_survives_every_shell() {
     );
     workspace.ok("verify output T1");
     workspace.ok("complete T1");
+}
+
+#[test]
+fn an_agent_that_does_what_is_said_of_gates_can_complete_its_task() {
+    for needed in [&[][..], &["testsPassed"], &["documented", "implemented"]] {
+        let workspace = TestWorkspace::new();
+        add(
+            &workspace,
+            &[json!({"title": "Paint it", "type": "testing"})],
+        );
+        for gate in needed {
+            workspace.ok(&format!("update T1 --require-gate {gate}"));
+        }
+        let prompt = spawn(&workspace, &["T1"])["prompt"].to_string();
+        assert!(prompt.contains("Due only if `cleo show T1` lists gates; else set none."));
+        deliver(&workspace);
+        let listed = workspace.json(&["show", "T1"])["result"]["verification"]["gates"].clone();
+        let (_, order) = prompt.split_once("optional, in order: ").unwrap();
+        let order = order.split_once('.').unwrap().0.split(", ");
+        for gate in order.filter(|gate| listed[gate] == "open") {
+            workspace.ok(&format!("verify T1 --gate {gate} --run true"));
+        }
+        workspace.ok("complete T1");
+    }
 }

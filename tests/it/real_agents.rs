@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cleo::run::Outcome;
+use cleo::run::{Outcome, Spent};
 use cleo::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake};
 use serde_json::json;
 use tempfile::TempDir;
@@ -89,6 +89,7 @@ impl Agent {
             passed: Vec::new(),
             model: None,
             resume: None,
+            before: Spent::default(),
             tools: Vec::new(),
             limits: Limits {
                 time: Some(LONG),

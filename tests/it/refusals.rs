@@ -94,13 +94,13 @@ fn what_is_not_there_is_refused() {
             &["add", "x", "--depends", "T2,T99"],
             "E_DEPENDENCY_NOT_FOUND",
             4,
-            "cleo list",
+            "cleo add x --depends T2",
         ),
         (
             &["add", "x", "--depends", "@nobody"],
             "E_DEPENDENCY_NOT_FOUND",
             4,
-            "cleo list",
+            "cleo add x",
         ),
         (
             &["update", "T2", "--depends", "T99"],
@@ -112,7 +112,7 @@ fn what_is_not_there_is_refused() {
             &["add", "x", "--parent", "T99"],
             "E_PARENT_NOT_FOUND",
             10,
-            "cleo list",
+            "cleo add x",
         ),
         (
             &["update", "T2", "--parent", "T99"],
@@ -157,6 +157,18 @@ fn circles_are_refused() {
             "cleo deps T2",
         ),
         (
+            &["update", "T2", "--depends=T4", "--note", "x"],
+            "E_CYCLE",
+            14,
+            "cleo update T2 --note x",
+        ),
+        (
+            &["add", "x", "--parent", "T5", "--depends", "T1,T2"],
+            "E_CYCLE",
+            14,
+            "cleo add x --parent T5 --depends T2",
+        ),
+        (
             &["update", "T1", "--parent", "T4"],
             "E_CYCLE",
             14,
@@ -176,6 +188,9 @@ fn a_circle_is_named_with_the_edge_that_could_go() {
     let workspace = TestWorkspace::planned();
     insta::assert_snapshot!(workspace.cleo("update T2 --depends T4"));
     insta::assert_snapshot!(workspace.cleo("update T1 --parent T4"));
+    let error = workspace.refused(&["update", "T5", "--parent", "T5"], "E_CYCLE");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.ends_with("in a circle: T5 → T5"), "{message}");
     workspace.ok("update T3 --remove-depends T2");
     workspace.ok("update T2 --depends T4");
 }

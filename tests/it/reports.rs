@@ -90,7 +90,7 @@ fn github_is_told_what_became_of_the_tasks() {
 fn failures_are_annotated_and_what_cannot_be_written_does_not_change_the_end() {
     let workspace = planned();
     let mut words = played("T2 T3", "lies");
-    words.extend(["--ci", "github", "--junit", ".cleo/cleo.db"].map(String::from));
+    words.extend(["--ci", "github"].map(String::from));
     let mut command = workspace.command(&words);
     command.env("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
     let reply = workspace.finish(command, "");
@@ -106,13 +106,28 @@ fn failures_are_annotated_and_what_cannot_be_written_does_not_change_the_end() {
         "{reply}"
     );
     let warnings = document(&reply)["warnings"].clone();
-    assert_eq!(warnings.as_array().unwrap().len(), 2, "{warnings}");
+    assert_eq!(warnings.as_array().unwrap().len(), 1, "{warnings}");
     let command = workspace.command(&["run", "T99", "--command", "true", "--ci", "github"]);
     let reply = workspace.finish(command, "");
     assert!(
         reply.stderr.contains("::error title=E_TASK_NOT_FOUND::"),
         "{reply}"
     );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_begins() {
+    let workspace = planned();
+    workspace.write("out/x", "");
+    for (place, code) in [
+        (".cleo/cleo.db", "E_INPUT_INVALID"),
+        ("out", "E_FILE_UNWRITABLE"),
+        ("gone/junit.xml", "E_FILE_UNWRITABLE"),
+    ] {
+        let words = ["run", "T2", "--command", "true", "--junit", place];
+        workspace.refused(&words, code);
+    }
+    assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cleo::run::{Outcome, Usage};
+use cleo::run::{Outcome, Spent, Usage};
 use cleo::runner::agent::{Ended, Job, Limits, Runner, Runners, Sign, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
@@ -287,6 +287,86 @@ fn messages_conversations_tokens_and_cost_are_told() {
 }
 
 #[test]
+fn what_earlier_tries_of_a_conversation_came_to_is_not_told_again() {
+    let used = |total: u64| Usage {
+        input_tokens: Some(total - 1),
+        output_tokens: Some(1),
+        total_tokens: Some(total),
+    };
+    let claude = |total: u64, cost: f64| {
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"x","total_cost_usd":{cost},"usage":{{"input_tokens":1}},"modelUsage":{{"m":{{"inputTokens":{},"outputTokens":1}}}}}}"#,
+            total - 1
+        )
+    };
+    let codex = |total: u64, _: f64| {
+        let read = total - 1;
+        format!(
+            r#"{{"type":"turn.completed","usage":{{"input_tokens":{read},"output_tokens":1}}}}"#
+        )
+    };
+    for program in ["claude", "codex"] {
+        let says = if program == "claude" { claude } else { codex };
+        // It lies twice, and counts on: 100, 200, 300.
+        let (mut before, mut own) = (Spent::default(), Vec::new());
+        for (total, cost) in [(100, 0.0008), (200, 0.0016), (300, 0.0024)] {
+            let mut ended = Ended {
+                before,
+                ..Ended::default()
+            };
+            runner(program).hear(&says(total, cost), &mut ended);
+            let now = Spent {
+                usage: ended.usage,
+                cost: ended.cost,
+            };
+            own.push((now.usage.unwrap().total_tokens, now.cost));
+            before = before.plus(now);
+        }
+        let cost = (program == "claude").then_some(0.0008);
+        assert_eq!(own, [(Some(100), cost); 3], "{program}");
+        assert_eq!(before.usage.unwrap().total_tokens, Some(300), "{program}");
+        assert_eq!(before.cost, cost.map(|_| 0.0024), "{program}");
+        // One that counts each process by itself comes to less.
+        let mut ended = Ended {
+            before,
+            ..Ended::default()
+        };
+        runner(program).hear(&says(100, 0.0008), &mut ended);
+        assert_eq!(ended.usage, Some(used(100)), "{program}");
+    }
+}
+
+#[test]
+fn what_an_agent_may_cost_is_said_as_its_program_counts() {
+    let job = |before| Job {
+        prompt: String::new(),
+        prompt_file: "/w/prompt".into(),
+        output_file: "/w/out.md".into(),
+        folder: "/w".into(),
+        environment: Vec::new(),
+        passed: Vec::new(),
+        model: None,
+        resume: Some("ses_1".to_string()),
+        before,
+        tools: Vec::new(),
+        limits: Limits {
+            cost: Some(0.2),
+            ..Limits::default()
+        },
+        raw: "/w/raw".into(),
+    };
+    let before = Spent {
+        usage: None,
+        cost: Some(0.1),
+    };
+    let words = runner("claude").invocation(&job(before)).words;
+    assert!(
+        words.contains(&"--max-budget-usd=0.3".to_string()),
+        "{words:?}"
+    );
+}
+
+#[test]
 fn what_an_agent_was_not_allowed_is_named() {
     for (program, denied) in [
         ("claude", vec!["Write", "Bash"]),
@@ -369,6 +449,7 @@ fn calls_carry_what_the_job_says_and_take_no_value_for_an_option() {
         passed: Vec::new(),
         model: Some("--evil".to_string()),
         resume: Some("ses_1".to_string()),
+        before: Spent::default(),
         tools: vec!["--evil".to_string()],
         limits: Limits {
             turns: Some(9),
@@ -404,6 +485,7 @@ fn each_program_is_told_in_its_own_words_what_it_may_use() {
             passed: Vec::new(),
             model: None,
             resume: None,
+            before: Spent::default(),
             limits: Limits::default(),
             raw: "/w/raw".into(),
         };

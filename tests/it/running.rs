@@ -92,6 +92,41 @@ fn an_epic_is_carried_out_in_the_order_of_its_graph() {
 }
 
 #[test]
+fn a_run_says_why_it_stands_as_it_does_and_so_does_each_of_its_tasks() {
+    let workspace = planned();
+    let (_, result) = run(&workspace, "--epic T1 --repair 0", "lies");
+    let id = result["run"]["id"].as_str().unwrap();
+    let why = workspace.json(&["why", "--run", id])["result"].clone();
+    assert_eq!(why["run"]["id"], id);
+    assert_eq!(why["reason"], result["run"]["error"]);
+    let failed = task(&why, "T2");
+    assert_eq!(failed["state"], "failed");
+    assert_eq!(failed["reason"], task(&result, "T2")["reason"]);
+    assert_eq!(failed["missing"], task(&result, "T2")["missing"]);
+    assert_eq!(
+        failed["spawn"]["receipt"]["skill"],
+        task(&result, "T2")["skill"]
+    );
+    let skipped = task(&why, "T4");
+    assert_eq!(skipped["state"], "skipped");
+    assert_eq!(skipped["waitsFor"], serde_json::json!(["T3"]));
+    assert_eq!(skipped["spawn"], Value::Null);
+    let shown = workspace.cleo(&format!("why --run {id}"));
+    assert!(shown.contains("it waits for what failed (T2)"), "{shown}");
+    assert!(shown.contains(&format!("cleo runs show {id}")), "{shown}");
+}
+
+#[test]
+fn of_a_run_that_is_not_there_nothing_can_be_said() {
+    let workspace = planned();
+    let error = workspace.refused(&["why", "--run", "run_1"], "E_RUN_NOT_FOUND");
+    assert_eq!(error["fix"], "cleo runs list");
+    let error = workspace.refused(&["why"], "E_USAGE");
+    assert_eq!(error["fix"], "cleo why --help");
+    workspace.refused(&["why", "T2", "--run", "run_1"], "E_USAGE");
+}
+
+#[test]
 fn what_is_kept_of_a_run_can_be_looked_at() {
     let workspace = planned();
     let (_, result) = run(&workspace, "T2", "works");
@@ -111,6 +146,36 @@ fn what_is_kept_of_a_run_can_be_looked_at() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(lines, file);
+}
+
+#[test]
+fn people_see_why_tasks_are_not_done_and_how_to_go_on() {
+    let workspace = planned();
+    let (_, result) = run(&workspace, "T2 T3 --repair 0 --max-turns 3", "lies");
+    let id = result["run"]["id"].as_str().unwrap();
+    let shown = workspace.cleo(&format!("runs show {id}"));
+    for part in [
+        "T2 failed  protocol_violation: ",
+        "T3 skipped  ",
+        &format!("go on with  cleo runs resume {id}"),
+        "took  ",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    assert!(!shown.contains("answered by"), "{shown}");
+    let listed = workspace.cleo("runs list");
+    assert!(listed.contains(id), "{listed}");
+}
+
+#[test]
+fn bounds_that_a_runner_cannot_keep_are_told() {
+    let workspace = planned();
+    let reply = workspace.finish(workspace.command(&played("T2 --max-turns 3", "works")), "");
+    let warnings = document(&reply)["warnings"].to_string();
+    assert!(
+        warnings.contains("--max-turns bounds nothing"),
+        "{warnings}"
+    );
 }
 
 #[test]
@@ -549,6 +614,99 @@ fn a_run_that_may_cost_something_leaves_no_agent_more_than_is_left() {
     assert_eq!(budgets, ["1.0", "0.6", "0.2"]);
 }
 
+/// Plays a claude that lies twice, and counts on what its conversation costs and uses.
+const LIES_TWICE: &str = r#"#!/bin/sh
+echo "$@" >>CALLED
+n=$(($(wc -l <CALLED)))
+[ "$n" -lt 3 ] || sh AGENT works >&2
+cat <<END
+{"type":"system","session_id":"s1"}
+{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":$n,"modelUsage":{"m":{"inputTokens":$((n * 90)),"outputTokens":$((n * 10))}}}
+END
+"#;
+
+/// A workspace whose claude plays that.
+fn lied_to_twice() -> TestWorkspace {
+    let workspace = planned();
+    let (claude, called) = (workspace.path("claude"), workspace.path("called"));
+    let script = LIES_TWICE.replace("CALLED", &called.display().to_string());
+    workspace.write("claude", script.replace("AGENT", AGENT));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&claude, mode).unwrap();
+    let programs = format!("claude={}", claude.display());
+    workspace.env("CLEO_RUNNERS_PROGRAMS", &programs)
+}
+
+#[test]
+fn what_a_conversation_cost_before_is_not_paid_again_by_its_repairs() {
+    let workspace = lied_to_twice();
+    let words = "run T2 --runner claude --repair 2 --max-cost 4";
+    let words: Vec<&str> = words.split(' ').collect();
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 0, "{reply}");
+    let answer = document(&reply);
+    let done = task(&answer["result"], "T2");
+    assert_eq!(
+        (&done["attempts"], &done["cost"]),
+        (&Value::from(3), &Value::from(3.0))
+    );
+    assert_eq!(done["usage"]["totalTokens"], 300);
+    assert_eq!(answer["result"]["run"]["cost"], 3.0);
+    let calls = workspace.read("called");
+    let is_told = |call: &str| call.split(' ').any(|word| word == "--max-budget-usd=4");
+    assert!(calls.lines().all(is_told), "as claude counts: {calls}");
+}
+
+#[test]
+fn a_run_that_has_spent_its_money_goes_on_with_more() {
+    let workspace = lied_to_twice();
+    let words = "run T2 --runner claude --repair 1 --max-cost 1";
+    let words: Vec<&str> = words.split(' ').collect();
+    let reply = workspace.finish(workspace.command(&words), "");
+    let id = id_of_the_run(&workspace);
+    let more = format!("cleo runs resume {id} --max-cost 1");
+    assert_eq!(document(&reply)["error"]["fix"], more, "{reply}");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    let failed = task(&resumed["result"], "T2");
+    assert_eq!(
+        (&failed["state"], &failed["outcome"], &failed["attempts"]),
+        (
+            &Value::from("failed"),
+            &Value::from("protocol_violation"),
+            &Value::from(1)
+        ),
+        "it was begun: {resumed}"
+    );
+    assert_eq!(resumed["error"]["fix"], more, "{resumed}");
+    let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "5"]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(resumed["result"]["run"]["cost"], 3.0);
+    let last = workspace.read("called").lines().last().map(String::from);
+    let is_told = |call: String| call.split(' ').any(|word| word == "--max-budget-usd=6");
+    assert!(last.is_some_and(is_told), "1 of before, 5 of the rest");
+}
+
+#[test]
+fn a_task_that_was_cancelled_is_no_failure_of_a_run_that_goes_on() {
+    let workspace = planned();
+    workspace.ok("add Other");
+    let (_, result) = run(
+        &workspace,
+        "T2 T6 --jobs 1 --fail-fast --repair 0",
+        "crashes",
+    );
+    let tasks = result["tasks"].as_array().unwrap();
+    let failed = tasks.iter().find(|task| task["state"] == "failed").unwrap();
+    let failed = failed["taskId"].as_str().unwrap();
+    workspace.ok(&format!("cancel {failed}"));
+    let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
+    let left = task(&resumed["result"], failed);
+    assert_eq!(left["state"], "skipped", "{resumed}");
+    assert!(left["reason"].as_str().unwrap().contains("cancelled"));
+    let other = if failed == "T2" { "T6" } else { "T2" };
+    assert_eq!(task(&resumed["result"], other)["attempts"], 1, "{resumed}");
+}
+
 #[test]
 fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
     let workspace = planned();
@@ -772,6 +930,52 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
     assert!(!is_anybody_left(&workspace, &id));
+}
+
+#[test]
+fn who_asks_again_does_not_wait_for_agents_that_do_not_end() {
+    let workspace = planned();
+    let deaf = "sh -c 'trap : TERM INT; : >deaf; while :; do sleep 1; done'";
+    let words = ["run", "T2", "--command", deaf];
+    let mut command = workspace.command(&words);
+    let null = std::process::Stdio::null;
+    command.stdin(null()).stdout(null()).stderr(null());
+    let mut child = command.spawn().unwrap();
+    while !workspace.path("deaf").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let asked = std::time::Instant::now();
+    for _ in 0..2 {
+        let mut kill = Command::new("kill");
+        kill.args(["-INT", &child.id().to_string()]);
+        assert!(kill.status().unwrap().success());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let grace = std::time::Duration::from_millis(2_500);
+    assert!(asked.elapsed() < grace, "{:?}", asked.elapsed());
+}
+
+#[test]
+fn a_task_that_a_killed_run_holds_leads_to_that_run() {
+    let workspace = planned();
+    let mut child = begun(&workspace, "T2", "hangs", ".played/T2");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = id_of_the_run(&workspace);
+    let reply = workspace.finish(workspace.command(&played("T2", "works")), "");
+    let error = &document(&reply)["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains(&format!("T2 is claimed by {killed}")),
+        "{reply}"
+    );
+    assert_eq!(error["fix"], format!("cleo runs resume {killed}"));
+    let cancel = format!("cleo runs cancel {killed}");
+    assert_eq!(error["alternatives"][0]["command"], cancel, "{reply}");
+    workspace.ok(&format!("runs cancel {killed}"));
+    let (exit, result) = run(&workspace, "T2", "works");
+    assert_eq!(exit, 0, "{result}");
 }
 
 /// Has a run killed once a file is there, and goes on with it.

@@ -133,6 +133,16 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
             "{refused}"
         );
     }
+    let told = events(&workspace);
+    let told_of = |kind: &str| {
+        let is_it = |line: &&str| line.contains(kind) && line.contains(branch);
+        told.lines().filter(is_it).count()
+    };
+    assert_eq!(
+        (told_of("task.merged"), told_of("task.kept")),
+        (0, 1),
+        "{told}"
+    );
     // Its branch alone speaks against it.
     git(&workspace, &format!("branch --quiet -D {branch}"));
     workspace.ok(&format!("verify output {id}"));
@@ -577,7 +587,7 @@ fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.contains("was removed meanwhile"), "{failed}");
-    assert!(!reason.contains("is kept"), "{failed}");
+    assert!(!reason.contains("worktree is kept"), "{failed}");
     let branch = failed["branch"].as_str().unwrap();
     assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
     is_clean(&workspace);

@@ -186,6 +186,7 @@ const LINES: &[(&str, &str)] = &[
     ("run --all-ready --command true --repair 0", ""),
     ("runs list", ""),
     ("runs show @run", ""),
+    ("why --run @run", ""),
     ("runs logs @run --raw", ""),
     ("runs resume @run", ""),
     ("runs cancel @run", ""),

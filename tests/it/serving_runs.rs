@@ -93,6 +93,39 @@ fn a_run_is_given_up_and_gone_on_with_over_http() {
 }
 
 #[test]
+fn what_is_given_up_has_not_failed_and_nothing_is_missed_before_its_agent_has_ended() {
+    let workspace = waiting();
+    let server = Served::start(&workspace, &[]);
+    let (_, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
+    let run = told["run"]["id"].as_str().unwrap().to_string();
+    assert_eq!(running(&server), 1);
+    let proof = format!("/api/runs/{run}/proof?task=T2");
+    let (_, proof) = server.call("GET", &proof, &json!({}));
+    let found = proof["found"].as_array().unwrap();
+    let is_open = found.iter().all(|one| one["ok"].is_null());
+    assert!(!found.is_empty() && is_open, "{proof}");
+    server.call("POST", &format!("/api/runs/{run}/cancel"), &json!({}));
+    let begun = Instant::now();
+    let shown = loop {
+        let (_, shown) = server.call("GET", &format!("/api/runs/{run}"), &json!({}));
+        if shown["run"]["steps"]["cancelled"] == 1 || begun.elapsed() > PATIENCE {
+            break shown;
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(shown["tasks"][0]["state"], "cancelled", "{shown}");
+    assert_eq!(shown["run"]["steps"]["failed"], 0);
+    assert_eq!(shown["reported"]["failed"], 0);
+    assert_eq!(shown["run"]["error"], Value::Null);
+    let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", &json!({}));
+    assert_eq!(
+        graph["counts"]["failed"].as_u64().unwrap_or(0),
+        0,
+        "{graph}"
+    );
+}
+
+#[test]
 fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
     let workspace = waiting();
     let server = Served::start(&workspace, &[]);

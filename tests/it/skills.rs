@@ -317,6 +317,72 @@ fn exported_skills_hold_no_raw_token_and_are_valid() {
     );
 }
 
+/// Exports into the workspace and returns the answer.
+fn export(workspace: &TestWorkspace, more: &[&str]) -> Value {
+    workspace.json(&[&["skills", "export", "--to"], more].concat())
+}
+
+#[test]
+fn what_was_exported_is_no_source_of_exports() {
+    let workspace = TestWorkspace::new();
+    let written = |answer: &Value, name: &str| answer["result"][name].as_array().unwrap().len();
+    let first = export(&workspace, &[".claude/skills"]);
+    assert_eq!(
+        (written(&first, "files"), written(&first, "unchanged")),
+        (15, 0)
+    );
+    let again = export(&workspace, &[".claude/skills"]);
+    assert_eq!(
+        (written(&again, "files"), written(&again, "unchanged")),
+        (0, 15)
+    );
+    let told = workspace.cleo("skills export --to .claude/skills");
+    assert!(
+        told.contains("15 skills are there already, unchanged"),
+        "{told}"
+    );
+    let other = export(&workspace, &["out"]);
+    assert_eq!(written(&other, "files"), 15, "{other}");
+    let file = ".claude/skills/ct-validator/SKILL.md";
+    let text = workspace.read(file);
+    workspace.write(file, format!("{text}Mine.\n"));
+    let named = [".claude/skills", "ct-validator"];
+    let refused = export(&workspace, &named);
+    let fix = refused["error"]["fix"].as_str().unwrap();
+    assert_eq!(
+        fix,
+        "cleo skills export ct-validator --to .claude/skills --force"
+    );
+    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(workspace.read(file), text);
+}
+
+#[test]
+fn no_skill_is_written_onto_itself() {
+    let text = "---\nname: own\ndescription: x\n---\n# Own\n\n## Task\n\n{{TASK_ID}}\n";
+    let workspace = TestWorkspace::new().with(".claude/skills/own/SKILL.md", text);
+    let refused = export(&workspace, &[".claude/skills", "own", "--force"]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID", "{refused}");
+    assert_eq!(workspace.read(".claude/skills/own/SKILL.md"), text);
+    assert_eq!(export(&workspace, &["out", "own"])["success"], true);
+}
+
+#[test]
+fn exported_skills_stand_before_none_of_ours() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Look up the API' --label libraries");
+    let prompt = || workspace.json(&["spawn", "T1", "--dry-run"])["result"]["prompt"].clone();
+    let before = prompt();
+    workspace.ok("skills export --to .claude/skills");
+    assert_eq!(prompt(), before);
+    let listed = workspace.json(&["skills", "list"])["result"].clone();
+    assert_eq!(listed["shadowed"], json!([]));
+    let file = ".claude/skills/ct-docs-lookup/SKILL.md";
+    workspace.write(file, format!("{}Mine.\n", workspace.read(file)));
+    let shown = workspace.json(&["skills", "show", "ct-docs-lookup"]);
+    assert_eq!(shown["result"]["skill"]["path"], file);
+}
+
 #[test]
 fn export_never_writes_over_a_changed_file_without_force() {
     let workspace = TestWorkspace::new();
@@ -338,6 +404,11 @@ fn export_never_writes_over_a_changed_file_without_force() {
     assert!(
         !workspace.path("out/ct-orchestrator/SKILL.md").exists(),
         "all or nothing"
+    );
+    let refused = workspace.json(&["skills", "export", "--to", "out"]);
+    assert_eq!(
+        refused["error"]["fix"],
+        "cleo skills export --to out --force"
     );
     workspace.ok("skills export --to out --force");
     assert_eq!(workspace.read(file), own);

@@ -397,9 +397,29 @@ fn what_the_caller_should_know_is_said() {
     workspace.ok("complete T1");
     assert_eq!(workspace.json(&["spawn", "T2"])["warnings"], json!([]));
     assert_eq!(
-        workspace.json(&["spawn", "T1"])["warnings"],
+        workspace.json(&["spawn", "T1", "--dry-run"])["warnings"],
         json!(["T1 is done"])
     );
+}
+
+#[test]
+fn a_task_that_is_over_keeps_the_prompt_that_it_was_judged_by() {
+    let workspace = crate::verify::spawned();
+    crate::verify::deliver(&workspace);
+    workspace.ok("complete T1");
+    let before = workspace.json(&["why", "T1"])["result"]["receipt"].clone();
+    let error = refused(&workspace, &["T1"], "E_STATUS_REFUSED");
+    assert_eq!(error["fix"], "cleo reopen T1");
+    assert_eq!(
+        error["alternatives"][0]["command"],
+        "cleo orchestrator spawn T1 --dry-run"
+    );
+    assert_eq!(workspace.json(&["why", "T1"])["result"]["receipt"], before);
+    workspace.ok("verify output T1");
+    workspace.ok("reopen T1");
+    workspace.ok("spawn T1");
+    workspace.ok("cancel T1");
+    refused(&workspace, &["T1"], "E_STATUS_REFUSED");
 }
 
 #[test]

@@ -172,6 +172,109 @@ fn a_deleted_task_goes_on_both_sides_unless_it_was_changed() {
 }
 
 #[test]
+fn a_deleted_task_does_not_come_back_by_a_line_that_git_has_kept() {
+    let (one, other) = pair();
+    let old = one.read("tasks.jsonl");
+    other.ok("delete T2");
+    settle(&other, &one);
+    for workspace in [&one, &other] {
+        workspace.write("tasks.jsonl", &old);
+        let merged = sync(workspace);
+        assert_eq!(merged["conflicts"], json!([]), "{merged}");
+        assert_eq!(merged["here"]["added"], 0, "{merged}");
+        assert_eq!(merged["inFile"]["ids"]["deleted"], json!(["T2"]));
+        assert_eq!(titles(workspace), ["Build it"]);
+    }
+    // Where the file is made anew there is nothing to know any more.
+    one.write("tasks.jsonl", &old);
+    one.ok("sync tasks.jsonl");
+    std::fs::rename(one.path("tasks.jsonl"), one.path("away.jsonl")).unwrap();
+    sync(&one);
+    one.write("tasks.jsonl", &old);
+    assert_eq!(sync(&one)["here"]["ids"]["added"], json!(["T2"]));
+}
+
+#[test]
+fn both_sides_of_a_conflict_may_stay_although_one_of_them_deleted_tasks() {
+    let (one, other) = pair();
+    one.ok("add 'Third'");
+    settle(&one, &other);
+    other.ok("delete T2");
+    other.ok("delete T3");
+    sync(&other);
+    one.ok("update T1 --title 'Build it well'");
+    sync(&one);
+    join(&other, &one);
+    let merged = sync(&other);
+    assert_eq!(merged["conflicts"], json!([]), "{merged}");
+    assert_eq!(merged["inFile"]["ids"]["deleted"], json!(["T2", "T3"]));
+    assert_eq!(titles(&other), ["Build it well"]);
+    settle(&other, &one);
+    assert_eq!(titles(&one), ["Build it well"]);
+}
+
+#[test]
+fn a_task_that_was_changed_elsewhere_after_its_end_was_merged_stays_and_is_listed() {
+    let (one, other) = pair();
+    other.ok("delete T2");
+    sync(&other);
+    one.ok("update T2 --title 'still needed'");
+    sync(&one);
+    carry(&one, &other);
+    let merged = sync(&other);
+    let conflict = &merged["conflicts"][0];
+    assert_eq!(
+        (&conflict["id"], &conflict["field"], &conflict["taken"]),
+        (&"T2".into(), &"task".into(), &"file".into())
+    );
+    settle(&other, &one);
+    assert_eq!(task(&other, "T2")["title"], "still needed");
+}
+
+#[test]
+fn a_deleted_task_that_was_brought_back_is_there_in_all_copies() {
+    for again in ["undo", "import old.jsonl"] {
+        let (one, other) = pair();
+        other.write("old.jsonl", other.read("tasks.jsonl"));
+        other.ok("delete T2");
+        settle(&other, &one);
+        other.ok(again);
+        assert_eq!(task(&other, "T2")["title"], "Test it", "{again}");
+        for merged in settle(&other, &one) {
+            assert_eq!(merged["conflicts"], json!([]), "{again}: {merged}");
+        }
+        assert_eq!(titles(&one), ["Build it", "Test it"], "{again}");
+        // And it can go again.
+        one.ok("delete T2");
+        settle(&one, &other);
+        assert_eq!(titles(&other), ["Build it"], "{again}");
+    }
+}
+
+#[test]
+fn another_task_with_the_id_of_a_deleted_one_is_another_task() {
+    let (one, other) = pair();
+    one.ok("add 'Third' --key k");
+    settle(&one, &other);
+    one.ok("delete T3");
+    settle(&one, &other);
+    let made = "2026-01-01T00:00:00.001Z";
+    let line = json!({"id": "T3", "title": "Fourth", "key": "k", "createdAt": made});
+    let text = one.read("tasks.jsonl");
+    one.write("tasks.jsonl", format!("{text}{line}\n"));
+    let merged = sync(&one);
+    assert_eq!(merged["conflicts"], json!([]), "{merged}");
+    settle(&one, &other);
+    for workspace in [&one, &other] {
+        assert_eq!(task(workspace, "T3")["title"], "Fourth");
+    }
+    // Now there are versions of two tasks that had one id.
+    one.ok("delete T3");
+    settle(&one, &other);
+    assert_eq!(titles(&other), ["Build it", "Test it"]);
+}
+
+#[test]
 fn two_new_tasks_with_the_same_id_both_stay_and_references_follow() {
     let (one, other) = pair();
     one.ok("add 'From one'");
@@ -227,6 +330,12 @@ fn conflict_markers_are_refused_with_a_way_out_that_works() {
     assert_eq!(one.state(), before);
     let pasted = one.shell(refused["error"]["fix"].as_str().unwrap());
     assert_eq!(pasted.exit, 0, "{pasted}");
+    let files = std::fs::read_dir(one.root()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let copies: Vec<String> = names
+        .filter(|name| name.starts_with("tasks.jsonl."))
+        .collect();
+    assert!(copies.is_empty(), "{copies:?}");
     let task = task(&one, "T1");
     assert_eq!(
         (&task["title"], &task["priority"]),
@@ -401,11 +510,62 @@ fn edges_that_close_a_circle_only_together_are_cut_and_listed() {
     sync(&one);
     carry(&one, &other);
     let merged = sync(&other);
-    assert_eq!(merged["conflicts"][0]["field"], "depends", "{merged}");
+    let conflict = &merged["conflicts"][0];
+    let fields = ["id", "field", "here", "file", "taken", "why"].map(|name| &conflict[name]);
+    let why = json!("it would close a circle");
+    let expected = [
+        json!("T1"),
+        json!("depends"),
+        json!(null),
+        json!("T3"),
+        json!("here"),
+        why,
+    ];
+    assert_eq!(fields, expected.each_ref(), "{merged}");
     carry(&other, &one);
     sync(&one);
     assert_eq!(one.ok("export").stdout, other.ok("export").stdout);
-    assert_eq!(task(&one, "T1")["extra"]["danglingDepends"][0], "T3");
+    // What was not taken holds nobody up.
+    one.ok("claim T1");
+}
+
+#[test]
+fn a_dependency_of_the_file_that_would_close_a_circle_leaves_the_task_as_it_was() {
+    let (one, _) = pair();
+    let before = one.ok("export").stdout;
+    let text = one.read("tasks.jsonl");
+    let title = "\"title\":\"Build it\"";
+    let circle = text.replace(title, &format!("{title},\"depends\":[\"T2\"]"));
+    assert_ne!(text, circle);
+    one.write("tasks.jsonl", &circle);
+    let told = one.ok("sync tasks.jsonl --dry-run").stdout;
+    let line = "T1 depends: taken from here: it would close a circle";
+    assert!(told.contains(line), "{told}");
+    let merged = sync(&one);
+    assert_eq!(merged["here"]["changed"], 0, "{merged}");
+    assert_eq!(merged["inFile"]["ids"]["changed"], json!(["T1"]));
+    for text in [one.ok("export").stdout, plain(&one.read("tasks.jsonl"))] {
+        assert_eq!(text, before);
+    }
+}
+
+#[test]
+fn a_parent_of_the_file_that_would_close_a_circle_leaves_the_task_where_it_was() {
+    let (one, _) = pair();
+    one.ok("add 'Whole'");
+    one.ok("add 'Part' --parent T3");
+    one.ok("add 'Part of it' --parent T4");
+    one.ok("sync tasks.jsonl");
+    let text = one.read("tasks.jsonl");
+    let moved = text.replace("\"parent\":\"T3\"", "\"parent\":\"T5\"");
+    assert_ne!(text, moved);
+    one.write("tasks.jsonl", moved);
+    let conflict = sync(&one)["conflicts"][0].clone();
+    assert_eq!(
+        (&conflict["here"], &conflict["file"]),
+        (&"T3".into(), &"T5".into())
+    );
+    assert_eq!(task(&one, "T4")["parent"], "T3");
 }
 
 #[test]
@@ -483,10 +643,60 @@ fn a_dry_run_changes_nothing_on_either_side() {
     let before = one.state();
     let rehearsed = one.json(&["sync", "tasks.jsonl", "--dry-run"]);
     assert_eq!(one.state(), before);
-    assert_eq!(
-        rehearsed["result"]["inFile"].to_string(),
-        r#"{"added":1,"changed":1,"deleted":0}"#
-    );
+    let ids = json!({"added": ["T3"], "changed": ["T1"], "deleted": []});
+    let expected = json!({"added": 1, "changed": 1, "deleted": 0, "ids": ids});
+    assert_eq!(rehearsed["result"]["inFile"], expected);
+}
+
+#[test]
+fn what_changes_is_named_on_either_side_and_much_of_it_in_part() {
+    let (one, _) = pair();
+    for _ in 0..7 {
+        one.ok("add more");
+    }
+    let told = one.ok("sync tasks.jsonl --dry-run").stdout;
+    let line = "in the file  7 added (T3, T4, T5, T6, T7 and 2 more), 0 changed, 0 deleted";
+    assert!(told.contains(line), "{told}");
+    sync(&one);
+    // A file of which nothing is left but the header is that of a copy without tasks.
+    let header = one.read("tasks.jsonl").lines().next().unwrap().to_string();
+    one.write("tasks.jsonl", header + "\n");
+    let gone = one.json(&["sync", "tasks.jsonl", "--dry-run"])["result"]["here"].clone();
+    assert_eq!(gone["ids"]["deleted"].as_array().map(Vec::len), Some(9));
+}
+
+#[test]
+fn a_place_where_no_file_can_be_is_refused_and_no_folder_is_made() {
+    let (one, _) = pair();
+    let refused = one.refused(&["sync", "no/where/x.jsonl"], "E_FILE_UNWRITABLE");
+    let pasted = one.shell(refused["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_eq!(one.read("no/where/x.jsonl"), one.ok("export").stdout);
+    let refused = one.refused(&["sync", "-"], "E_INPUT_INVALID");
+    assert_eq!(refused["fix"], "cleo sync tasks.jsonl");
+    assert!(!one.path("-").exists());
+}
+
+#[test]
+fn a_line_without_times_gets_them_and_is_one_task_in_all_copies() {
+    let (one, other) = pair();
+    let more = json!({"id": "T8", "title": "no times"});
+    let again = json!({"id": "T2", "title": "another"});
+    let text = format!("{}{more}\n{again}\n", one.read("tasks.jsonl"));
+    for workspace in [&one, &other] {
+        workspace.write("tasks.jsonl", &text);
+        let merged = sync(workspace);
+        assert_eq!(merged["withoutCreated"], 2, "{merged}");
+        assert_eq!(merged["total"], 4, "{merged}");
+        for id in ["T8", "T9"] {
+            let task = task(workspace, id);
+            assert_ne!(task["createdAt"], "", "{task}");
+            assert_eq!(task["createdAt"], task["updatedAt"], "{task}");
+        }
+    }
+    // Each has given it a moment of its own.
+    settle(&one, &other);
+    assert_eq!(one.json(&["list"])["result"]["total"], 4);
 }
 
 #[test]

@@ -252,3 +252,29 @@ fn each_reason_for_giving_up_is_kept_and_checked() {
     );
     assert_eq!(workspace.state(), before);
 }
+
+#[test]
+fn a_declared_file_lies_in_the_workspace_and_has_one_name() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --file ./src/auth/../auth/login.rs --file src/auth/login.rs");
+    let files = |id: &str| workspace.json(&["show", id])["result"]["task"]["files"].clone();
+    assert_eq!(files("T1"), json!(["src/auth/login.rs"]));
+    let before = workspace.state();
+    for (words, fix) in [
+        (
+            ["add", "x", "--file", "../../etc/passwd"],
+            "cleo add x --file etc/passwd",
+        ),
+        (
+            ["update", "T1", "--file", "/etc/passwd"],
+            "cleo update T1 --file etc/passwd",
+        ),
+    ] {
+        let error = workspace.json(&words)["error"].clone();
+        assert_eq!(error["code"], "E_PATH_OUTSIDE_WORKSPACE", "{error}");
+        assert_eq!(error["fix"], fix);
+    }
+    assert_eq!(workspace.state(), before);
+    workspace.ok("update T1 --remove-file ./src/auth/login.rs");
+    assert_eq!(files("T1"), json!([]));
+}

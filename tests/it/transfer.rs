@@ -134,6 +134,19 @@ fn the_refusal_names_every_fault() {
 }
 
 #[test]
+fn files_that_lead_out_of_the_workspace_are_only_kept_aside() {
+    let issue = r#"{"id":"x-1","title":"Outside","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z","metadata":{"files":["/etc/passwd","./src/a.rs"]}}"#;
+    let workspace = TestWorkspace::new().with("issues.jsonl", issue);
+    workspace.ok("import issues.jsonl --from beads");
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["files"], serde_json::json!(["src/a.rs"]));
+    assert_eq!(
+        task["extra"]["beads"]["metadata"]["files"][0],
+        "/etc/passwd"
+    );
+}
+
+#[test]
 fn an_old_id_finds_its_task() {
     let workspace = TestWorkspace::new();
     import(&workspace, "beads.jsonl", &[]);
@@ -511,9 +524,11 @@ fn what_is_no_id_leads_to_the_search_for_old_ids() {
         let found = workspace.shell(refused["error"]["fix"].as_str().unwrap());
         assert!(found.stdout.contains("T1"), "{found}");
     }
-    let number = workspace.json(&["show", "12"])["error"].clone();
-    assert_eq!(number["fix"], "cleo show T12");
-    assert_eq!(number["alternatives"][0]["command"], "cleo find 12");
+    let known = workspace.json(&["show", "1"])["error"].clone();
+    assert_eq!(known["fix"], "cleo show T1");
+    assert_eq!(known["alternatives"][0]["command"], "cleo find 1");
+    let unknown = workspace.json(&["show", "12"])["error"].clone();
+    assert_eq!(unknown["fix"], "cleo find 12");
 }
 
 #[test]

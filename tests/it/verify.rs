@@ -186,6 +186,10 @@ fn without_a_good_output_file_the_exit_is_63() {
             "# T\n\n    ## Summary\n\nx\n",
             "has no section `## Summary`",
         ),
+        ("# T\n\n## Summary\n\nTBD\n", "is not filled in"),
+        ("# T\n\n## Summary\n\n*todo*…\n", "is not filled in"),
+        ("# T\n\n## Summary:\n\n...\n", "Summary is empty"),
+        ("# T\n\n**Summary**\n\nx\n", "has no section `## Summary`"),
         (
             "# T\n\n<pre>\n## Summary\n\nx\n</pre>\n",
             "has no section `## Summary`",
@@ -214,6 +218,12 @@ fn without_a_good_output_file_the_exit_is_63() {
         "# P\n\na <!-- b, \\<!-- c\n\n    <!-- d\n\n## Summary\nx\n",
         "# P\n\n- step:\n  ```sh\n  make\n- next\n\n## Summary\nx\n",
         "# <dialog>\n## Summary\nx\n",
+        "# P\n## Summary:\nx\n",
+        "# P\n## **Summary**\nx\n",
+        "# P\n### __Summary:__ ###\nx\n",
+        "P\n=\n\nSummary\n-------\n\nx\n",
+        "# P\n## Summary\nIt is red.\n---\n",
+        "# P\n## Summary\nTODO: nothing\n",
     ] {
         workspace.write(OUTPUT, good);
         check(&workspace, 0, "");

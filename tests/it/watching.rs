@@ -243,7 +243,7 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
     let shown = json!(shown);
     assert_eq!(
         shown["run"]["steps"],
-        json!({"total": 4, "waiting": 0, "running": 0, "verifying": 0, "done": 4, "failed": 0, "skipped": 0})
+        json!({"total": 4, "waiting": 0, "running": 0, "verifying": 0, "done": 4, "failed": 0, "skipped": 0, "cancelled": 0})
     );
     assert_eq!(shown["run"]["bar"], json!(["done", "done", "done", "done"]));
     assert_eq!(shown["reported"]["attempts"], 8);
@@ -273,6 +273,18 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
     let rows = rows.unwrap();
     assert_eq!((rows.total, rows.runs[0].id.as_str()), (1, id.as_str()));
     assert_eq!(rows.runs[0].runners, ["command"]);
+}
+
+#[test]
+fn a_run_over_a_wave_is_named_after_its_epic() {
+    let workspace = planned();
+    let id = play(&workspace, "--epic T1 --wave 0", "works");
+    let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
+    let (context, _) = opened(&workspace);
+    let memory = &mut Memory::default();
+    let shown = timeline::watched(&context.surroundings, memory, &id, None).unwrap();
+    let expected = format!("{}, wave 0", epic.as_str().unwrap());
+    assert_eq!(shown.run.row.title, expected);
 }
 
 #[test]
@@ -378,7 +390,7 @@ fn words_find_tasks_runs_and_agents() {
             limit: 50,
             ..Sought::default()
         };
-        let found = work::search(&mut context, &mut Memory::default(), &sought).unwrap();
+        let found = work::search(&mut context, None, &mut Memory::default(), &sought).unwrap();
         found
             .items
             .into_iter()

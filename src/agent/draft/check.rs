@@ -89,7 +89,7 @@ fn check_color(color: &str) -> Result<()> {
     if digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(());
     }
-    let message = format!("`{color}` is no colour; colours look like #6B7280");
+    let message = format!("`{color}` is no color; colors look like #6B7280");
     Err(invalid(message).instead(color, "#6B7280"))
 }
 

@@ -47,8 +47,8 @@ fn what_cannot_be_so_is_refused_with_the_reason() {
             json!({"name": "two\nlines"}),
             "the name holds the control character U+000A",
         ),
-        (json!({"name": "x", "color": "red"}), "no colour"),
-        (json!({"name": "x", "color": "#12345g"}), "no colour"),
+        (json!({"name": "x", "color": "red"}), "no color"),
+        (json!({"name": "x", "color": "#12345g"}), "no color"),
         (
             json!({"name": "x", "temperature": 2.1}),
             "temperature is 2.1",

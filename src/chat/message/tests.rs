@@ -45,6 +45,26 @@ fn a_client_is_found_in_every_spelling() {
         ("client 6.1", None),
         ("client 6-7", None),
         ("client -6 and then client 7", Some("7")),
+        ("update component 101 title to We love client 7", None),
+        (
+            "client 6: update component 101 title to We love client 7",
+            Some("6"),
+        ),
+        ("add a card titled Made for client 7 with love", None),
+        ("add a card titled Fans of client 7's shop", None),
+        (
+            "change the caption to Hi for client 6 and the title to X",
+            Some("6"),
+        ),
+        ("set title to Hi for client 6 on component 101", Some("6")),
+        ("change component 101 title to Hi, client 6", Some("6")),
+        ("add title Hi to component 101 client 6", Some("6")),
+        ("change button radius to full client 6", Some("6")),
+        ("rename component 101 to Hi\u{2} client 6", Some("6")),
+        (
+            "update component 101 title for client 6\u{2} We love client 7",
+            Some("6"),
+        ),
     ] {
         assert_eq!(client_id(text).as_deref(), expected, "{text}");
     }
@@ -69,8 +89,48 @@ fn a_component_is_found_by_its_number() {
         ("radius 12", None),
     ] {
         let message = Message::read(text);
-        let found = message.component(message.plain.len()).map(|found| found.1);
+        let found = message
+            .component(0..message.plain.len())
+            .map(|found| found.1);
         assert_eq!(found.as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn components_are_named_behind_a_value_at_its_end_only() {
+    for (text, expected) in [
+        ("set title to Hi on component 101", Some("on component 101")),
+        (
+            "set title to Hi on component design in component_id=101",
+            Some("in component_id=101"),
+        ),
+        (
+            "set title to Hi on components 101 and 102",
+            Some("on components 101 and 102"),
+        ),
+        (
+            "set title to Hi on component 101\u{2} x",
+            Some("on component 101\u{2}"),
+        ),
+        ("set title to component 101", None),
+        ("set title to Hi on component 101 of mine", None),
+        ("set title to Hi on component", None),
+    ] {
+        let message = Message::read(text);
+        let tail = message.tail(0).map(|place| &message.plain[place]);
+        assert_eq!(tail, expected, "{text}");
+    }
+}
+
+#[test]
+fn parts_are_told_apart_outside_of_quotes() {
+    for (text, expected) in [
+        ("a to b", &["a to b"] as &[&str]),
+        ("a, b and c, and d", &["a", "b", "c", "d"]),
+        ("a to 'b and c', d", &["a to 'b and c'", "d"]),
+        ("band, ", &["band", ""]),
+    ] {
+        assert_eq!(parts(text), expected, "{text}");
     }
 }
 
@@ -103,7 +163,7 @@ fn what_is_no_number_of_anything_is_said() {
         ("'component -5' of client 6", None),
     ] {
         let message = Message::read(text);
-        let fault = message.fault(message.plain.len());
+        let fault = message.fault(0..message.plain.len());
         let begins = |expected: &str| {
             fault
                 .as_ref()
@@ -113,7 +173,7 @@ fn what_is_no_number_of_anything_is_said() {
         assert!(expected.is_none_or(begins), "{text}: {fault:?}");
     }
     let long = Message::read(&format!("client {}", "9".repeat(1 << 16)));
-    assert!(long.fault(0).unwrap().len() < 300);
+    assert!(long.fault(0..0).unwrap().len() < 300);
 }
 
 #[test]
@@ -129,7 +189,7 @@ fn other_components_are_found_before_the_value() {
         ("delete component 101 and -102, 103.5", &["-102", "103.5"]),
     ] {
         let message = Message::read(text);
-        assert_eq!(message.others(message.plain.len()), expected, "{text}");
+        assert_eq!(message.others(0..message.plain.len()), expected, "{text}");
     }
 }
 

@@ -3,10 +3,29 @@
 use super::Request;
 use super::reader::Reader;
 use crate::chat::message::{HIDDEN, SEAM, Word};
-use crate::chat::vocabulary::{PHRASES, PROTECTED, STATUS, Verb, component_type};
+use crate::chat::value::{brief, label, plain};
+use crate::chat::vocabulary::{
+    ARTICLES, PHRASES, POLITE, PROTECTED, STATUS, STATUS_VERBS, Verb, component_type,
+};
 
 /// Words between a field and its value.
 const BECOMES: [&str; 4] = ["to", "into", "as", "is"];
+
+/// Takes values of fields over. One that has two values has none.
+pub(super) fn put(request: &mut Request, pairs: Vec<(String, String)>) {
+    for (key, value) in pairs {
+        let before = request.updates.insert(key.clone(), value.clone().into());
+        if let Some(before) = before.filter(|before| plain(before) != value) {
+            request.fault = Some(format!(
+                "\"{}\" and \"{}\" are both to be the {}. Nothing was changed. Please say it again \
+                 with one of them.",
+                brief(&plain(&before)),
+                brief(&value),
+                brief(label(&key)),
+            ));
+        }
+    }
+}
 
 impl Reader<'_> {
     /// Finds what people call a field at a word: its path, and how many words it is.
@@ -139,12 +158,10 @@ impl Reader<'_> {
 
     /// Finds which fields are to become what, or are only named.
     pub(super) fn fields(&self, request: &mut Request) {
-        let put = |request: &mut Request, pairs: Vec<(String, String)>| {
-            for (key, value) in pairs {
-                request.updates.insert(key, value.into());
-            }
-        };
         let end = self.message.plain.len();
+        if let Some(at) = self.part {
+            return self.part_fields(at, request);
+        }
         match request.verb {
             Some(Verb::Create) => {
                 let kind = (self.from..self.words.len())
@@ -205,6 +222,10 @@ impl Reader<'_> {
         if is_status && self.status(request) {
             return;
         }
+        if let Some(key) = self.answered_field() {
+            request.wanted = vec![key];
+            return;
+        }
         match request.value.clone().or_else(|| self.answer()) {
             Some(value) => {
                 for key in keys {
@@ -219,20 +240,42 @@ impl Reader<'_> {
         component_type(self.at(index)).is_some()
     }
 
+    /// Finds the field that an answer only names, which is no value yet.
+    fn answered_field(&self) -> Option<String> {
+        let seam = self.message.plain.rfind(SEAM)?;
+        let is_said = |word: &Word| word.start > seam && !ARTICLES.contains(&self.word(word));
+        let first = self.words.iter().position(is_said)?;
+        let (key, count) = self.field(first)?;
+        let is_all = first + count == self.words.len();
+        (is_all && !self.message.plain[seam..].contains(HIDDEN)).then_some(key)
+    }
+
     /// Finds words such as `blurred`, which are field and value at once.
     pub(super) fn status(&self, request: &mut Request) -> bool {
         for (index, word) in self.words.iter().enumerate() {
             let is_not = index > 0 && ["not", "no", "un"].contains(&self.at(index - 1));
-            let named = STATUS.iter().find(|(name, _)| *name == self.word(word));
-            let verb = match self.word(word) {
-                "blur" if index + 1 == self.from => Some("is_blur"),
-                "secure" if index + 1 == self.from => Some("is_secured"),
-                _ => None,
-            };
-            if let Some(field) = named.map(|(_, field)| *field).or(verb) {
-                request.updates.insert(field.to_string(), (!is_not).into());
+            let is_verb = index + 1 == self.from;
+            let known = if is_verb { STATUS_VERBS } else { STATUS };
+            let named = known.iter().find(|(name, ..)| *name == self.word(word));
+            if let Some((_, field, value)) = named {
+                request
+                    .updates
+                    .insert((*field).to_string(), (*value != is_not).into());
+                self.beyond(request, is_verb);
             }
         }
         !request.updates.is_empty()
+    }
+
+    /// Has it said that what follows the component is left out: "schedule component 101 for May".
+    fn beyond(&self, request: &mut Request, is_verb: bool) {
+        let Some((place, _)) = self.component.as_ref().filter(|_| is_verb) else {
+            return;
+        };
+        let rest = self.message.text(place.end..self.seam(place.end));
+        let rest = rest.trim_matches([',', '.', ';', '!', '?', ' ']);
+        if !rest.split_whitespace().all(|word| POLITE.contains(&word)) {
+            request.updates.insert(rest.to_string(), true.into());
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::reader::Reader;
 use crate::chat::message::{Word, unquoted};
+use crate::chat::vocabulary::ARTICLES;
 
-/// Words that say nothing.
-const ARTICLES: [&str; 8] = ["a", "an", "the", "my", "its", "our", "new", "this"];
+/// Words between a component and a security group.
+const BETWEEN: &[&str] = &["to", "into", "in", "from", "on"];
 
 impl Reader<'_> {
     /// Finds the security group that is named before or after those words.
@@ -26,18 +27,20 @@ impl Reader<'_> {
             .checked_sub(1)
             .map_or(0, |verb| self.words[verb].end);
         let before = start.min(self.words[index].start)..self.words[index].start;
-        let is_other = |word: &Word| {
-            let word = self.word(word);
-            word.starts_with("component") || ["to", "from", "on"].contains(&word)
+        // In "component 101 to the premium security group" it stands after the component.
+        let words = || {
+            self.words
+                .iter()
+                .filter(|word| before.contains(&word.start))
         };
-        let is_about = self
-            .words
-            .iter()
-            .any(|word| before.contains(&word.start) && is_other(word));
+        let lead = words().rfind(|word| BETWEEN.contains(&self.word(word)));
+        let begin = lead.map_or(before.start, |word| word.end);
+        let mut later = words().filter(|word| word.start >= begin);
+        let is_about = later.any(|word| self.word(word).starts_with("component"));
         let name = if is_about {
             String::new()
         } else {
-            self.name(before)
+            self.name(begin..before.end)
         };
         if !name.is_empty() {
             return (true, Some(name));

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::Request;
 use crate::chat::message::{HIDDEN, Message, SEAM, Word, quoted_first, unquoted};
-use crate::chat::vocabulary::{VERBS, Verb, component_type};
+use crate::chat::vocabulary::{ARTICLES, QUESTIONS, STATUS_VERBS, VERBS, Verb, component_type};
 
 /// Words after which a component is described.
 const WITH: [&str; 6] = ["with", "titled", "called", "named", "whose", "where"];
@@ -18,13 +19,16 @@ pub(super) struct Reader<'a> {
     /// Index of the first word after the verb.
     pub(super) from: usize,
     pub(super) component: Option<(Word, String)>,
-    /// Where the words end that may name components.
-    pub(super) limit: usize,
+    /// Where the words are that may name components by their numbers.
+    pub(super) naming: Word,
     /// Where the value begins, and where the words before it end.
     pub(super) value: Option<(usize, usize)>,
     /// Index of the word after which a component is described.
     pub(super) with: Option<usize>,
-    /// Where answers begin that complete the message.
+    /// Index of the word between a part of a component and the component: "title from component 101".
+    pub(super) part: Option<usize>,
+    /// Where values end: where answers begin that complete the message, and where a component is named
+    /// behind a value.
     pub(super) seams: Vec<usize>,
 }
 
@@ -36,9 +40,10 @@ impl<'a> Reader<'a> {
             verb: None,
             from: 0,
             component: None,
-            limit: 0,
+            naming: 0..0,
             value: None,
             with: None,
+            part: None,
             seams: message
                 .plain
                 .match_indices(SEAM)
@@ -47,11 +52,16 @@ impl<'a> Reader<'a> {
         };
         reader.find_verb();
         reader.find_value();
+        // What is only asked about a component is shown.
+        if reader.verb.is_none() && reader.is_question() && reader.names_component() {
+            reader.verb = Some(Verb::Read);
+        }
         let end = reader.head_end();
         let mut later = reader.words.iter().enumerate().skip(reader.from);
         reader.with = later
             .find(|(_, word)| word.start < end && WITH.contains(&reader.word(word)))
             .map(|(index, _)| index);
+        reader.find_part();
         reader
     }
 
@@ -69,6 +79,7 @@ impl<'a> Reader<'a> {
             .words
             .iter()
             .enumerate()
+            .filter(|(index, _)| !self.is_noun(*index))
             .find_map(|(index, word)| named(word).map(|(_, verb)| (index, *verb)));
         let new = || {
             Some((
@@ -92,6 +103,22 @@ impl<'a> Reader<'a> {
             (false, false) => verb,
         };
         (self.verb, self.from) = (Some(verb), index + 1);
+    }
+
+    /// Says whether a word that can be a verb is none: "the schedule".
+    fn is_noun(&self, index: usize) -> bool {
+        let is_status = STATUS_VERBS.iter().any(|verb| verb.0 == self.at(index));
+        let is_named = index > 0 && ARTICLES.contains(&self.at(index - 1));
+        is_status && (is_named || self.is_question())
+    }
+
+    fn is_question(&self) -> bool {
+        QUESTIONS.contains(&self.at(0))
+    }
+
+    fn names_component(&self) -> bool {
+        let mut words = self.words.iter();
+        self.component.is_some() || words.any(|word| self.word(word).starts_with("component"))
     }
 
     /// Says whether a word is part of a value: a field and the sign of its value stand before it, as
@@ -125,7 +152,7 @@ impl<'a> Reader<'a> {
             .filter(|_| self.is_change());
         let becomes = later.find(|word| ["to", "into", "as"].contains(&self.word(word)));
         let limit = becomes.map_or(text.plain.len(), |word| word.start);
-        (self.component, self.limit) = (text.component(limit), limit);
+        (self.component, self.naming) = (text.component(0..limit), 0..limit);
         let inside = self
             .component
             .as_ref()
@@ -137,6 +164,26 @@ impl<'a> Reader<'a> {
         let equals = equals.next().map(|at| (at, at + 1));
         let word = becomes.map(|word| (word.start, word.end));
         self.value = [equals, word].into_iter().flatten().min();
+        self.find_behind();
+    }
+
+    /// Finds the component that is named behind the value: "title to Welcome on component 101".
+    fn find_behind(&mut self) {
+        let Some((_, from)) = self.value else { return };
+        let is_before = self
+            .component
+            .as_ref()
+            .is_some_and(|found| found.0.start < from);
+        if is_before || self.message.fault(self.naming.start..from).is_some() {
+            return;
+        }
+        let Some(tail) = self.message.tail(from) else {
+            return;
+        };
+        self.component = self.message.component(tail.clone());
+        self.seams.push(tail.start);
+        self.seams.sort_unstable();
+        self.naming = tail;
     }
 
     /// Returns where the words in front of the value end.
@@ -150,13 +197,13 @@ impl<'a> Reader<'a> {
         next.copied().unwrap_or(self.message.plain.len())
     }
 
-    pub(super) fn head(&self) -> Vec<String> {
+    pub(super) fn head(&self) -> impl Iterator<Item = &'a str> {
         let (end, seam) = (self.head_end(), self.seam(self.head_end()));
         let words = self
             .words
             .iter()
-            .filter(|word| word.start < end || word.start > seam);
-        words.map(|word| self.word(word).to_string()).collect()
+            .filter(move |word| word.start < end || word.start >= seam);
+        words.map(move |word| self.word(word))
     }
 
     pub(super) fn value(&self) -> Option<String> {
@@ -187,6 +234,11 @@ impl<'a> Reader<'a> {
 
     /// Finds the type: a word right before `component`, else the first that is no field.
     pub(super) fn kind(&self) -> Option<&'static str> {
+        component_type(self.at(self.kind_index()?))
+    }
+
+    /// Finds the word for the type. What is part of a component is none.
+    pub(super) fn kind_index(&self) -> Option<usize> {
         let (end, seam) = (self.head_end(), self.seam(self.head_end()));
         let described = self
             .with
@@ -195,7 +247,8 @@ impl<'a> Reader<'a> {
             let start = self.words[*index].start;
             start < described || start > seam
         };
-        let kinds: Vec<usize> = (self.from..self.words.len())
+        let from = self.part.map_or(self.from, |part| part + 1);
+        let kinds: Vec<usize> = (from..self.words.len())
             .filter(places)
             .filter(|index| component_type(self.at(*index)).is_some())
             .collect();
@@ -204,15 +257,13 @@ impl<'a> Reader<'a> {
             .find(|index| self.at(**index + 1).starts_with("component"));
         let is_field = |index: usize| self.is_change() && self.phrase(index).is_some();
         let other = || kinds.iter().find(|index| !is_field(**index));
-        before
-            .or_else(other)
-            .and_then(|index| component_type(self.at(*index)))
+        before.or_else(other).copied()
     }
 
     /// Finds what a component is described by.
-    pub(super) fn criteria(&self, verb: Option<Verb>) -> Map<String, Value> {
+    pub(super) fn criteria(&self, request: &Request) -> Map<String, Value> {
         let mut criteria = Map::new();
-        if verb == Some(Verb::Create) && self.group().0 || verb != Some(Verb::Create) {
+        if request.is_security || request.verb != Some(Verb::Create) {
             if let Some(kind) = self.kind() {
                 criteria.insert("component_type".to_string(), kind.into());
             }

@@ -141,6 +141,45 @@ fn fields_and_values_are_found_in_many_ways_of_saying_it() {
             "component 101 title = Show more",
             json!({"props.title": "Show more"}),
         ),
+        (
+            "remove title from component 101",
+            json!({"props.title": ""}),
+        ),
+        (
+            "delete the caption and the link of component 103",
+            json!({"props.caption": "", "link_props.url": ""}),
+        ),
+        ("remove blur from component 101", json!({"is_blur": false})),
+        (
+            "remove the title from my card component",
+            json!({"props.title": ""}),
+        ),
+        ("unblur component 102", json!({"is_blur": false})),
+        ("schedule component 102", json!({"schedule_enabled": true})),
+        (
+            "schedule component 102 for May, please",
+            json!({"schedule_enabled": true, "for May, please": true}),
+        ),
+        ("make component 101 unsecured", json!({"is_secured": false})),
+        ("what is the schedule of component 102", json!({})),
+        (
+            "add title Foo to component 101",
+            json!({"props.title": "Foo"}),
+        ),
+        ("add title to component 101", json!({})),
+        (
+            "set title to Welcome on component 101",
+            json!({"props.title": "Welcome"}),
+        ),
+        (
+            "update the caption to Enter of component 103",
+            json!({"props.caption": "Enter"}),
+        ),
+        (
+            "update component 101 title to We love client 7",
+            json!({"props.title": "We love client 7"}),
+        ),
+        ("update component 101\u{2} title", json!({})),
         ("update component 101 title to ", json!({})),
         ("don't change component 101 title to X", json!({})),
         ("delete component 101", json!({})),
@@ -148,6 +187,85 @@ fn fields_and_values_are_found_in_many_ways_of_saying_it() {
     ] {
         let request = Request::read(message, None);
         assert_eq!(Value::from(request.updates), updates, "{message}");
+    }
+}
+
+#[test]
+fn what_is_taken_from_a_component_does_not_delete_it() {
+    for (message, verb) in [
+        ("delete component 101", Verb::Delete),
+        ("delete card 101", Verb::Delete),
+        ("delete my card component from the page", Verb::Delete),
+        ("delete all of my cards", Verb::Delete),
+        ("remove title from component 101", Verb::Update),
+        ("remove everything from component 101", Verb::Delete),
+        ("remove all from component 101", Verb::Update),
+        ("remove the link from my card", Verb::Update),
+        ("add title Foo to component 101", Verb::Update),
+        ("add a banner to component 101", Verb::Create),
+    ] {
+        let request = Request::read(message, None);
+        assert_eq!(request.verb, Some(verb), "{message}");
+    }
+    let request = Request::read("remove everything from component 101", None);
+    assert!(request.is_security, "{request:?}");
+}
+
+#[test]
+fn a_component_is_found_on_either_side_of_the_value() {
+    for (message, component) in [
+        ("set title to Welcome on component 101", Some("101")),
+        ("set title = Welcome on component 101", Some("101")),
+        (
+            "update component 101 title to Hi on component 102",
+            Some("101"),
+        ),
+        ("change the title of my card to component 101", None),
+    ] {
+        let request = Request::read(message, None);
+        assert_eq!(request.component.as_deref(), component, "{message}");
+    }
+    let both = Request::read("set title to Hi on components 101 and 102", None);
+    assert_eq!(both.others, ["102"]);
+    let fault = Request::read("set title to Hi on component -101", None).fault;
+    assert!(fault.is_some_and(|fault| fault.starts_with("\"-101\"")));
+}
+
+#[test]
+fn a_field_has_one_value() {
+    let request = Request::read("update component 101 caption to B, subtitle to C", None);
+    let fault = request.fault.unwrap();
+    assert!(fault.starts_with("\"B\" and \"C\" are both to be the caption"));
+}
+
+#[test]
+fn what_is_unread_beside_a_type_is_what_a_component_is_called() {
+    for (message, called) in [
+        ("delete the Logout button component", Some("Logout")),
+        ("delete my buttons component Buy now", Some("Buy")),
+        ("delete my buttons component 'Buy now'", Some("Buy now")),
+        ("change caption of the Logout button to Bye", Some("Logout")),
+        (
+            "add premium security group to the Signup button component",
+            Some("Signup"),
+        ),
+        ("change title of the About card to Us", Some("About")),
+        ("delete the Logout component", Some("Logout")),
+        ("delete my card and button", Some("button")),
+        ("show my Logout button", Some("Logout")),
+        ("show me the blue cards", None),
+        ("please list all my components", None),
+        ("update title of my card component to X", None),
+        ("update my card component's title and caption to X", None),
+        ("change my button component with caption Login", None),
+        ("make my card component not blurred, please", None),
+        ("add premium security group to my card component", None),
+        ("add my card component to the premium security group", None),
+        ("add a big card", None),
+        ("delete the Logout button component 103", None),
+    ] {
+        let request = Request::read(message, None);
+        assert_eq!(request.called.as_deref(), called, "{message}");
     }
 }
 
@@ -213,6 +331,13 @@ fn a_security_group_is_named_before_or_after() {
             "remove the premium security-group from my card component",
             Some("premium"),
         ),
+        (
+            "add component 101 to the premium security group",
+            Some("premium"),
+        ),
+        ("add premium to component 101", Some("premium")),
+        ("add the premium group to my card", Some("premium")),
+        ("remove premium from component 101", Some("premium")),
         ("add a security group to component 101", None),
     ] {
         let request = Request::read(message, None);

@@ -16,7 +16,7 @@ use crate::ops::answers::{Answerers, INCOMPLETE};
 use crate::ops::executions::{Executor, Options, Request, Told, execute_many, failure};
 use crate::ops::runs::Shown;
 use crate::route::{FINALIZE, Query};
-use crate::run::DELEGATION;
+use crate::run::{DELEGATION, Run, RunStatus};
 
 /// Have a message answered by the agent that fits it, and keep the record
 #[derive(Args)]
@@ -69,14 +69,20 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if face.output.is_watched() {
         return watched(face, &mut executor, &request);
     }
-    let shown = executor.execute(&request, &mut |_| {})?;
+    let mut to = FINALIZE.to_string();
+    let shown = executor.execute(&request, &mut |told| {
+        if let Told::Event(event) = told
+            && event.kind == DELEGATION
+        {
+            to = event.detail["to"].as_str().unwrap_or(FINALIZE).to_string();
+        }
+    })?;
     let warnings = warnings(&executor, &shown);
-    face.outcome(&shown, failure(&shown.run), &warnings, |screen| {
-        let agent = shown.run.agent.as_deref().unwrap_or(FINALIZE);
+    face.outcome(&shown, failure(&shown), &warnings, |screen| {
         head(
             screen,
             &shown.run.supervisor,
-            agent,
+            &to,
             &shown.run.routing_reason,
         );
         answer(screen, &shown);
@@ -102,7 +108,7 @@ fn watched(
     let has_answer = live.ends_with(shown.run.output.as_deref().unwrap_or_default());
     drop(live);
     let warnings = warnings(executor, &shown);
-    face.outcome(&shown, failure(&shown.run), &warnings, |screen| {
+    face.outcome(&shown, failure(&shown), &warnings, |screen| {
         if !has_answer {
             answer(screen, &shown);
         }
@@ -110,12 +116,25 @@ fn watched(
     })
 }
 
-/// Warns of agents that were left out, and of an answer that is not all that would have been said.
+/// Warns of agents that were left out, of an answer in the place of an agent that failed, and of one that
+/// is not all that would have been said.
 fn warnings(executor: &Executor, shown: &Shown) -> Vec<String> {
     let last = shown.messages.last();
     let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());
     let warning = lack.map(|lack| format!("the answer is incomplete: {lack}"));
-    executor.warnings.iter().cloned().chain(warning).collect()
+    let warnings = executor.warnings.iter().cloned();
+    warnings
+        .chain(stood_in(&shown.run))
+        .chain(warning)
+        .collect()
+}
+
+/// Says why somebody else answered than the agent that the message went to, and who.
+fn stood_in(run: &Run) -> Option<String> {
+    let error = run.error.as_deref();
+    let error = error.filter(|_| run.status == RunStatus::Completed)?;
+    let why = error.split_once(": ").map_or(error, |(_, why)| why);
+    Some(format!("{why}; {} answered in its place", run.supervisor))
 }
 
 fn executor(face: &Face<'_>) -> Result<Executor> {
@@ -139,7 +158,7 @@ fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -
         };
         lines.flush();
     })?;
-    let error = face.with_fix(failure(&shown.run));
+    let error = face.with_fix(failure(&shown));
     let warnings = warnings(executor, &shown);
     lines.finish(name, &shown, error.as_ref(), &warnings);
     Ok(face.output.end(lines))
@@ -156,18 +175,26 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let mut lines = face.output.stream();
     let input = BufReader::new(stdin());
     let jobs = usize::from(arguments.jobs);
+    let mut kept = 0;
     let summary = execute_many(&executor, input, jobs, defaults, &mut |done| {
-        let failed = done.as_ref().ok().and_then(|done| failure(&done.run));
-        let is_read = match (done, failed) {
-            (Ok(done), Some(error)) => lines.send_with(name, &done, &error),
-            (done, _) => lines.send(name, &done),
+        let failed = done.as_ref().ok();
+        let failed = failed.and_then(|done| Some((done, done.failure.as_ref()?)));
+        let is_read = match failed {
+            Some((done, error)) => lines.send_with(name, done, error),
+            None => lines.send(name, &done),
         };
+        kept += usize::from(done.is_ok_and(|done| done.failure.is_some()));
         lines.flush();
         is_read
     })?;
     let error = (summary.failed > 0).then(|| {
         let message = format!("{} of {} were not answered", summary.failed, summary.total);
-        Error::new(Code::StepsFailed, message).fix("cleo runs list --status failed")
+        let error = Error::new(Code::StepsFailed, message);
+        // A line that is no message has left no run.
+        error.fix(match kept {
+            0 => "cleo agents execute --help",
+            _ => "cleo runs list --status failed",
+        })
     });
     lines.finish(name, &summary, error.as_ref(), &summary.warnings);
     Ok(face.output.end(lines))

@@ -40,9 +40,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         total: shown.total,
     };
     face.reply(&result, &[], |screen| {
-        if result.messages.is_empty() {
-            screen.line(Tone::Dim, "nothing was said yet");
-        }
+        match (result.total, result.messages.len()) {
+            (0, _) => screen.line(Tone::Dim, "nothing was said yet"),
+            (total, 0) => screen.line(Tone::Dim, format!("none of {total} is shown")),
+            _ => screen,
+        };
         said(screen, &result.messages);
     })
 }

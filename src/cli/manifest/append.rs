@@ -4,9 +4,10 @@ use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::correcting::corrected;
 use super::joining::joined;
 use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
@@ -50,70 +51,69 @@ pub(in crate::cli) struct Arguments {
 }
 
 // The fields of an entry as options; what is left out is missing or empty.
-#[derive(Args, Default, PartialEq, Serialize)]
+#[derive(Args, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[command(next_help_heading = "Entry")]
-struct EntryOptions {
+pub(super) struct EntryOptions {
     /// Name of the entry: one word
     #[arg(long, value_name = "ID")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
+    pub(super) id: Option<String>,
 
     /// Output file, relative to claudedocs/agent-outputs
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    pub(super) file: Option<String>,
 
     /// One line
     #[arg(long, value_name = "TEXT")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
+    pub(super) title: Option<String>,
 
     /// Day of the work; today unless told
     #[arg(long, value_name = "DATE")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    date: Option<String>,
+    pub(super) date: Option<String>,
 
     /// complete, partial, blocked or archived; complete unless told
     #[arg(long, value_name = "STATUS")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<String>,
+    pub(super) status: Option<String>,
 
     /// What it is about; may be repeated or separated by commas
     #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',')]
-    topics: Vec<String>,
+    pub(super) topics: Vec<String>,
 
     /// One fact in one sentence; a complete entry has 3 to 7
     #[arg(long = "finding", value_name = "TEXT")]
-    key_findings: Vec<String>,
+    pub(super) key_findings: Vec<String>,
 
     /// Somebody can act on it now
     #[arg(long)]
-    actionable: bool,
+    pub(super) actionable: bool,
 
     /// Task that has to follow, or BLOCKED:reason; may be repeated
     #[arg(long = "followup", value_name = "TASK|BLOCKED:REASON")]
-    needs_followup: Vec<String>,
+    pub(super) needs_followup: Vec<String>,
 
     /// Task that it belongs to; may be repeated or separated by commas
     #[arg(long = "task", value_name = "TASK", value_delimiter = ',')]
-    linked_tasks: Vec<TaskId>,
+    pub(super) linked_tasks: Vec<TaskId>,
 
     /// Skill that the work was done by
     #[arg(long, value_name = "SKILL")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    skill: Option<String>,
+    pub(super) skill: Option<String>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
-    let mut appended = manifest::append(
-        &mut context,
-        &text,
-        arguments.claim.epoch,
-        arguments.dry_run,
-    )?;
+    let (epoch, dry_run) = (arguments.claim.epoch, arguments.dry_run);
+    let appended = manifest::append(&mut context, &text, epoch, dry_run);
+    let mut appended =
+        appended.map_err(|error| corrected(error, &mut context, &text, epoch, dry_run))?;
     appended.warnings.extend(warnings);
     face.reply(&appended, &appended.warnings, |screen| {
         render(screen, &appended)
@@ -143,7 +143,7 @@ impl EntryOptions {
         Ok(self.value()?.to_string())
     }
 
-    fn value(&self) -> Result<Value> {
+    pub(super) fn value(&self) -> Result<Value> {
         let value = serde_json::to_value(self);
         value.map_err(|cause| Error::new(Code::Internal, cause.to_string()))
     }

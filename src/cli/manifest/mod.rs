@@ -2,6 +2,7 @@
 
 mod append;
 mod compact;
+mod correcting;
 mod joining;
 pub(super) mod list;
 pub(super) mod show;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use crate::cli::Face;
+use crate::cli::arguments::past;
 use crate::cli::screen::{Cell, Screen, Tone};
-use crate::clock;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::ops::compliance::{self, Group, Grouping, History, Trend};
 
 /// Count what checks of spawned tasks have found, by skill or agent
@@ -16,6 +16,7 @@ use crate::ops::compliance::{self, Group, Grouping, History, Trend};
 Examples:
   cleo orchestrator compliance
   cleo orchestrator compliance --by agent --since 2026-01-01 --trend week
+  cleo orchestrator compliance --since 1w
 
 Each `verify output` and each `complete` of a task that was spawned is one check. A first try is
 the first check of a spawn.")]
@@ -24,8 +25,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "WHAT", value_enum, default_value = "skill")]
     by: By,
 
-    /// Only checks since this date or RFC 3339 time
-    #[arg(long, value_name = "DATE")]
+    /// Only checks since then: a date, a time or an age such as 90m, 12h, 2d or 1w
+    #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 
     /// How long a period of the trend is
@@ -48,7 +49,9 @@ enum Length {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let since = arguments.since.as_deref().map(moment).transpose()?;
+    let mut context = face.context()?;
+    let now = context.surroundings.clock.now();
+    let since = arguments.since.map(|text| past(&text, now)).transpose()?;
     let by = match arguments.by {
         By::Skill => Grouping::Skill,
         By::Agent => Grouping::Agent,
@@ -57,16 +60,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         Length::Day => Trend::Day,
         Length::Week => Trend::Week,
     };
-    let history = compliance::history(&mut face.context()?, by, since, trend)?;
+    let history = compliance::history(&mut context, by, since, trend)?;
     face.reply(&history, &[], |screen| render(screen, &history))
-}
-
-fn moment(text: &str) -> Result<String> {
-    clock::parse_moment(text).ok_or_else(|| {
-        let message =
-            format!("--since is `{text}`, which is no date like 2026-01-26 or RFC 3339 time");
-        Error::new(Code::InputInvalid, message).instead(text, "2026-01-26")
-    })
 }
 
 fn render(screen: &mut Screen, history: &History) {

@@ -7,7 +7,6 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
-use crate::config::ORCHESTRATOR_CONTEXT_TOKENS;
 use crate::error::Result;
 use crate::file;
 use crate::id::TaskId;
@@ -66,7 +65,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if sources.is_empty() || arguments.epic.is_some() {
         sources.push(Source::Start(arguments.epic));
     }
-    let limit = limit(face);
+    let limit = orchestrator::limit(face.settings);
     let mut measured = orchestrator::measure(sources, arguments.epic, limit, || face.context())?;
     let (error, warnings) = (
         measured.error.take(),
@@ -75,13 +74,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.outcome(&measured, error, &warnings, |screen| {
         render(screen, &measured)
     })
-}
-
-/// Returns how many tokens an orchestrating agent may use.
-pub(super) fn limit(face: &Face<'_>) -> usize {
-    let set = face.settings.number(ORCHESTRATOR_CONTEXT_TOKENS);
-    let set = set.and_then(|tokens| usize::try_from(tokens).ok());
-    set.unwrap_or(orchestrator::LIMIT)
 }
 
 fn render(screen: &mut Screen, measured: &Measured) {

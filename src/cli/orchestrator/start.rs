@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use super::{Scope, context};
+use super::Scope;
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::orchestrator::{self, Active, Few, Line, Start};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let limit = context::limit(face);
+    let limit = orchestrator::limit(face.settings);
     let start = orchestrator::start(&mut face.context()?, scope.epic, limit)?;
     face.reply(&start, &[], |screen| render(screen, &start))
 }

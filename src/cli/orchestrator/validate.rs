@@ -50,11 +50,14 @@ fn rule_lines(screen: &mut Screen, rule: &RuleReport) {
 }
 
 fn task_lines(screen: &mut Screen, task: &TaskReport) {
-    verdict(screen, Some(task.verdict));
+    verdict(screen, task.verdict);
     screen
         .say(Tone::Strong, task.task_id)
         .say(Tone::Plain, "  ");
-    screen.line(Tone::Plain, &task.skill);
+    match &task.skill {
+        Some(skill) => screen.line(Tone::Plain, skill),
+        None => screen.line(Tone::Dim, "not spawned: no protocol to check"),
+    };
     for found in &task.violations {
         screen.say(Tone::Dim, format!("          {}: ", found.rule));
         screen.line(Tone::Plain, &found.message);
@@ -64,6 +67,9 @@ fn task_lines(screen: &mut Screen, task: &TaskReport) {
             Tone::Warn,
             format!("          completed by force: {forced}"),
         );
+    }
+    for reason in &task.forced_reasons {
+        screen.line(Tone::Dim, format!("            {reason}"));
     }
     for gate in &task.forced_gates {
         screen.line(Tone::Warn, format!("          passed by force: {gate}"));

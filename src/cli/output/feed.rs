@@ -5,21 +5,24 @@ use std::io::{self, Write};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
+use super::view::View;
 use crate::cli::arguments::Format;
 use crate::cli::screen::Screen;
 
 /// A stream of changes for people or programs: each line is out as soon as it is written.
-pub(in crate::cli) struct Feed {
+pub(in crate::cli) struct Feed<'a> {
+    view: &'a View,
     stdout: io::StdoutLock<'static>,
     format: Format,
     color: bool,
     broken: Option<io::Error>,
 }
 
-impl Feed {
-    /// Begins a feed.
-    pub(super) fn new(format: Format, color: bool) -> Feed {
+impl<'a> Feed<'a> {
+    /// Begins a feed whose lines show what `view` asks for.
+    pub(super) fn new(view: &'a View, format: Format, color: bool) -> Feed<'a> {
         Feed {
+            view,
             stdout: io::stdout().lock(),
             format,
             color,
@@ -41,21 +44,17 @@ impl Feed {
         self.broken.is_none()
     }
 
-    /// Writes one line; false when nobody can read it any more.
+    /// Writes one line, or what was asked for of it; false when nobody can read it any more.
     pub(in crate::cli) fn line<T: Serialize>(
         &mut self,
         row: &T,
         text: impl FnOnce(&mut Screen),
     ) -> bool {
-        let line = match self.format {
-            Format::Text => {
-                let mut screen = Screen::new(self.color);
-                text(&mut screen);
-                screen.finish()
-            }
-            _ => serde_json::to_string(row).unwrap_or_default() + "\n",
-        };
-        let written = self.stdout.write_all(line.as_bytes());
+        if self.format == Format::Text {
+            return self.show(text);
+        }
+        let written = self.view.row(&mut self.stdout, row);
+        let written = self.view.judge(written);
         self.broken = written.and_then(|()| self.stdout.flush()).err();
         self.broken.is_none()
     }

@@ -44,7 +44,7 @@ pub(super) struct Page<'a> {
 }
 
 impl Output {
-    /// Decides form and colour from options, environment and where the output goes.
+    /// Decides form and color from options, environment and where the output goes.
     pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
         let terminal = io::stdout().is_terminal();
         let by_place = if terminal { Format::Text } else { Format::Json };
@@ -176,12 +176,12 @@ impl Output {
     }
 
     /// Begins a feed.
-    pub(super) fn feed(&self) -> Feed {
-        Feed::new(self.format, self.color)
+    pub(super) fn feed(&self) -> Feed<'_> {
+        Feed::new(&self.view, self.format, self.color)
     }
 
     /// Ends a feed; says how the command ends when its reader has gone or there is no room.
-    pub(super) fn end_feed(&self, feed: Feed) -> Option<ExitCode> {
+    pub(super) fn end_feed(&self, feed: Feed<'_>) -> Option<ExitCode> {
         let broken = feed.broken()?;
         let lost = self.written(Err(broken)).err();
         if let Some(lost) = &lost {

@@ -4,11 +4,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 
-use super::notes::eprint_whole;
-use super::view::{View, filter_failed};
+use super::view::View;
 use crate::cli::arguments::Format;
 use crate::cli::jq::Ended;
-use crate::cli::screen::clean;
 use crate::error::{Code, Error, Result};
 use crate::reply::Envelope;
 
@@ -18,8 +16,6 @@ pub(in crate::cli) struct Stream<'a> {
     stdout: BufWriter<io::StdoutLock<'static>>,
     broken: Option<io::Error>,
     failed: Option<Code>,
-    /// Whether a filter did not fit an answer.
-    misfit: bool,
     /// The answer that is being written.
     line: Vec<u8>,
     is_for_terminal: bool,
@@ -33,7 +29,6 @@ impl<'a> Stream<'a> {
             stdout: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             broken: None,
             failed: None,
-            misfit: false,
             line: Vec::new(),
             is_for_terminal: io::stdout().is_terminal(),
         }
@@ -43,8 +38,7 @@ impl<'a> Stream<'a> {
     pub(super) fn end(mut self) -> (io::Result<()>, Option<Code>) {
         let broken = self.broken.take();
         let written = broken.map_or_else(|| self.stdout.flush(), Err);
-        let misfit = self.misfit.then_some(Code::Usage);
-        (written, self.failed.or(misfit))
+        (written, self.failed.or(self.view.misfit()))
     }
 
     /// Adds an answer to the stream; false when nobody can read it any more.
@@ -55,21 +49,9 @@ impl<'a> Stream<'a> {
         };
         self.failed = self.failed.or(error.map(|error| error.code));
         let written = self.write(&Envelope::new(command, result, error, &[]));
-        self.judge(written);
+        let lost = self.view.judge(written).err();
+        self.broken = lost.or(self.broken.take());
         self.broken.is_none()
-    }
-
-    /// Judges how far an answer came; a filter that does not fit it ends nothing.
-    fn judge(&mut self, written: io::Result<Ended>) {
-        match written {
-            Ok(Ended::Whole) => {}
-            Ok(Ended::Failed(message)) => {
-                self.misfit = true;
-                let message = filter_failed(&message).message;
-                eprint_whole(&format!("error[E_USAGE]: {}\n", clean(&message)));
-            }
-            Err(cause) => self.broken = Some(cause),
-        }
     }
 
     /// Adds an answer that failed and says with what result; false when nobody can read it any more.
@@ -124,7 +106,8 @@ impl<'a> Stream<'a> {
             let whole = View::default();
             let view = if error.is_some() { &whole } else { self.view };
             let written = view.filtered(&mut self.stdout, &envelope, Format::Ndjson);
-            self.judge(written);
+            let lost = self.view.judge(written).err();
+            self.broken = lost.or(self.broken.take());
         }
     }
 }

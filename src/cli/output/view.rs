@@ -1,14 +1,17 @@
 //! What of an answer is shown: all of it, some fields, or what a filter makes of it.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::notes::eprint_whole;
 use crate::cli::arguments::{Format, Globals};
 use crate::cli::fields::Fields;
 use crate::cli::jq::{Ended, Jq};
+use crate::cli::screen::clean;
 use crate::error::{Code, Error, Result, steers};
 use crate::reply::Envelope;
 
@@ -19,6 +22,8 @@ pub(super) struct View {
     jq: Option<Jq>,
     /// Whether the filter reads a verdict that failed, too.
     filters_verdict: bool,
+    /// Whether the filter did not fit a line.
+    misfit: Cell<bool>,
 }
 
 impl View {
@@ -28,6 +33,7 @@ impl View {
             fields: Fields::read(&globals.fields),
             jq: globals.jq.as_deref().map(Jq::read).transpose()?,
             filters_verdict: false,
+            misfit: Cell::new(false),
         })
     }
 
@@ -88,6 +94,38 @@ impl View {
                 Ok(Ended::Whole)
             }
         }
+    }
+
+    /// Writes a row of a feed on a line, or what was asked for of it.
+    pub(super) fn row<T: Serialize>(&self, out: &mut dyn Write, row: &T) -> io::Result<Ended> {
+        let json = if self.fields.is_empty() {
+            serde_json::to_string(row)
+        } else {
+            serde_json::to_value(row).map(|row| self.fields.pick(&row).to_string())
+        };
+        let json = json.map_err(io::Error::other)?;
+        let mut shown = if io::stdout().is_terminal() {
+            escape(&json)
+        } else {
+            json
+        };
+        shown.push('\n');
+        self.document(out, &shown)
+    }
+
+    /// Judges how far a line came; a filter that does not fit one ends nothing, but is told.
+    pub(super) fn judge(&self, written: io::Result<Ended>) -> io::Result<()> {
+        if let Ended::Failed(message) = written? {
+            self.misfit.set(true);
+            let message = filter_failed(&message).message;
+            eprint_whole(&format!("error[E_USAGE]: {}\n", clean(&message)));
+        }
+        Ok(())
+    }
+
+    /// Returns the code of a filter that did not fit a line.
+    pub(super) fn misfit(&self) -> Option<Code> {
+        self.misfit.get().then_some(Code::Usage)
     }
 
     /// Writes a JSON document that is no envelope, or what a filter makes of it.

@@ -1,6 +1,5 @@
 //! `cleo plan run`
 
-use std::convert::Infallible;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,6 +9,7 @@ use super::make::goal;
 use super::{By, first_line};
 use crate::cli::Face;
 use crate::cli::arguments::Format;
+use crate::cli::run::result_last;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
 use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
@@ -18,9 +18,10 @@ use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;
 use crate::ops::plans;
 use crate::ops::plans::external::External;
+use crate::plan::LOOPS_MAX;
 use crate::plan::message::max_loops;
 use crate::plan::planner::{AsWritten, LastStepSays, Planner, Policy};
-use crate::run::Event;
+use crate::run::{Event, Line};
 
 /// Carry out a plan: each step by its agent as soon as what it needs is done
 #[derive(Args)]
@@ -53,8 +54,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
 
-    /// Most passes, until the last step says that the goal is reached; what is no number from 1 on
-    /// is one pass
+    /// Most passes, up to 100, until the last step says that the goal is reached; what is no number
+    /// from 1 on is one pass
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
     max_loops: Option<u32>,
 
@@ -79,8 +80,14 @@ pub(in crate::cli) struct Arguments {
 const JOBS: u16 = 4;
 
 /// Reads a wish for passes as the conversations of the coordinator's specification do.
-fn passes(wish: &str) -> std::result::Result<u32, Infallible> {
-    Ok(max_loops(Some(wish)))
+fn passes(wish: &str) -> std::result::Result<u32, String> {
+    let number: Option<f64> = wish.trim().parse().ok();
+    match number {
+        Some(number) if number > f64::from(LOOPS_MAX) => {
+            Err(format!("there are at most {LOOPS_MAX} passes"))
+        }
+        _ => Ok(max_loops(Some(wish))),
+    }
 }
 
 impl Arguments {
@@ -208,15 +215,21 @@ fn planned(
 
 /// Answers with each event as it comes, and the result last.
 fn stream(face: &mut Face<'_>, work: &Work<'_>) -> Result<ExitCode> {
-    let name = face.name;
-    let mut lines = face.output.stream();
-    let mut carried = work.carry_out(&mut |event| {
-        lines.send(name, &Ok(event));
-        lines.flush();
-    })?;
-    let error = face.with_fix(carried.error.take());
-    lines.finish(name, &carried, error.as_ref(), &carried.warnings);
-    Ok(face.output.end(lines))
+    let mut feed = face.output.feed();
+    let carried = work.carry_out(&mut |event| {
+        // A run goes on when nobody reads about it any more.
+        feed.line(&Line::from(event), |_| {});
+    });
+    let broken = face.output.end_feed(feed);
+    let mut carried = carried?;
+    let error = carried.error.take();
+    Ok(result_last(
+        face,
+        broken,
+        &carried,
+        error,
+        &carried.warnings,
+    ))
 }
 
 /// Writes what happens on a line, where it is about a step.

@@ -9,6 +9,7 @@ use std::env;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 pub(super) use self::reporting::Reporting;
 use super::Face;
@@ -17,7 +18,7 @@ use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
 use crate::config::{
     CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
-    RUN_TASK_TIME_LIMIT, Settings, seconds,
+    RUN_TASK_TIME_LIMIT, RUNNERS_DEFAULT, Settings, seconds,
 };
 use crate::coordinator::{
     self, Ambience, Listener, Options, Rehearsal, Rehearsed, Report, Selection,
@@ -28,6 +29,9 @@ use crate::run::board::{Board, TaskRun, TaskState};
 pub(super) use crate::run::report::{money, time, tokens};
 use crate::run::{Event, Line, Outcome};
 use crate::runner::agent::Runners;
+
+/// The runner that is any command.
+const COMMAND: &str = "command";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -153,13 +157,13 @@ enum Isolation {
 }
 
 /// Reads a time in seconds.
-fn duration(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
     let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
     time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
 }
 
 /// Reads an amount of money.
-fn price(text: &str) -> std::result::Result<f64, String> {
+pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
     let price: Option<f64> = text.trim().parse().ok();
     let price = price.filter(|price| price.is_finite() && *price >= 0.0);
     price.ok_or_else(|| format!("`{text}` is no amount of US dollars such as 2.50"))
@@ -180,20 +184,48 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
         return face.reply(&rehearsed, &[], |screen| order(screen, &rehearsed));
     }
-    carried_out(face, &arguments.reporting, |ambience, listener| {
-        coordinator::run(surroundings, options, ambience, listener)
-    })
+    let warnings = unkept(&options, face.settings);
+    carried_out(
+        face,
+        &arguments.reporting,
+        warnings,
+        |ambience, listener| coordinator::run(surroundings, options, ambience, listener),
+    )
 }
 
-/// Has a run carried out, tells what goes on, and answers with what became of it.
+/// Warns of bounds that the runner `command` cannot keep: what it runs tells of no turns and no money.
+fn unkept(options: &Options, settings: &Settings) -> Vec<String> {
+    let usual = settings.text(RUNNERS_DEFAULT);
+    let runner = options.runner.as_ref().or(usual.as_ref());
+    if runner.is_none_or(|runner| runner != COMMAND) {
+        return Vec::new();
+    }
+    let bounds = [
+        options.max_turns.map(|_| "--max-turns"),
+        options.max_cost.map(|_| "--max-cost"),
+    ];
+    let bounds = bounds.into_iter().flatten();
+    let told = bounds.map(|bound| {
+        format!("{bound} bounds nothing: the runner `{COMMAND}` counts neither turns nor money")
+    });
+    told.collect()
+}
+
+/// Has a run carried out, tells what goes on, and answers with what became of it. `warnings` stand there
+/// before it begins.
 pub(super) fn carried_out(
     face: &mut Face<'_>,
     reporting: &Reporting,
+    mut warnings: Vec<String>,
     carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
+    let ready = reporting.check(face);
+    ready.inspect_err(|error| reporting.tell_failure(face, error))?;
     let ambience = ambience(face.settings)?;
     if face.output.format() == Format::Ndjson {
-        return stream(face, reporting, |listener| carry_out(ambience, listener));
+        return stream(face, reporting, warnings, |listener| {
+            carry_out(ambience, listener)
+        });
     }
     let mut listener: Box<dyn Listener> = match face.output.can_draw() {
         true => Box::new(live::Live::new(face.output.notes())),
@@ -202,7 +234,7 @@ pub(super) fn carried_out(
     let report = carry_out(ambience, &mut *listener);
     let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
     let error = report.error.take();
-    let warnings = reporting.tell(face, &report.run.id);
+    warnings.extend(reporting.tell(face, &report.run.id));
     face.outcome(&report, error, &warnings, |screen| render(screen, &report))
 }
 
@@ -210,26 +242,40 @@ pub(super) fn carried_out(
 fn stream(
     face: &mut Face<'_>,
     reporting: &Reporting,
+    mut warnings: Vec<String>,
     carry_out: impl FnOnce(&mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
     let mut events = Events(face.output.feed());
     let report = carry_out(&mut events);
     let broken = face.output.end_feed(events.0);
     let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
-    let warnings = reporting.tell(face, &report.run.id);
-    let error = face.with_fix(report.error.take());
+    warnings.extend(reporting.tell(face, &report.run.id));
+    let error = report.error.take();
+    Ok(result_last(face, broken, &report, error, &warnings))
+}
+
+/// Ends a stream of events with what became of the run. `broken` is how the command ends when nobody
+/// reads it any more, unless the run says otherwise.
+pub(super) fn result_last<T: Serialize>(
+    face: &Face<'_>,
+    broken: Option<ExitCode>,
+    result: &T,
+    error: Option<Error>,
+    warnings: &[String],
+) -> ExitCode {
+    let error = face.with_fix(error);
     if let Some(code) = broken {
-        return Ok(error.map_or(code, |error| ExitCode::from(error.code.exit_code())));
+        return error.map_or(code, |error| ExitCode::from(error.code.exit_code()));
     }
     let mut stream = face.output.stream();
-    stream.finish(face.name, &report, error.as_ref(), &warnings);
-    Ok(face.output.end(stream))
+    stream.finish(face.name, result, error.as_ref(), warnings);
+    face.output.end(stream)
 }
 
 /// Writes each event on a line.
-struct Events(Feed);
+struct Events<'a>(Feed<'a>);
 
-impl Listener for Events {
+impl Listener for Events<'_> {
     fn tell(&mut self, events: &[Event], _: &Board) {
         for event in events {
             // A run goes on when nobody reads about it any more.
@@ -287,9 +333,9 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
 /// Reads which runner is asked for.
 fn runner(arguments: &Arguments) -> Result<Option<String>> {
     match (&arguments.command, arguments.runner.as_deref()) {
-        (Some(_), None | Some("command")) => Ok(Some("command".to_string())),
+        (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
         (Some(_), Some(other)) => {
-            let message = format!("`--command` is for the runner `command`, not `{other}`");
+            let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
             Err(Error::new(Code::Usage, message).fix("cleo run --help"))
         }
         (None, runner) => Ok(runner.map(String::from)),
@@ -378,18 +424,22 @@ pub(super) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     screen.table(&head, tasks.map(row).collect());
 }
 
-fn row(task: &TaskRun) -> Vec<Cell> {
-    let tone = match task.state {
+/// Returns the tone in which it is shown where a task stands.
+pub(super) fn state_tone(state: TaskState) -> Tone {
+    match state {
         TaskState::Done => Tone::Good,
         TaskState::Failed => Tone::Bad,
         TaskState::Running => Tone::Accent,
         TaskState::Waiting | TaskState::Skipped => Tone::Dim,
-    };
+    }
+}
+
+fn row(task: &TaskRun) -> Vec<Cell> {
     let begun = task.attempts > 0;
     let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
     vec![
         (Tone::Strong, task.task_id.to_string()),
-        (tone, task.state.to_string()),
+        (state_tone(task.state), task.state.to_string()),
         some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
         some(begun.then(|| task.attempts.to_string())),
         some(begun.then(|| time(task.duration_ms))),

@@ -39,6 +39,14 @@ impl Reporting {
         Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {run}")))
     }
 
+    /// Refuses a file that could not be written, before the run begins.
+    pub(super) fn check(&self, face: &Face<'_>) -> Result<()> {
+        match &self.junit {
+            Some(path) => written::check_xml(&face.surroundings()?, path),
+            None => Ok(()),
+        }
+    }
+
     /// Tells of a run; what cannot be told comes back as warnings, since the run itself is over.
     pub(super) fn tell(&self, face: &Face<'_>, run: &str) -> Vec<String> {
         if self.ci.is_none() && self.junit.is_none() {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, status_tone};
+use super::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::screen::{Cell, Tone};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::RunFilter;
 
 /// Most characters of a message in a list.
-const INPUT_SHOWN: usize = 50;
+const INPUT_SHOWN: usize = 30;
 
 /// List what agents carried out, newest first
 #[derive(Args)]
@@ -68,12 +68,18 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn row(run: &Run) -> Vec<Cell> {
     let words = run.input.split_whitespace().collect::<Vec<_>>().join(" ");
     let agent = run.agent.clone().unwrap_or_else(|| "-".to_string());
+    // Only an execution is routed by points.
+    let (score, how) = match run.kind {
+        RunKind::Execution => (run.routing_score.to_string(), how(run)),
+        RunKind::Epic | RunKind::Tasks => ("-".to_string(), spent(run)),
+        _ => ("-".to_string(), how(run)),
+    };
     vec![
         (Tone::Strong, run.id.clone()),
         (status_tone(run.status), run.status.to_string()),
         (Tone::Plain, agent),
-        (Tone::Dim, run.routing_score.to_string()),
-        (Tone::Dim, how(run)),
+        (Tone::Dim, score),
+        (Tone::Dim, how),
         (Tone::Plain, words.chars().take(INPUT_SHOWN).collect()),
     ]
 }

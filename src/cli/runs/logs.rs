@@ -27,7 +27,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, short, value_name = "TASK")]
     task: Option<TaskId>,
 
-    /// What agents wrote, byte for byte; of an output over 1 MB the end
+    /// What agents wrote; of an output over 1 MB the end. As text, what could steer a terminal is made
+    /// visible; --json has every character
     #[arg(long)]
     raw: bool,
 }
@@ -42,7 +43,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
                 break;
             }
         }
-        return Ok(face.output.end_feed(feed).unwrap_or(ExitCode::SUCCESS));
+        if let Some(code) = face.output.end_feed(feed) {
+            return Ok(code);
+        }
+        return Ok(face.output.end(face.output.stream()));
     }
     face.reply(&logged, &[], |screen| render(screen, &logged))
 }

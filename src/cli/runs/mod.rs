@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::Face;
+use super::run::{money, time, tokens};
 use super::screen::Tone;
 use crate::error::Result;
 use crate::run::{Run, RunStatus};
@@ -45,6 +46,17 @@ pub(super) fn status_tone(status: RunStatus) -> Tone {
     }
 }
 
+/// Says what a run over tasks took, as far as it is known.
+fn spent(run: &Run) -> String {
+    let used = run.usage.and_then(tokens);
+    let parts = [
+        run.execution_time_ms.map(time),
+        used.map(|used| format!("{used} tokens")),
+        run.cost.map(money),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// Says what answered, and what that took, as far as it is known.
 pub(super) fn how(run: &Run) -> String {
     let time = run.execution_time_ms.map(|time| format!("{time} ms"));
@@ -54,7 +66,7 @@ pub(super) fn how(run: &Run) -> String {
         run.model.clone(),
         time,
         tokens.map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(|cost| format!("${cost:.6}")),
+        run.cost.map(money),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

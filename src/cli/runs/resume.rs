@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::plan::run as plan;
-use crate::cli::run::{Reporting, carried_out};
-use crate::coordinator;
-use crate::error::Result;
+use crate::cli::run::{Reporting, carried_out, duration, price};
+use crate::coordinator::{self, Rest};
+use crate::error::{Code, Error, Result};
 use crate::ops::runs;
 use crate::run::RunKind;
 
@@ -22,10 +22,19 @@ use crate::run::RunKind;
 Examples:
   cleo runs list --status interrupted
   cleo runs resume run_1769418000000_1
+  cleo runs resume run_1769418000000_1 --max-cost 5
   cleo runs resume run_1769418000000_1 --format ndjson")]
 pub(in crate::cli) struct Arguments {
     /// Its id
     run: String,
+
+    /// What the rest may cost, in US dollars, beside what was spent before [default: what is left]
+    #[arg(long, value_name = "USD", value_parser = price)]
+    max_cost: Option<f64>,
+
+    /// How long the rest may take: 90, 90s, 10m, 2h [default: as long as the whole run might]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    time_limit: Option<u64>,
 
     #[command(flatten)]
     reporting: Reporting,
@@ -35,9 +44,26 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let surroundings = face.surroundings()?;
     if runs::kind(&surroundings, &arguments.run)? == RunKind::Plan {
         arguments.reporting.refuse(&arguments.run)?;
+        refuse_bounds(&arguments)?;
         return plan::run(face, plan::Arguments::of_run(arguments.run));
     }
-    carried_out(face, &arguments.reporting, |ambience, listener| {
-        coordinator::resume(surroundings, &arguments.run, ambience, listener)
+    let rest = Rest {
+        max_cost: arguments.max_cost,
+        time_limit: arguments.time_limit,
+    };
+    let reporting = &arguments.reporting;
+    carried_out(face, reporting, Vec::new(), |ambience, listener| {
+        coordinator::resume(surroundings, &arguments.run, rest, ambience, listener)
     })
+}
+
+/// Refuses bounds for a plan, which has none.
+fn refuse_bounds(arguments: &Arguments) -> Result<()> {
+    if arguments.max_cost.is_none() && arguments.time_limit.is_none() {
+        return Ok(());
+    }
+    let run = &arguments.run;
+    let message =
+        format!("{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks");
+    Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {run}")))
 }

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, status_tone};
+use super::{how, spent, status_tone};
 use crate::cli::Face;
-use crate::cli::run::tasks;
+use crate::cli::run::{state_tone, tasks};
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::error::Result;
 use crate::ops::runs::{self, Shown};
-use crate::run::Step;
+use crate::run::board::TaskRun;
+use crate::run::report::{lacking, why};
+use crate::run::{RunStatus, Step};
 
 /// Show a run with its steps, its messages and everything that happened
 #[derive(Args)]
@@ -49,6 +51,11 @@ fn render(screen: &mut Screen, shown: &Shown) {
         "" => String::new(),
         reason => format!("{}: {reason}", run.routed_by),
     };
+    // Nobody answers a run over tasks: its agents worked.
+    let (answered, took) = match shown.tasks.is_empty() {
+        true => (how(run), String::new()),
+        false => (String::new(), spent(run)),
+    };
     screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen
         .say(status_tone(run.status), run.status)
@@ -65,7 +72,8 @@ fn render(screen: &mut Screen, shown: &Shown) {
             },
         )
         .field("routed by", routed)
-        .field("answered by", how(run))
+        .field("answered by", answered)
+        .field("took", took)
         .field("user", &run.user)
         .field("conversation", text(&run.conversation))
         .field("started", &run.started_at)
@@ -74,6 +82,7 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.line(Tone::Plain, "");
     if !shown.tasks.is_empty() {
         tasks(screen, &shown.tasks);
+        undone(screen, shown);
         return;
     }
     if !shown.steps.is_empty() {
@@ -91,6 +100,43 @@ fn render(screen: &mut Screen, shown: &Shown) {
         };
         screen.section(&heading, &message.content);
     }
+}
+
+/// Says of tasks that are not done why, what they lack and where their work is, and how to go on.
+fn undone(screen: &mut Screen, shown: &Shown) {
+    let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
+    for task in tasks.filter(|task| !task.is_done()) {
+        let is_told = task.reason.is_some() || task.outcome.is_some();
+        if is_told || !task.missing.is_empty() {
+            reason(screen, task);
+        }
+    }
+    let run = &shown.run;
+    if run.is_over() && run.status != RunStatus::Completed {
+        screen.line(Tone::Plain, "");
+        screen.field("go on with", format!("cleo runs resume {}", run.id));
+    }
+}
+
+/// Says why a task is not done.
+fn reason(screen: &mut Screen, task: &TaskRun) {
+    screen.line(Tone::Plain, "");
+    let (id, state) = (task.task_id, task.state);
+    screen
+        .say(Tone::Strong, format!("{id} "))
+        .say(state_tone(state), state);
+    match (&task.reason, task.outcome) {
+        (None, Some(outcome)) => screen.line(Tone::Plain, format!("  {outcome}")),
+        (None, None) => screen.line(Tone::Plain, ""),
+        (Some(_), _) => screen.line(Tone::Plain, format!("  {}", why(task))),
+    };
+    for lack in lacking(task) {
+        screen.field("missing", lack);
+    }
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    screen
+        .field("branch", text(&task.branch))
+        .field("worktree", text(&task.worktree));
 }
 
 fn row(step: &Step) -> Vec<Cell> {

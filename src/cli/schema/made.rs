@@ -122,7 +122,7 @@ fn replies() -> Vec<Reply> {
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
         one::<plans::Checked>("plan.check"),
-        one::<Carried>("plan.run").or::<Event>(),
+        one::<Carried>("plan.run"),
         one::<plans::Checked>("plan.show")
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
@@ -137,9 +137,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::Cancelled>("runs.cancel"),
         one::<runs::Listed>("runs.list"),
         one::<runs::logs::Logged>("runs.logs"),
-        one::<crate::coordinator::Report>("runs.resume")
-            .or::<Carried>()
-            .or::<Event>(),
+        one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
         one::<runs::Shown>("runs.show"),
         one::<schema::Listed>("schema"),
         one::<serve::run::Served>("serve"),
@@ -172,7 +170,7 @@ fn replies() -> Vec<Reply> {
         one::<verify::Verdict>("verify.prompt"),
         one::<usage::Version>("version"),
         one::<Watched>("watch"),
-        one::<Why>("why"),
+        one::<Why>("why").or::<runs::why::RunWhy>(),
     ]
 }
 

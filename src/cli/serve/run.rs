@@ -104,7 +104,8 @@ mod serving {
 
     /// Starts the server, says where it is, and answers until it is asked to end.
     pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
-        let listening = listen(SocketAddr::new(arguments.host, arguments.port))?;
+        let address = SocketAddr::new(arguments.host, arguments.port);
+        let listening = listen(address, usize::from(arguments.jobs))?;
         let address = listening.address();
         let notes = Mutex::new(face.output.notes());
         let say = move |text: &str| {

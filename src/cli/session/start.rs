@@ -17,7 +17,9 @@ Examples:
   cleo session start --scope T1 --name 'Login'
   cleo session start
 
-Prompts for tasks in its scope tell the agent that it works inside the session.")]
+Prompts for tasks in its scope tell the agent that it works inside the session. A scope that
+overlaps that of somebody else's session is refused (exit 32). A session about everything stands
+beside all others: a task belongs to the open session with the nearest scope.")]
 pub(in crate::cli) struct Arguments {
     /// The task that it is about, with all below it; everything unless told
     #[arg(long, value_name = "TASK")]

@@ -23,7 +23,11 @@ const LINE_MAX: usize = 4 << 20;
 #[command(after_help = "\
 Examples:
   cleo skills dispatch T3 --explain
-  echo '{\"title\":\"Investigate slow logins\"}' | cleo skills dispatch --stdin")]
+  echo '{\"title\":\"Investigate slow logins\"}' | cleo skills dispatch --stdin
+
+A project's skills/manifest.json stands for the built-in one as a whole: its rows come first, and what
+they say of a skill stands for all of the skill's own keywords. A skill that no row leads to brings
+its own types and keywords after them.")]
 pub(in crate::cli) struct Arguments {
     /// The task
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]

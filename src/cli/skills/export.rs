@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::screen::Tone;
+use crate::cli::screen::{Tone, count};
 use crate::error::Result;
 use crate::ops::skills;
 
@@ -15,7 +15,10 @@ use crate::ops::skills;
 #[command(after_help = "\
 Examples:
   cleo skills export --to .claude/skills
-  cleo skills export ct-spec-writer --to .agents/skills --dry-run")]
+  cleo skills export ct-spec-writer --to .agents/skills --dry-run
+
+What is written is for other clients: it lacks the task section, and cleo itself goes on with the
+skills that it carries. A copy that somebody changed counts as a skill of its own.")]
 pub(in crate::cli) struct Arguments {
     /// Skills to write; the built-in ones when left out
     skills: Vec<String>,
@@ -50,5 +53,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         exported.files.iter().for_each(|file| {
             screen.say(tone, verb).line(Tone::Plain, file);
         });
+        let there = exported.unchanged.len();
+        if there > 0 {
+            let told = count(there, "skill is", "skills are");
+            screen.line(Tone::Dim, format!("{told} there already, unchanged"));
+        }
     })
 }

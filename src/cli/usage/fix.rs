@@ -6,7 +6,8 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue};
 
 use super::line::{Line, Role, Word, takes_value};
-use super::{order, removal};
+use super::naming::numbered;
+use super::{elsewhere, order, removal, surplus};
 use crate::error::{Code, Error, likeliest, nearest, quote};
 use crate::id::TaskId;
 use crate::task::draft::{cleaned_line, cleaned_text};
@@ -18,16 +19,22 @@ const DESCRIBING: [&str; 4] = ["--size", "--priority", "--format", "--color"];
 /// Words that other programs begin the commands about tasks with.
 const GROUPS: [&str; 2] = ["task", "tasks"];
 
-/// Finds what was most likely meant by a line that clap refuses.
-pub(super) fn corrected(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+/// Finds what was most likely meant by a line that clap refuses. `is_task` says whether a task is there.
+pub(super) fn corrected(
+    fault: &clap::Error,
+    line: &Line<'_>,
+    is_task: &dyn Fn(TaskId) -> bool,
+) -> Option<String> {
     command(fault, line)
-        .or_else(|| option(fault, line))
-        .or_else(|| value(fault, line))
+        .or_else(|| option(fault, line, is_task))
+        .or_else(|| elsewhere::meant(fault, line))
+        .or_else(|| value(fault, line, is_task))
+        .or_else(|| surplus::unknown(fault, line))
         .or_else(|| dashed(fault, line))
         .or_else(|| quoted_title(fault, line))
         .or_else(|| scoped(fault, line))
         .or_else(|| order::swapped(fault, line))
-        .or_else(|| without(fault, line))
+        .or_else(|| surplus::without(fault, line))
 }
 
 /// Puts the replacement that an error names in its place; none when it is not clear which place
@@ -197,10 +204,15 @@ fn unknown(fault: &clap::Error, line: &Line<'_>) -> Option<(usize, String)> {
     Some((place, wrong))
 }
 
-fn option(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+fn option(
+    fault: &clap::Error,
+    line: &Line<'_>,
+    is_task: &dyn Fn(TaskId) -> bool,
+) -> Option<String> {
     let (place, wrong) = unknown(fault, line)?;
     let right = meant(fault, line, &wrong)?;
-    if lacks_value(line, place, right.trim_start_matches('-')) {
+    let bare = right.trim_start_matches('-');
+    if lacks_value(line, place, bare) || surplus::is_stranger(line, place, bare, is_task) {
         return None;
     }
     rewritten(line, &[place], |word| {
@@ -232,25 +244,39 @@ fn lacks_value(line: &Line<'_>, place: usize, long: &str) -> bool {
         && !line.words.get(place + 1).is_some_and(follows)
 }
 
-fn value(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
+fn value(fault: &clap::Error, line: &Line<'_>, is_task: &dyn Fn(TaskId) -> bool) -> Option<String> {
     let argument = context(fault, ContextKind::InvalidArg)?;
     let wrong = context(fault, ContextKind::InvalidValue)?;
+    let numbered = || numbered(&argument, &wrong).filter(|id| is_task(*id));
     let right = suggested(fault, ContextKind::SuggestedValue, &wrong)
-        .or_else(|| numbered(&argument, &wrong))
-        .or_else(|| listed(fault, &argument, &wrong))?;
-    let is_wrong = |value: &str| value == wrong;
-    let places = places(line, |word| {
-        word.gives(&argument) && word.with(&is_wrong, &right).is_some()
-    });
-    rewritten(line, &places, |word| word.with(&is_wrong, &right))
+        .or_else(|| numbered().map(|id| id.to_string()))
+        .or_else(|| listed(fault, &argument, &wrong));
+    match right {
+        Some(right) => in_place(line, &argument, &wrong, &right),
+        None => stranger(fault, line, &argument, &wrong),
+    }
 }
 
-/// Guesses the task that is meant by a number.
-fn numbered(argument: &str, wrong: &str) -> Option<String> {
-    let (_, name) = argument.trim_end_matches(['.', ']', '>']).split_once('<')?;
-    let digits = wrong.trim_start_matches('#');
-    let is_number = digits.parse::<u32>().is_ok_and(|number| number > 0);
-    (name == "TASK" && is_number).then(|| format!("T{digits}"))
+fn in_place(line: &Line<'_>, argument: &str, wrong: &str, right: &str) -> Option<String> {
+    let is_wrong = |value: &str| value == wrong;
+    let places = places(line, |word| {
+        word.gives(argument) && word.with(&is_wrong, right).is_some()
+    });
+    rewritten(line, &places, |word| word.with(&is_wrong, right))
+}
+
+/// Whoever names a stranger among the agents gets the files of the others, or else of all that there are.
+fn stranger(fault: &clap::Error, line: &Line<'_>, argument: &str, wrong: &str) -> Option<String> {
+    let is_all = known_words(fault).iter().any(|word| word == "all");
+    if !is_all || !argument.starts_with("--agents ") {
+        return None;
+    }
+    let has_others = |word: &Word<'_>| word.value().is_some_and(|value| value != wrong);
+    let mut words = line.words.iter().filter(|word| word.gives(argument));
+    match words.any(has_others) {
+        true => surplus::left_out(line, "agents", wrong),
+        false => in_place(line, argument, wrong, "all"),
+    }
 }
 
 /// Guesses the word that is meant among those that the refusal lists: one that is near, or the
@@ -260,11 +286,8 @@ fn listed(fault: &clap::Error, argument: &str, wrong: &str) -> Option<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let option = argument.split(' ').next().unwrap_or_default();
     let far = || likeliest(wrong, &known).filter(|_| DESCRIBING.contains(&option));
-    // Whoever names a stranger among the agents gets the files of all that there are.
-    let is_all = option == "--agents" && known.contains(&"all");
     let near = nearest(wrong, known.iter().copied());
-    let meant = near.or_else(far).or(is_all.then_some("all"));
-    meant.map(str::to_string)
+    near.or_else(far).map(str::to_string)
 }
 
 /// Returns the words that a refusal lists, as clap or as we do.
@@ -278,20 +301,6 @@ fn known_words(fault: &clap::Error) -> Vec<String> {
     let words = words.strip_prefix("one of ").unwrap_or(words).split(", ");
     let words = words.filter(|word| !word.is_empty() && !word.contains(' '));
     words.map(str::to_string).collect()
-}
-
-/// Looks for the task that somebody names by what is no id of ours: an imported task keeps its old
-/// id, which `find` knows.
-pub(super) fn found(fault: &clap::Error) -> Option<String> {
-    let argument = context(fault, ContextKind::InvalidArg)?;
-    let wrong = context(fault, ContextKind::InvalidValue)?;
-    let is_word = wrong.chars().any(char::is_alphanumeric) && !wrong.starts_with('-');
-    let shown = argument.trim_end_matches(['.', ']', '>']);
-    let is_task = shown.rsplit(['<', '[']).next() == Some("TASK");
-    // A number that no task can have is one of ours all the same.
-    let digits = wrong.strip_prefix(['T', 't']).unwrap_or_default();
-    let is_ours = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (is_task && is_word && !is_ours).then(|| format!("cleo find {}", quote(&wrong)))
 }
 
 /// A text or a number that begins with a dash is taken for an option.
@@ -375,22 +384,4 @@ fn scoped(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
     let mut words: Vec<&str> = words.collect::<Option<_>>()?;
     words.splice(place..=place, ["--epic", &epic]);
     Some(pasted(words.into_iter()))
-}
-
-/// Of several tasks, those that are named rightly are left.
-fn without(fault: &clap::Error, line: &Line<'_>) -> Option<String> {
-    let argument = context(fault, ContextKind::InvalidArg)?;
-    let wrong = context(fault, ContextKind::InvalidValue)?;
-    let is_task = |word: &&Word<'_>| word.role == Role::Argument && word.gives(&argument);
-    let right = line.words.iter().filter(is_task).filter_map(Word::text);
-    if !right
-        .map(str::parse)
-        .any(|id: Result<TaskId, _>| id.is_ok())
-    {
-        return None;
-    }
-    let is_wrong = |word: &&Word<'_>| is_task(word) && word.text() == Some(&wrong);
-    let left = line.words.iter().filter(|word| !is_wrong(word));
-    let left: Vec<&str> = left.map(Word::text).collect::<Option<_>>()?;
-    Some(pasted(left.into_iter()))
 }

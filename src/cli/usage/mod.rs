@@ -1,10 +1,13 @@
 //! What clap finds wrong with a command line, as an answer like any other, and fixes that are made
 //! from the user's own command line.
 
+mod elsewhere;
 mod fix;
 mod line;
+mod naming;
 mod order;
 mod removal;
+mod surplus;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -16,7 +19,10 @@ use serde::Serialize;
 use super::arguments::{Format, Globals};
 use super::environment;
 use super::output::Output;
+use crate::config::Settings;
 use crate::error::{Code, Error};
+use crate::id::TaskId;
+use crate::ops::{Context, require};
 use line::Line;
 
 /// Longest fix, in characters: nobody reads, and hardly anybody pastes, a longer one.
@@ -43,7 +49,10 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             no_command(&mut output, line)
         }
-        _ => output.error(&line.name(), to_error(fault, &line)),
+        _ => {
+            let is_task = |id| is_task(&globals, &settings, id);
+            output.error(&line.name(), to_error(fault, &line, &is_task))
+        }
     }
 }
 
@@ -75,7 +84,10 @@ pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsStrin
         *command = globals.in_root(command);
     }
     let line = Line::read(arguments);
-    let fix = error.fix.take().or_else(|| fix::replaced(&error, &line));
+    let surplus = error.surplus.take();
+    let fix = surplus.and_then(|(option, value)| surplus::left_out(&line, option, &value));
+    let fix = fix.or(error.fix.take());
+    let fix = fix.or_else(|| fix::replaced(&error, &line));
     let fix = fix.or_else(|| way_out(&error, &line)).filter(is_usable);
     error.fix = Some(fix.unwrap_or_else(|| help_for(&line)));
     error.alternatives.retain(|other| is_usable(&other.command));
@@ -117,7 +129,15 @@ fn value_of<T: ValueEnum>(line: &Line<'_>, name: &str) -> Option<T> {
     T::from_str(line.global(name)?, false).ok()
 }
 
-fn to_error(fault: &clap::Error, line: &Line<'_>) -> Error {
+/// Says whether a task is there; where nobody can tell, it may be.
+fn is_task(globals: &Globals, settings: &Settings, id: TaskId) -> bool {
+    let surroundings = environment::surroundings(globals, settings, "help");
+    let context = surroundings.and_then(Context::open);
+    let found = context.and_then(|mut context| context.read(|tasks| require(tasks, id)));
+    !found.is_err_and(|error| error.code == Code::TaskNotFound)
+}
+
+fn to_error(fault: &clap::Error, line: &Line<'_>, is_task: &dyn Fn(TaskId) -> bool) -> Error {
     let text = fault.render().to_string();
     let first = text
         .split("\n\n")
@@ -125,8 +145,8 @@ fn to_error(fault: &clap::Error, line: &Line<'_>) -> Error {
         .unwrap_or(&text)
         .trim_start_matches("error: ");
     let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let fix = fix::corrected(fault, line).filter(is_usable);
-    let found = fix::found(fault).filter(is_usable);
+    let fix = fix::corrected(fault, line, is_task).filter(is_usable);
+    let found = naming::found(fault).filter(is_usable);
     let error = Error::new(Code::Usage, message);
     match (fix, found) {
         (Some(fix), Some(found)) => error.fix(fix).or("find a task by an id it once had", found),

@@ -122,7 +122,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         return answer(face, &accepted, None);
     }
     match arguments.gate.as_deref() {
-        Some(name) => set(face, task, name.parse()?, &arguments),
+        Some(name) => {
+            // A right name in its place would pass a gate as soon as it is pasted.
+            let shows = |error: Error| error.fix(format!("cleo verify {task}"));
+            let gate = name.parse::<Gate>().map_err(shows)?;
+            set(face, task, gate, &arguments)
+        }
         None => {
             let gates = gates::gates(&mut face.context()?, task)?;
             answer(face, &gates, None)
@@ -262,7 +267,7 @@ fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result
     };
     let mut context = face.context()?;
     let output = &*face.output;
-    let mut begin = |what: &str| output.note(&format!("running {what}"));
+    let mut begin = |what: &str| output.note(what);
     let renewed = gates::renew(&mut context, task, &renewal, &mut begin)?;
     let error = broken(&renewed);
     face.outcome(&renewed, error, &renewed.standing.warnings, |screen| {

@@ -73,7 +73,8 @@ impl Machine {
         !is_enough && !self.is_spent()
     }
 
-    pub(super) fn is_spent(&self) -> bool {
+    /// Says whether the money is spent.
+    pub(in crate::coordinator) fn is_spent(&self) -> bool {
         self.rules.max_cost.is_some_and(|most| self.spent >= most)
     }
 
@@ -109,13 +110,23 @@ impl Machine {
         };
         if self.stop.is_some() || !self.takes_more() {
             while let Some(step) = self.schedule.begin() {
-                self.skip_all(step, why.clone(), deeds);
+                self.leave_one(step, why.clone(), deeds);
             }
         }
     }
 
+    /// Leaves a step that does not begin. One that was tried before the run went on stays failed as it was,
+    /// unless the run is stopped: then it comes up again.
+    fn leave_one(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+        match (self.tries[step].before, self.stop) {
+            (None, _) => self.skip_all(step, why, deeds),
+            (Some(outcome), None) => self.fail(step, outcome, why, deeds),
+            (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
+        }
+    }
+
     /// Leaves a step, and those that wait for it.
-    fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+    pub(super) fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         deeds.push(Deed::Skip(step, None, why));
         for later in self.schedule.failed(step) {
             let why = "it waits for what was not begun".to_string();

@@ -29,6 +29,8 @@ pub(in crate::coordinator) enum Fact {
     DoneAlready(usize),
     /// A step cannot be prepared at all.
     Refused(usize, String),
+    /// A step is not to be done any more, and why.
+    Dropped(usize, String),
     /// An agent has ended.
     Ended(usize, Ended),
     /// The commands of a step were run.

@@ -246,6 +246,49 @@ fn money_and_failures_can_end_what_has_not_begun() {
 }
 
 #[test]
+fn what_was_tried_before_stays_failed_as_it_was_when_nothing_more_begins() {
+    let spent = Rules {
+        max_cost: Some(1.0),
+        ..rules(1)
+    };
+    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), spent);
+    machine.spent_before(1.0);
+    machine.tried_before(0, Outcome::Budget);
+    let deeds = machine.turn(NOW, vec![]);
+    assert!(
+        matches!(
+            deeds.as_slice(),
+            [
+                Deed::Fail(0, Outcome::Budget, _),
+                Deed::Skip(1, Some(0), _),
+                Deed::Skip(2, None, _)
+            ]
+        ),
+        "{deeds:?}"
+    );
+    assert!(machine.is_over());
+}
+
+#[test]
+fn what_is_not_to_be_done_any_more_is_no_failure() {
+    let strict = Rules {
+        fail_fast: true,
+        ..rules(1)
+    };
+    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), strict);
+    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
+    let deeds = machine.turn(NOW, vec![Fact::Dropped(0, "T1 is cancelled".into())]);
+    assert!(
+        matches!(
+            deeds.as_slice(),
+            [Deed::Skip(0, None, why), Deed::Skip(1, Some(0), _), Deed::Claim(next)]
+                if why == "T1 is cancelled" && next == &[2]
+        ),
+        "{deeds:?}"
+    );
+}
+
+#[test]
 fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
     let mut two = steps(&[&[1], &[]]);
     two[0].is_epic = true;

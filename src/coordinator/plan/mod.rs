@@ -243,7 +243,8 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
-        Err(error) if is_end(error) || error.code == Code::RunCancelled => RunStatus::Cancelled,
+        Err(error) if is_end(error) => RunStatus::Interrupted,
+        Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
     let by = course.answered_by();
@@ -263,7 +264,6 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
         )
     })?;
     let error = match done {
-        Err(error) if is_end(&error) => return Err(error),
         Err(error) => Some(told(error, &course, &recording.run)),
         Ok(()) => None,
     };
@@ -296,6 +296,9 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
     };
     let look = format!("cleo runs show {}", run.id);
     let go_on = format!("cleo plan run --resume {}", run.id);
+    if is_end(&error) {
+        return error.fix(go_on).or("see what was done", look);
+    }
     let error = Error { code, ..error }.or("go on with what failed", go_on);
     match error.fix {
         None => error.fix(look),

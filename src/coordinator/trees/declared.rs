@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Trees;
+use super::git::IGNORED;
 use super::reports::is_regular;
 use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
@@ -51,15 +52,7 @@ impl Trees {
         if named.is_empty() {
             return Vec::new();
         }
-        let words = [
-            "ls-files",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "-z",
-            "--",
-        ];
-        let words = words.into_iter().map(String::from);
+        let words = IGNORED.into_iter().chain(["--"]).map(String::from);
         let named = named.iter().map(|path| format!(":(literal){path}"));
         let found = self.listed(root, words.chain(named)).unwrap_or_default();
         let is_ware = |path: &&str| {

@@ -20,6 +20,15 @@ const LIST_MAX: usize = 256 << 20;
 /// What git says, or what it complains of when it fails.
 type Said = std::result::Result<String, String>;
 
+/// The words of git that list what it ignores, ended by NUL.
+pub(super) const IGNORED: [&str; 5] = [
+    "ls-files",
+    "--others",
+    "--ignored",
+    "--exclude-standard",
+    "-z",
+];
+
 impl Trees {
     /// Runs git, which must succeed, and returns what it says.
     pub(super) fn done<W: AsRef<OsStr>>(

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use super::git::IGNORED;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::OUTPUT_DIR;
@@ -103,14 +104,7 @@ impl Trees {
     /// Lists the repositories within a worktree that git ignores: of everything else that it ignores it
     /// names files, and of these the folder.
     fn ignored_repositories(&self, tree: &Tree) -> Result<Vec<String>> {
-        let words = [
-            "ls-files",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "-z",
-        ];
-        let ignored = self.listed(&tree.top, words)?;
+        let ignored = self.listed(&tree.top, IGNORED)?;
         let folders = ignored.split('\0').filter(|path| path.ends_with('/'));
         Ok(folders.map(str::to_string).collect())
     }

@@ -2,12 +2,15 @@
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::row::{Row, draft};
+use super::row::{Row, draft, spelled};
 use super::terms;
+use crate::agent::Agent;
 use crate::document::Object;
 use crate::error::{Code, Error, Result};
 use crate::http::answer::Answer;
+use crate::http::body;
 use crate::http::call::Call;
 use crate::ops::agents::{self, Sweep, Terms};
 
@@ -35,7 +38,7 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
     let Object(fields) = call.body()?;
     let surroundings = call.surroundings("agents.register");
     let terms = terms(call, !dry_run);
-    let draft = draft(fields)?;
+    let draft = spelled(fields)?;
     let is_runtime = draft.id.as_deref().and_then(crate::agent::runtime_moment);
     if is_runtime.is_some() {
         let message = "agents of the moment are registered with POST /api/agents/register";
@@ -49,17 +52,30 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
             StatusCode::CREATED
         }
     };
-    kept(status, shown)
+    kept(call, status, shown)
 }
 
-fn kept(status: StatusCode, mut shown: agents::Shown) -> Result<Answer> {
+fn kept(call: &Call, status: StatusCode, mut shown: agents::Shown) -> Result<Answer> {
     let warnings = std::mem::take(&mut shown.warnings);
+    shown.agent = apart(call, shown.agent)?;
     let kept = Kept {
         success: true,
         agent: shown.into(),
         warnings,
     };
     Answer::json(status, &kept)
+}
+
+/// Leaves out when others had an agent: all may have one of the moment that is the caller's.
+fn apart(call: &Call, agent: Agent) -> Result<Agent> {
+    let Some(user) = call.only() else {
+        return Ok(agent);
+    };
+    let mut uses = agents::uses(&call.surroundings("agents.show"), user)?;
+    Ok(Agent {
+        last_used_at: uses.remove(&agent.id),
+        ..agent
+    })
 }
 
 pub(super) fn update(call: &Call) -> Result<Answer> {
@@ -71,14 +87,14 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
         ..terms(call, !dry_run)
     };
     let surroundings = call.surroundings("agents.update");
-    match agents::update(&surroundings, call.part("id"), draft(fields)?, &terms) {
+    match agents::update(&surroundings, call.part("id"), spelled(fields)?, &terms) {
         Err(error) if error.code == Code::StatusRefused => changed(call, &error),
         done => {
             let done = done?;
             if !dry_run {
                 call.server.roster.forget();
             }
-            kept(StatusCode::OK, done)
+            kept(call, StatusCode::OK, done)
         }
     }
 }
@@ -118,13 +134,7 @@ pub(super) struct Registered {
 
 pub(super) fn register(call: &Call) -> Result<Answer> {
     let invalid = |error: Error| match error.code {
-        Code::InputInvalid => Error::new(
-            Code::InputInvalid,
-            match error.message.contains("invalid type") {
-                true => "Invalid agent payload",
-                false => "Invalid JSON",
-            },
-        ),
+        Code::InputInvalid => Error::new(Code::InputInvalid, unusable(&call.body)),
         _ => error,
     };
     let Object(fields) = call.body().map_err(invalid)?;
@@ -138,6 +148,15 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
     })
 }
 
+/// Says why a body is no agent, in the words of the specification.
+fn unusable(bytes: &[u8]) -> &'static str {
+    match body::json(bytes) {
+        Ok(Value::Null) => "Invalid agent payload",
+        Ok(_) => "Invalid agent payload: it must be an object",
+        Err(_) => "Invalid JSON",
+    }
+}
+
 /// Which agents of the moment go.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
@@ -145,6 +164,8 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
 pub(super) struct Sweeping {
     /// Only those whose id says that they are older than 30 minutes.
     older_than: bool,
+    /// The moment from which age is counted, in milliseconds since 1970; now unless told.
+    now: Option<u64>,
 }
 
 /// Agents of the moment that were removed.
@@ -169,15 +190,19 @@ struct Count {
 }
 
 pub(super) fn cleanup(call: &Call) -> Result<Answer> {
-    let Sweeping { older_than } = match call.body.is_empty() {
+    let Sweeping { older_than, now } = match call.body.is_empty() {
         true => Sweeping::default(),
         false => call.body()?,
     };
     let surroundings = call.surroundings("agents.cleanup");
     let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
-    let sweep = match older_than {
-        true => Sweep::Explicit(millis),
-        false => Sweep::All,
+    let sweep = match (older_than, now) {
+        (true, now) => Sweep::Explicit(now.unwrap_or(millis)),
+        (false, None) => Sweep::All,
+        (false, Some(_)) => {
+            let message = "now: it counts only with `olderThan`, which is false";
+            return Err(Error::new(Code::InputInvalid, message));
+        }
     };
     let cleaned = agents::cleanup(&surroundings, sweep)?;
     call.server.roster.forget();
@@ -215,6 +240,6 @@ pub(super) fn remove(call: &Call) -> Result<Answer> {
         success: true,
         executions: agents::executions(&surroundings, id, call.only())?,
         restored: removed.restored,
-        agent: removed.agent.into(),
+        agent: apart(call, removed.agent)?.into(),
     })
 }

@@ -12,6 +12,7 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
+use crate::http::work::at_most;
 use crate::http::{accept, guard, pages};
 use crate::ops::agents::{self, Standing, Trust};
 use crate::ops::executions;
@@ -265,7 +266,7 @@ pub(super) struct Delegations {
 pub(super) fn delegations(call: &Call) -> Result<Answer> {
     let wanted: Before = call.query()?;
     let mut agency = call.agency()?;
-    let limit = wanted.limit.unwrap_or(50).min(200);
+    let limit = at_most(wanted.limit, 50, 200)?;
     let (delegations, total) =
         executions::delegations(&mut agency, call.only(), wanted.before, limit)?;
     Answer::ok(&Delegations {

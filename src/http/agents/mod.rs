@@ -78,8 +78,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Returns the agents that a caller sees.
 fn seen(call: &Call) -> Result<Known> {
-    let known = agents::known(&call.surroundings("agents.list"))?;
-    Ok(known.seen_by(call.only()))
+    agents::known_by(&call.surroundings("agents.list"), call.only())
 }
 
 /// Returns what says of an id that it is an agent's whom the caller does not see.

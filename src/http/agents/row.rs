@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, nearest};
+use crate::http::body;
 use crate::ops::agents::{Shown, Standing};
 
 /// An agent, with every column of the table and what cleo knows besides.
@@ -133,11 +134,67 @@ pub(in crate::http) struct Fields {
 #[cfg(not(test))]
 pub(in crate::http) struct Fields;
 
+/// Fields of agents of other programs, which cleo does not use.
+const FOREIGN: [&str; 10] = [
+    "customInstructions",
+    "custom_instructions",
+    "memoryEnabled",
+    "memory_enabled",
+    "memoryType",
+    "memory_type",
+    "stopConditions",
+    "stop_conditions",
+    "toolSchemas",
+    "tool_schemas",
+];
+/// Fields that can be said, as the table spells them.
+const KNOWN: [&str; 22] = [
+    "id",
+    "type",
+    "name",
+    "description",
+    "role",
+    "objective",
+    "prompt",
+    "model",
+    "temperature",
+    "max_tokens",
+    "color",
+    "icon",
+    "tags",
+    "tools",
+    "status",
+    "intents",
+    "capability",
+    "skills",
+    "endpoint",
+    "command",
+    "healthcheck",
+    "timeout_ms",
+];
+
+/// Reads what is said of an agent that stays. A field that seems to be misspelled is refused: what was
+/// meant would be lost. What cleo plainly does not use is told.
+pub(in crate::http) fn spelled(fields: Map<String, Value>) -> Result<Draft> {
+    let draft = draft(fields)?;
+    let mut others = draft.other.keys().map(String::as_str);
+    let misspelled = others.find(|name| !FOREIGN.contains(name) && nearest(name, KNOWN).is_some());
+    match misspelled {
+        Some(name) => {
+            let message = body::unread(name, &KNOWN);
+            Err(Error::new(Code::AgentInvalid, message).in_field(name))
+        }
+        None => Ok(draft),
+    }
+}
+
 /// Reads what is said of an agent. What only the server says is passed over, and so is what is null.
 pub(in crate::http) fn draft(mut fields: Map<String, Value>) -> Result<Draft> {
-    const OWN: [&str; 12] = [
+    const OWN: [&str; 14] = [
         "created_at",
         "createdAt",
+        "executions",
+        "expiresAt",
         "file",
         "isBuiltin",
         "isRuntime",

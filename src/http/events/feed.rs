@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::answers::Answers;
 use super::frame::{Frame, Kind, Kinds, Place};
 use super::source::{Missed, RECENT, Source};
 use crate::clock::Clock;
@@ -47,6 +48,7 @@ pub(in crate::http) struct Feed {
 struct State {
     place: Place,
     listeners: Vec<Listener>,
+    answers: Answers,
     is_awake: bool,
     is_closed: bool,
 }
@@ -65,6 +67,7 @@ impl Feed {
             state: Mutex::new(State {
                 place: source.end()?,
                 listeners: Vec::new(),
+                answers: Answers::default(),
                 is_awake: false,
                 is_closed: false,
             }),
@@ -100,14 +103,28 @@ impl Feed {
         self.wakes.notify_one();
     }
 
-    /// Tells a piece of an answer, which is nowhere kept.
+    /// Tells a piece of an answer, with how much came before it.
     pub(in crate::http) fn piece(&self, user: &str, piece: &Piece<'_>) {
         let at = Clock::System.timestamp();
+        let mut state = self.state();
+        let after = state.answers.take(piece.run, piece.piece);
         let data = json!({
-            "runId": piece.run, "agent": piece.agent, "piece": piece.piece, "at": at,
+            "runId": piece.run, "agent": piece.agent,
+            "piece": piece.piece, "after": after, "at": at,
         });
         let frame = Frame::new(Kind::Piece, "piece", None, &data).of(Some(user.into()));
-        self.state().tell(&[frame]);
+        state.tell(&[frame]);
+    }
+
+    /// Returns what came so far of an answer that is not there yet.
+    pub(in crate::http) fn so_far(&self, run: &str) -> Option<String> {
+        self.state().answers.so_far(run).map(String::from)
+    }
+
+    /// Forgets the pieces of an answer that is there, and has the databases looked at.
+    pub(in crate::http) fn over(&self, run: &str) {
+        self.state().answers.forget(run);
+        self.wake();
     }
 
     /// Begins to tell somebody, without a gap between what was missed and what comes.

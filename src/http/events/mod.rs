@@ -4,6 +4,7 @@
 //! bytes, and hands these to all who listen. Places in the stream are cursors of the databases, so
 //! that whoever comes back, also to another server, goes on where it was.
 
+mod answers;
 pub(super) mod feed;
 mod frame;
 mod source;

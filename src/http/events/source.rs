@@ -1,14 +1,15 @@
 //! What is new in the databases, as events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
+use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::http::conversations;
+use crate::http::{assigned, conversations};
 use crate::run::Line;
 use crate::store::agency::Agency;
 use crate::store::sqlite::{SqliteAgency, SqliteStore};
@@ -185,8 +186,13 @@ impl Source {
 
     fn tasks(&mut self, after: u64, limit: u32) -> Result<Parts> {
         let changes = self.store.read()?.changes(after, None, limit)?;
+        // All who listen hear the same, so that nobody hears of an agent that only its user sees.
+        let agents = self.agency.read()?.agents()?.into_iter();
+        let agents = agents.filter(Agent::is_private).map(|agent| agent.id);
+        let private: HashSet<String> = agents.collect();
         let part = |change: Recorded| {
-            let data = serde_json::to_value(&change).unwrap_or_default();
+            let mut data = serde_json::to_value(&change).unwrap_or_default();
+            assigned::hide(&mut data, &|id: &String| private.contains(id));
             (change.at, Part::Task(change.cursor, data))
         };
         Ok(changes.into_iter().map(part).collect())

@@ -9,13 +9,14 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use super::names;
 use crate::http::fault::Shape;
 use crate::http::route::Route;
 use crate::http::routes;
 use crate::reply::Failure;
 
 /// Where schemas stand in a description.
-const SCHEMAS: &str = "/components/schemas";
+pub(super) const SCHEMAS: &str = "/components/schemas";
 /// What the answer to an address that is too long is called there.
 const TOO_LONG: &str = "AddressTooLong";
 
@@ -28,10 +29,12 @@ fn description() -> Value {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         operations[route.method.as_str().to_lowercase()] = operation(route, &mut generators);
     }
-    let mut schemas = generators.reads.take_definitions(true);
-    schemas.extend(generators.writes.take_definitions(true));
+    let reads = generators.reads.take_definitions(true);
+    let writes = generators.writes.take_definitions(true);
+    let mut schemas = names::joined(reads, writes, asked(&mut paths));
     for (name, schema) in shapes() {
-        schemas.insert(name.to_string(), schema);
+        let there = schemas.insert(name.clone(), schema);
+        assert!(there.is_none(), "two definitions are called {name}");
     }
     json!({
         "openapi": "3.1.0",
@@ -54,6 +57,15 @@ fn description() -> Value {
             },
         },
     })
+}
+
+/// Finds the places of operations that describe what is read.
+fn asked(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
+    let operations = paths.values_mut().filter_map(Value::as_object_mut);
+    let parts = operations.flat_map(Map::values_mut);
+    let parts = parts.filter_map(Value::as_object_mut).flatten();
+    let asked = parts.filter(|(name, _)| matches!(name.as_str(), "parameters" | "requestBody"));
+    asked.map(|(_, value)| value)
 }
 
 /// What makes schemas: of what is read and of what is written, which differ in what may be missing.
@@ -242,7 +254,7 @@ fn meaning(status: u16) -> &'static str {
         404 => "It is not there, or not for the caller",
         409 => "Things stand otherwise than this takes for granted",
         413 => "The body is too large",
-        415 => "The body is no JSON",
+        415 => "The body is no JSON, or it is packed or in another encoding than UTF-8",
         422 => "A check failed, or a key came with another body before",
         429 => "There were too many calls",
         431 => {
@@ -339,4 +351,46 @@ fn no_two_endpoints_have_the_same_name_and_each_says_what_it_does() {
             route.path
         );
     }
+}
+
+#[test]
+fn what_is_asked_for_is_described_as_it_is_read() {
+    let described = description();
+    let schema = |path: &str, method: &str| {
+        let content = &described["paths"][path][method]["requestBody"]["content"];
+        let place = content["application/json"]["schema"]["$ref"].as_str();
+        let place = place.unwrap().trim_start_matches('#');
+        described.pointer(place).unwrap().clone()
+    };
+    let entry = [
+        "id",
+        "file",
+        "title",
+        "date",
+        "status",
+        "topics",
+        "key_findings",
+        "actionable",
+        "needs_followup",
+        "linked_tasks",
+    ];
+    let entry = entry.to_vec();
+    for (method, path, field, required) in [
+        ("post", "/api/chat", "pendingOperation", vec![]),
+        ("post", "/api/route", "explain", vec![]),
+        ("post", "/api/route/try", "draft", vec!["draft"]),
+        ("put", "/api/conversations/{id}", "title", vec![]),
+        ("post", "/api/work/tasks/{id}/spawn", "template", vec![]),
+        ("post", "/query", "conversation_id", vec!["query"]),
+        ("post", "/api/manifest", "key_findings", entry),
+    ] {
+        let schema = schema(path, method);
+        assert!(schema["properties"][field].is_object(), "{path}: {schema}");
+        let told = schema["required"].as_array().cloned().unwrap_or_default();
+        assert_eq!(Value::from(told), json!(required), "{path}: {schema}");
+    }
+    let shown = &schema("/query", "post")["properties"]["options"];
+    let place = shown["anyOf"][0]["$ref"].as_str().unwrap();
+    let shown = described.pointer(place.trim_start_matches('#')).unwrap();
+    assert!(shown["properties"]["debug"].is_object(), "{shown}");
 }

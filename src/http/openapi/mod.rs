@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod made;
+#[cfg(test)]
+mod names;
 
 use super::answer::{Answer, JSON};
 use super::call::Call;

@@ -66,6 +66,8 @@ fn ids_of_the_moment_are_minted_or_plain_and_never_those_of_others() {
     assert_eq!(told["error"], "Invalid JSON");
     let told = world.post("/api/agents/register", json!(null)).with(400);
     assert_eq!(told["error"], "Invalid agent payload");
+    let told = world.post("/api/agents/register", json!([])).with(400);
+    assert_eq!(told["error"], "Invalid agent payload: it must be an object");
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
     let told = world
         .post("/api/agents/register", json!({"name": "A", "prompt": "p"}))
@@ -91,6 +93,10 @@ fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
         .post("/api/agents/cleanup", json!({"olderThan": true}))
         .with(200);
     assert_eq!(told["cleanedUp"], json!([format!("custom_{old}")]));
+    let sweep = |body| world.post("/api/agents/cleanup", body);
+    sweep(json!({"now": 1})).with(400);
+    let then = json!({"olderThan": true, "now": young + 30 * 60_000});
+    assert_eq!(sweep(then).with(200)["cleanedUp"], json!([]));
     assert_eq!(world.get("/api/agents/sync").with(200)["count"], 6);
 }
 

@@ -141,8 +141,7 @@ fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
         }
     }
     let mut after = ann.shown(&world);
-    // When an agent was used last is told of all who use it, and a run says when it is looked at.
-    after[0]["agent"]["last_used_at"] = before[0]["agent"]["last_used_at"].clone();
+    // A run says when it is looked at.
     after[4]["now"] = before[4]["now"].clone();
     assert_eq!(after, before);
     let events = format!("/api/search?q={SECRET}");
@@ -183,4 +182,86 @@ fn tasks_are_the_workspaces_and_all_users_see_and_change_them() {
         assert!(told.text().contains("anns"), "{place}: {}", told.text());
     }
     assert!(!changed.to_string().contains("anns"), "{changed}");
+}
+
+#[test]
+fn an_agent_of_another_user_is_neither_told_nor_found_nor_assigned_by_tasks() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
+    world
+        .by(&ann, "POST", "/api/agents/create", agent)
+        .with(201);
+    let (path, one) = ("/api/work/tasks", "/api/work/tasks/T1");
+    let task = json!({"title": "One", "assignedAgent": "anns"});
+    world.by(&ann, "POST", path, task.clone()).with(201);
+    let change = json!({"assignedAgent": "toby-technical"});
+    let changed = world.by(&ann, "PATCH", one, change).with(200);
+    let undo = json!({"operation": changed["operation"], "dryRun": true});
+    let told = world.by(&bob, "POST", "/api/work/undo", undo);
+    assert!(!told.text().contains("anns"), "{}", told.text());
+    let back = json!({"assignedAgent": "anns"});
+    world.by(&ann, "PATCH", one, back.clone()).with(200);
+    for place in [path, one, "/api/work/log", "/api/tasks", "/api/work/next"] {
+        let told = world.by(&bob, "GET", place, json!(null));
+        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
+    }
+    assert!(
+        world
+            .by(&ann, "GET", one, json!(null))
+            .text()
+            .contains("anns")
+    );
+    for place in [path, "/api/tasks"] {
+        let asked = format!("{place}?agent=anns");
+        for (token, total) in [(&ann, 1), (&bob, 0)] {
+            let told = world.by(token, "GET", &asked, json!(null)).with(200);
+            assert_eq!(told["total"], total, "{asked}");
+        }
+    }
+    let stats = world
+        .by(&bob, "GET", "/api/tasks/stats?agent=anns", json!(null))
+        .with(200);
+    assert_eq!(stats["stats"]["total"], 0);
+    // An agent that is another's cannot be told from one that is not there.
+    for name in ["anns", "nobody"] {
+        let assigned = json!({"title": "Two", "assignedAgent": name});
+        let told = world.by(&bob, "POST", path, assigned).with(404);
+        assert_eq!(told["error"]["code"], "E_AGENT_NOT_FOUND", "{name}");
+        let assigned = json!({"assignedAgent": name});
+        world.by(&bob, "PATCH", one, assigned).with(404);
+    }
+    world
+        .call("PATCH", one, json!({"assignedAgent": "dana"}))
+        .with(200);
+}
+
+#[test]
+fn when_others_had_an_agent_last_is_not_told() {
+    let world = World::new();
+    let (ann, bob) = (
+        world.token("ann", Scope::Write),
+        world.token("bob", Scope::Write),
+    );
+    let (path, input) = ("/api/agents/execute?wait=true", json!({"input": "history"}));
+    let told = world.by(&ann, "POST", path, input).with(200);
+    assert_eq!(told["execution"]["delegatedTo"], "toby-technical");
+    let used = |token: &str, place: &str| {
+        let told = world.by(token, "GET", place, json!(null)).with(200);
+        let all = told["agents"].as_array().cloned().unwrap_or_default();
+        let all = all.into_iter().chain([told["agent"].clone()]);
+        let named = all.filter(|agent| agent["id"] == "toby-technical");
+        let times = |agent: Value| {
+            let camel = agent["lastUsedAt"].is_string();
+            camel || agent["last_used_at"].is_string()
+        };
+        named.map(times).collect::<Vec<_>>()
+    };
+    for place in ["/api/agents/list", "/api/agents/toby-technical"] {
+        assert_eq!(used(&ann, place), [true], "{place}");
+        assert_eq!(used(&bob, place), [false], "{place}");
+    }
 }

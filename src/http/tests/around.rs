@@ -32,6 +32,8 @@ fn words_find_tasks_and_agents() {
         (&found["items"][0]["kind"], &found["items"][0]["href"]),
         (&json!("task"), &json!("/work/T4"))
     );
+    let page = world.get("/api/work/tasks/T4").with(200);
+    assert_eq!(found["items"][0]["state"], page["state"]);
     let agents = world.get("/api/search?q=ami&kinds=agent").with(200);
     assert_eq!(agents["items"][0]["id"], "ami-creative");
     world.get("/api/search?kinds=odd").with(400);

@@ -43,6 +43,7 @@ fn a_design_is_shown_and_changed_after_a_yes_only() {
     assert_eq!(shown["tool_calls"][0]["name"], "getClientDesign");
     let asked = say(&world, "a", "change button radius to full for client 6");
     assert_eq!(asked["pending"]["kind"], "confirm");
+    assert!(asked["pending"]["created_at"].is_string(), "{asked}");
     let change = json!({"label": "button radius", "before": "small", "after": "full"});
     assert_eq!(asked["pending"]["changes"], json!([change]));
     assert_eq!(asked["pending"]["destructive"], false);

@@ -102,6 +102,11 @@ fn an_agent_that_is_asked_for_answers_and_the_supervisor_has_it_routed() {
             "peter-logical",
             "requested",
         ),
+        (
+            json!({"input": null, "message": LAYOUT, "agentId": null, "agent_id": "peter-logical"}),
+            "peter-logical",
+            "requested",
+        ),
     ] {
         let execution = world.execute(body);
         assert_eq!(execution["delegatedTo"], agent);

@@ -375,3 +375,58 @@ fn who_has_no_token_sends_no_more_than_one() {
     let told = world.post("/api/session", json!({"token": "x".repeat(5_000)}));
     assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
 }
+
+#[test]
+fn what_lets_a_name_in_can_be_pasted() {
+    let world = World::new();
+    let long = format!("{}.example", "x".repeat(300));
+    for (host, fix) in [
+        (
+            "cleo.example.org:4680",
+            "cleo serve --allow-host cleo.example.org",
+        ),
+        (
+            "cleo.example.org:8443",
+            "cleo serve --allow-host cleo.example.org:8443",
+        ),
+        ("-x;reboot", "cleo serve --help"),
+        (long.as_str(), "cleo serve --help"),
+    ] {
+        let request = axum::http::Request::builder().uri("/api/agents/sync");
+        let request = request.header("host", host);
+        let told = world.send(request.body(Body::empty()).unwrap()).with(403);
+        assert_eq!(told["error"]["fix"], fix, "{host}");
+    }
+    for (origin, fix) in [
+        (
+            "https://app.example.org",
+            "cleo serve --allow-origin https://app.example.org",
+        ),
+        ("null", "cleo serve --help"),
+        ("http://$(reboot)", "cleo serve --help"),
+    ] {
+        let request = world.request("GET", "/api/agents/sync");
+        let request = request.header("origin", origin);
+        let told = world.send(request.body(Body::empty()).unwrap()).with(403);
+        assert_eq!(told["error"]["fix"], fix, "{origin}");
+    }
+}
+
+#[test]
+fn a_body_that_is_packed_or_in_another_encoding_is_refused() {
+    let world = World::new();
+    for (name, value, status) in [
+        ("content-encoding", "gzip", 415),
+        ("content-encoding", "identity", 200),
+        ("content-type", "application/json; charset=utf-16", 415),
+        ("content-type", "application/json; charset=\"UTF-8\"", 200),
+    ] {
+        let mut request = world.request("POST", "/api/route");
+        if name != "content-type" {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.header(name, value);
+        let told = world.send(request.body(Body::from(r#"{"message":"x"}"#)).unwrap());
+        assert_eq!(told.status, status, "{value}: {}", told.text());
+    }
+}

@@ -13,9 +13,11 @@ mod executions;
 mod guard;
 mod hostile;
 mod keys;
+mod plans;
 mod query;
 mod refused;
 mod runs;
+mod settings;
 mod tasks;
 mod work;
 

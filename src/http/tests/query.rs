@@ -1,7 +1,12 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use axum::body::Body;
 use serde_json::json;
 
-use super::World;
+use super::{PEER, World};
+use crate::http::respond::respond;
+use crate::http::server::Options;
 use crate::ops::tokens::Scope;
 
 /// D-1.
@@ -98,4 +103,53 @@ fn a_query_asks_no_worker_of_another_user() {
     // A program that comes over HTTP is not trusted, but it is chosen.
     assert_eq!(asked(&ann), 1);
     assert_eq!(asked(&world.token("bob", Scope::Write)), 0);
+}
+
+#[test]
+fn an_object_within_a_body_is_read_from_no_list() {
+    let world = World::new();
+    for (path, body) in [
+        ("/query", json!({"query": "x", "options": []})),
+        ("/query", json!({"query": "x", "options": [true]})),
+        (
+            "/api/chat",
+            json!({"message": "x", "conversation": [["hello client 6"]]}),
+        ),
+    ] {
+        let told = world.post(path, body).with(400).to_string();
+        assert!(told.contains("a list, expected an object"), "{told}");
+    }
+    let told = world.post("/api/agents/execute", json!("x")).with(400);
+    let told = told["error"].as_str().unwrap();
+    assert!(told.contains("must be an object"), "{told}");
+    let nulls = json!({"query": "x", "user_id": null, "options": null});
+    world.post("/query", nulls).with(200);
+}
+
+#[test]
+fn a_query_that_waits_for_its_turn_keeps_nobody_else_waiting() {
+    let options = Options {
+        jobs: 1,
+        ..Options::default()
+    };
+    let world = World::at("127.0.0.1:4680", options);
+    let answers = Arc::clone(&world.server.answers);
+    let place = answers.try_acquire_owned().unwrap();
+    let sent = |method: &str, path: &str, body: &str| {
+        let request = world.request(method, path);
+        let request = request.header("content-type", "application/json");
+        let request = request.body(Body::from(body.to_string())).unwrap();
+        respond(&world.server, &world.router, IpAddr::from(PEER), request)
+    };
+    let told = world.runtime.block_on(async {
+        let mut asked = Box::pin(sent("POST", "/query", r#"{"query":"x"}"#));
+        tokio::select! {
+            biased;
+            told = &mut asked => panic!("it did not wait: {}", told.status()),
+            told = sent("GET", "/api/agents/sync", "") => assert_eq!(told.status(), 200),
+        }
+        drop(place);
+        asked.await
+    });
+    assert_eq!(told.status(), 200);
 }

@@ -112,6 +112,10 @@ fn what_a_task_cannot_be_is_refused_and_changes_nothing() {
         json!({"title": "a", "estimated_hours": -1}),
         json!({"title": ["a"]}),
         json!({"title": "a\u{1b}[2J"}),
+        json!({"title": "a", "status": "bogus"}),
+        json!({"title": "a", "status": "doing"}),
+        json!({"title": "a", "prioritty": "high"}),
+        json!({"title": "a", "estimated_hours": 1.005}),
     ] {
         let told = world.post("/api/tasks/create", body.clone()).with(400);
         assert_eq!(told["success"], false, "{body}");
@@ -171,4 +175,65 @@ fn a_task_is_assigned_to_no_agent_of_another_user() {
         .by(&bob, "PUT", "/api/tasks/T1", change.clone())
         .with(404);
     world.by(&ann, "PUT", "/api/tasks/T1", change).with(200);
+}
+
+#[test]
+fn a_field_that_is_misspelled_is_told_with_the_one_that_was_meant() {
+    let world = World::new();
+    let talk = json!({"agent_id": "chat"});
+    let talk = world.post("/api/conversations/create", talk).with(201);
+    let talk = &talk["conversation"];
+    let talk_path = format!("/api/conversations/{}", talk["id"].as_str().unwrap());
+    let task = json!({"title": "a", "status": "todo"});
+    let task = world.post("/api/tasks/create", task).with(201)["task"].clone();
+    let agent = "/api/agents/ami-creative";
+    for (method, path, body, near) in [
+        (
+            "POST",
+            "/api/tasks/create",
+            json!({"title": "a", "prioritty": "high"}),
+            "priority",
+        ),
+        ("PUT", "/api/tasks/T1", json!({"titel": "x"}), "title"),
+        ("PUT", talk_path.as_str(), json!({"titel": "x"}), "title"),
+        (
+            "POST",
+            "/api/agents/create",
+            json!({"name": "A", "prompt": "p", "temprature": 1}),
+            "temperature",
+        ),
+        ("PUT", agent, json!({"temprature": 1}), "temperature"),
+    ] {
+        let told = world.call(method, path, body).with(400);
+        let error = told["error"].as_str().unwrap();
+        assert!(
+            error.contains(&format!("`{near}` is the nearest")),
+            "{error}"
+        );
+    }
+    // Whoever changes a thing may send all that was told of it.
+    world.call("PUT", "/api/tasks/T1", task).with(200);
+    world.call("PUT", &talk_path, talk.clone()).with(200);
+    let foreign = json!({"name": "B", "prompt": "p", "toolSchemas": [], "memoryType": "none"});
+    world.post("/api/agents/create", foreign).with(201);
+}
+
+#[test]
+fn no_list_is_of_nothing() {
+    let world = World::new();
+    let talk = json!({"agent_id": "chat"});
+    let talk = world.post("/api/conversations/create", talk).with(201);
+    let talk = talk["conversation"]["id"].as_str().unwrap();
+    for path in [
+        "/api/tasks",
+        "/api/conversations",
+        &format!("/api/conversations/{talk}"),
+        "/api/agents/execute",
+        "/api/agents/delegations",
+        "/api/runs",
+        "/api/work/tasks",
+    ] {
+        assert_eq!(world.get(&format!("{path}?limit=0")).status, 400, "{path}");
+        assert_eq!(world.get(&format!("{path}?limit=1")).status, 200, "{path}");
+    }
 }

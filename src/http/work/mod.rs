@@ -1,16 +1,27 @@
-//! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it.
+//! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it; phases and
+//! sessions, checks, and what an orchestrating agent asks.
 
+mod archive;
+mod checks;
+mod criteria;
 pub(super) mod drawn;
 mod graph;
+mod links;
 mod moves;
+mod orchestrator;
+mod phases;
 mod proofs;
 mod reading;
+mod sessions;
 mod tasks;
+mod transfer;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::answer::Answer;
 use super::call::Call;
+use super::fault;
 use super::pool::Lent;
 use super::route::Route;
 use crate::error::{Code, Error, Result, steers};
@@ -23,11 +34,19 @@ const AGENT_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     [
+        archive::routes(),
+        checks::routes(),
+        criteria::routes(),
         graph::routes(),
+        links::routes(),
         moves::routes(),
+        orchestrator::routes(),
+        phases::routes(),
         proofs::routes(),
         reading::routes(),
+        sessions::routes(),
         tasks::routes(),
+        transfer::routes(),
     ]
     .into_iter()
     .flatten()
@@ -44,6 +63,16 @@ pub(super) struct Done<T> {
     pub(super) warnings: Vec<String>,
     /// Number of the operation, by which it can be taken back; none when nothing changed.
     pub(super) operation: Option<u64>,
+}
+
+/// Something with what the caller should know.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Warned<T> {
+    #[serde(flatten)]
+    pub(super) result: T,
+    /// What the caller should know.
+    pub(super) warnings: Vec<String>,
 }
 
 /// Reads the path's task. What is no id is no task's.
@@ -125,6 +154,14 @@ where
     Option::<T>::deserialize(deserializer).map(Some)
 }
 
+/// Answers with what a check found; when it failed, that stands beside the error.
+pub(super) fn judged<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
+    match error {
+        Some(error) => fault::verdict(found, &error),
+        None => Answer::ok(found),
+    }
+}
+
 /// Reads words between commas.
 pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>
 where
@@ -149,4 +186,9 @@ pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     }
     let message = format!("limit is {limit}; it can be 1 to {max}");
     Err(Error::new(Code::InputInvalid, message))
+}
+
+/// Bounds how many things an answer holds where whoever asks for more gets as many as there may be.
+pub(super) fn at_most(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
+    bounded(limit.map(|limit| limit.min(max)), usual, max)
 }

@@ -1,11 +1,11 @@
 //! What is done with a task: started, completed, claimed, given back, taken back.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Done, acting, noted, optional, task};
+use super::{Done, Warned, acting, noted, optional, task};
 use crate::claim::Lease;
 use crate::config::CLAIMS_LEASE;
 use crate::error::{Code, Error, Result};
@@ -119,16 +119,6 @@ struct Undo {
     /// Only say what would change.
     #[serde(default)]
     dry_run: bool,
-}
-
-/// Something with what the caller should know.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-pub(super) struct Warned<T> {
-    #[serde(flatten)]
-    pub(super) result: T,
-    /// What the caller should know.
-    pub(super) warnings: Vec<String>,
 }
 
 fn lease(call: &Call, seconds: Option<u64>) -> Result<Lease> {

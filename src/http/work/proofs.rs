@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::answer::Answer;
 use super::super::call::Call;
-use super::super::fault;
 use super::super::route::Route;
-use super::moves::Warned;
-use super::{Done, acting, noted, optional, task};
+use super::{Done, Warned, acting, judged, noted, optional, task};
 use crate::config::GATES_TIME_LIMIT;
 use crate::dispatch::Decision;
 use crate::error::{Code, Error, Result};
@@ -204,16 +202,22 @@ fn standing(call: &Call) -> Result<Answer> {
     Answer::ok(&gates::gates(&mut *call.context("verify")?, id)?)
 }
 
+/// Returns how long a command may take: as the caller says, else as the settings do.
+pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> {
+    let usual = || call.server.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+    let seconds = seconds.unwrap_or_else(usual);
+    if (1..=TIME_LIMIT_MAX).contains(&seconds) {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let message = format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
+    Err(Error::new(Code::InputInvalid, message))
+}
+
 fn set(call: &Call) -> Result<Answer> {
     let id = task(call)?;
     let gate: Gate = call.part("gate").parse()?;
     let body: GateBody = call.body()?;
-    let usual = || call.server.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
-    let seconds = body.time_limit.unwrap_or_else(usual);
-    if !(1..=TIME_LIMIT_MAX).contains(&seconds) {
-        let message = format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
-        return Err(Error::new(Code::InputInvalid, message));
-    }
+    let time_limit = time_limit(call, body.time_limit)?;
     if !body.run.is_empty() {
         call.require(Scope::Admin)?;
     }
@@ -228,7 +232,7 @@ fn set(call: &Call) -> Result<Answer> {
             urls: body.urls,
             notes: body.notes,
         },
-        bounds: Duration::from_secs(seconds).into(),
+        bounds: time_limit.into(),
         agent: body.role,
         force: body.force,
         epoch: body.epoch,
@@ -247,8 +251,5 @@ fn checked(call: &Call) -> Result<Answer> {
     let (id, body): (_, Epoch) = (task(call)?, optional(call)?);
     let context = &mut *acting(call, "verify.output", body.agent.as_deref())?;
     let verdict = verify::output(context, id, body.epoch)?;
-    match verdict.verdict.error(&id.to_string()) {
-        Some(error) => fault::verdict(&verdict, &error),
-        None => Answer::ok(&verdict),
-    }
+    judged(&verdict, verdict.verdict.error(&id.to_string()))
 }

@@ -62,9 +62,9 @@ struct Part {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Below {
+pub(super) struct Below {
     /// Only what is below this task.
-    epic: Option<TaskId>,
+    pub(super) epic: Option<TaskId>,
 }
 
 /// Which operations.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::answer::Answer;
+use super::super::assigned;
 use super::super::call::Call;
 use super::super::route::Route;
 use super::{Done, acting, bounded, given, noted, task, words};
@@ -105,7 +106,7 @@ fn list(call: &Call) -> Result<Answer> {
         parent: query.parent,
         priorities: words(query.priority.as_deref())?,
         phase: query.phase,
-        agent: query.agent,
+        agent: assigned::sought(call, query.agent)?,
         feature: query.feature,
         claimed: query.claimed.unwrap_or(false),
         holder: query.holder,
@@ -122,6 +123,7 @@ fn add(call: &Call) -> Result<Answer> {
     let _: serde::de::IgnoredAny = call.body()?;
     let draft = Draft::from_json(&call.body)?.checked()?;
     let context = &mut *call.context("add")?;
+    assigned::check(call, context, draft.assigned_agent.as_deref())?;
     let added = tasks::add(context, vec![draft])?.pop();
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     let is_new = added.created;
@@ -246,6 +248,7 @@ fn change(call: &Call) -> Result<Answer> {
         return Err(Error::new(Code::InputInvalid, message).fix("cleo update --help"));
     }
     let context = &mut *acting(call, "update", agent.as_deref())?;
+    assigned::check(call, context, patch.assigned_agent.as_deref())?;
     let (task, operation) = noted(context, id, |context| tasks::update(context, id, patch))?;
     let warnings = Vec::new();
     Answer::ok(&Done {

@@ -73,7 +73,9 @@ impl Files {
         let is_id = error.field.as_deref() == Some("id");
         let other = error.replacement.as_ref().filter(|_| is_id);
         let other = other.map(|(_, id)| format!("; `{id}` could be its id"));
-        let what = &error.message;
+        let path = workspace.confine(&place);
+        let path = path.map_or_else(|_| String::new(), |path| path.display().to_string());
+        let what = without(&error.message, &path);
         let why = format!("{place} is left out: {what}{}", other.unwrap_or_default());
         self.warnings.push(why.clone());
         self.left_out.push(LeftOut {
@@ -95,6 +97,16 @@ impl Files {
             self.places.insert(agent.id.clone(), self.agents.len());
             self.agents.push((agent, place.to_string()));
         }
+    }
+}
+
+/// Returns a message without the file that it begins with, where that is named already.
+fn without(message: &str, path: &str) -> String {
+    let rest = message.strip_prefix(path).filter(|_| !path.is_empty());
+    match rest {
+        Some(rest) if rest.starts_with(' ') => format!("it{rest}"),
+        Some(rest) => rest.trim_start_matches([',', ':', ' ']).to_string(),
+        None => message.to_string(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs::settled;
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
-use crate::store::agency::{Agency, Tally};
+use crate::store::agency::{Agency, StoodIn, Tally};
 
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
@@ -48,7 +48,8 @@ pub struct Dashboard {
     pub failed_executions: u64,
     /// How many were given up.
     pub cancelled_executions: u64,
-    /// Share of those that were answered or not which were, from 0 to 1; none before the first has ended.
+    /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
+    /// 0 to 1; none before the first has ended.
     pub success_rate: Option<f64>,
     /// How long an answer takes; what ended without one has no response. None before the first.
     pub average_response_time_ms: Option<f64>,
@@ -101,7 +102,7 @@ pub struct Measured {
     pub execution_count: u64,
     /// How long one takes, answered or not; none before the first has ended.
     pub average_execution_time_ms: Option<f64>,
-    /// Share of those that ended which were answered, from 0 to 1; none before the first has ended.
+    /// Share of those that ended which it answered, from 0 to 1; none before the first has ended.
     pub success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
     pub last_used_at: Option<String>,
@@ -119,6 +120,8 @@ struct Sum {
     failed: u64,
     cancelled: u64,
     running: u64,
+    /// Answered by somebody else, since the agent failed.
+    stood_in: u64,
     last: Option<String>,
 }
 
@@ -142,7 +145,8 @@ impl Sum {
 
     fn success_rate(&self) -> Option<f64> {
         let ended = self.completed + self.failed;
-        (ended > 0).then(|| self.completed as f64 / ended as f64)
+        let own = self.completed.saturating_sub(self.stood_in);
+        (ended > 0).then(|| own as f64 / ended as f64)
     }
 }
 
@@ -150,11 +154,11 @@ impl Sum {
 pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
-    let (tallies, seen) = match settled(&workspace, &surroundings.clock)? {
+    let (tallies, stood_in, seen) = match settled(&workspace, &surroundings.clock)? {
         Some(mut agency) => {
             let (transaction, from) = (agency.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
-            (transaction.tallies()?, seen)
+            (transaction.tallies()?, transaction.stood_in()?, seen)
         }
         None => Default::default(),
     };
@@ -163,7 +167,9 @@ pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metric
     let tallies = tallies.into_iter();
     let tallies = tallies.filter(|tally| tally.kind == RunKind::Execution && of_user(tally));
     let (window, mut of_agents) = window::measured(since, &seen);
-    let mut metrics = measured(&agents, tallies);
+    let stood_in = stood_in.into_iter();
+    let stood_in = stood_in.filter(|one| user.is_none_or(|user| user == one.user));
+    let mut metrics = measured(&agents, tallies, stood_in);
     metrics.dashboard.window = window;
     for agent in &mut metrics.agents {
         agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
@@ -186,7 +192,11 @@ pub fn executions(surroundings: &Surroundings, agent: &str, user: Option<&str>) 
     Ok(own.map(|tally| tally.runs).sum())
 }
 
-fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
+fn measured(
+    agents: &[Agent],
+    tallies: impl Iterator<Item = Tally>,
+    stood_in: impl Iterator<Item = StoodIn>,
+) -> Metrics {
     let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for tally in tallies {
@@ -196,6 +206,10 @@ fn measured(agents: &[Agent], tallies: impl Iterator<Item = Tally>) -> Metrics {
         }
         let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
         sums.entry(agent).or_default().add(&tally);
+    }
+    for one in stood_in {
+        all.stood_in += one.runs;
+        sums.entry(one.agent).or_default().stood_in += one.runs;
     }
     let used = sums.iter().map(|(id, sum)| Used {
         agent_id: id.clone(),
@@ -268,7 +282,13 @@ mod tests {
             tally(RunStatus::Completed, 2, 200),
             tally(RunStatus::Failed, 1, 60_100),
         ];
-        let found = measured(&builtin::agents(), tallies.into_iter());
+        let stood_in = StoodIn {
+            user: "me".to_string(),
+            agent: "toby-technical".to_string(),
+            runs: 1,
+        };
+        let (tallies, stood_in) = (tallies.into_iter(), [stood_in].into_iter());
+        let found = measured(&builtin::agents(), tallies, stood_in);
         assert_eq!(found.dashboard.average_response_time_ms, Some(100.0));
         let toby = found
             .agents
@@ -276,6 +296,11 @@ mod tests {
             .find(|one| one.agent_id == "toby-technical");
         let toby = toby.unwrap();
         assert_eq!(toby.average_execution_time_ms, Some(20_100.0));
-        assert_eq!(toby.success_rate, Some(2.0 / 3.0));
+        assert_eq!(
+            toby.success_rate,
+            Some(1.0 / 3.0),
+            "one was answered in its place"
+        );
+        assert_eq!(found.dashboard.success_rate, Some(1.0 / 3.0));
     }
 }

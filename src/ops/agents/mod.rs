@@ -66,12 +66,18 @@ pub struct Known {
 }
 
 impl Known {
-    /// Leaves out the agents of others, and whose those of the moment are; without a user all stay.
+    /// Leaves out the agents of others, whose those of the moment are, and when anybody had one last;
+    /// without a user all stay.
     pub fn seen_by(self, user: Option<&str>) -> Known {
         let agents = self.agents.into_iter();
         let seen = agents.filter(|agent| agent.is_seen_by(user));
+        let seen = seen.map(|agent| agent.shown_to(user));
+        let unused = seen.map(|agent| Agent {
+            last_used_at: agent.last_used_at.filter(|_| user.is_none()),
+            ..agent
+        });
         Known {
-            agents: seen.map(|agent| agent.shown_to(user)).collect(),
+            agents: unused.collect(),
             // What stands in faulty files is told to those only who have the files.
             left_out: match user {
                 Some(_) => Vec::new(),
@@ -117,6 +123,38 @@ pub fn known(surroundings: &Surroundings) -> Result<Known> {
             ..Known::default()
         }),
     }
+}
+
+/// Finds the agents that a user sees, with when the user had each last; without a user all agents, with when
+/// anybody had.
+pub fn known_by(surroundings: &Surroundings, user: Option<&str>) -> Result<Known> {
+    let mut known = known(surroundings)?.seen_by(user);
+    if let Some(user) = user {
+        let uses = uses(surroundings, user)?;
+        for agent in &mut known.agents {
+            agent.last_used_at = uses.get(&agent.id).cloned();
+        }
+    }
+    Ok(known)
+}
+
+/// Finds when a user had each agent last, by id: when what it was asked for began.
+pub fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<String, String>> {
+    let agency = match place(surroundings)? {
+        Some(workspace) => SqliteAgency::open(&workspace.agency())?,
+        None => None,
+    };
+    let tallies = match agency {
+        Some(mut agency) => agency.read()?.tallies()?,
+        None => Vec::new(),
+    };
+    let mut uses: HashMap<String, String> = HashMap::new();
+    for tally in tallies.into_iter().filter(|tally| tally.user == user) {
+        let Some(agent) = tally.agent else { continue };
+        let last = uses.entry(agent).or_default();
+        *last = std::mem::take(last).max(tally.last_started);
+    }
+    Ok(uses)
 }
 
 /// Finds all agents of a workspace.
@@ -185,7 +223,7 @@ pub fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
 
 /// Shows one agent that a user sees; without a user any.
 pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
-    let known = known(surroundings)?.seen_by(user);
+    let known = known_by(surroundings, user)?;
     let agent = known.require(id)?.clone();
     Ok(Shown {
         file: known.file(id).map(str::to_string),

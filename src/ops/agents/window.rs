@@ -37,9 +37,9 @@ pub struct Window {
 pub struct Spread {
     /// How many executions began.
     pub executions: u64,
-    /// How many of them failed.
+    /// How many of them failed, or their agent did.
     pub failed: u64,
-    /// How many were answered by a model or a worker.
+    /// How many were answered by a model or a worker, and by nobody in its place.
     pub answered: u64,
     /// Half of these answers took no longer, in milliseconds; none before the first.
     pub median_ms: Option<u64>,
@@ -55,7 +55,7 @@ pub struct Hour {
     pub at: String,
     /// How many began.
     pub executions: u64,
-    /// How many of them failed.
+    /// How many of them failed, or their agent did.
     pub failed: u64,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn measured(
         let place = hours.partition_point(|hour| hour.at <= one.started_at);
         if let Some(hour) = place.checked_sub(1).and_then(|place| hours.get_mut(place)) {
             hour.executions += 1;
-            hour.failed += u64::from(one.status == RunStatus::Failed);
+            hour.failed += u64::from(has_failed(one));
         }
         if let Some(agent) = &one.agent {
             of_agents.entry(agent.clone()).or_default().push(one);
@@ -101,12 +101,18 @@ pub(super) fn measured(
     (window, spreads.collect())
 }
 
+/// Says whether an execution failed, or its agent did and somebody else answered.
+fn has_failed(one: &Glimpse) -> bool {
+    one.status == RunStatus::Failed || one.stood_in
+}
+
 fn spread<'a>(seen: impl IntoIterator<Item = &'a Glimpse>) -> Spread {
     let (mut spread, mut times) = (Spread::default(), Vec::new());
     for one in seen {
         spread.executions += 1;
-        spread.failed += u64::from(one.status == RunStatus::Failed);
+        spread.failed += u64::from(has_failed(one));
         let is_answer = one.status == RunStatus::Completed
+            && !one.stood_in
             && one.answered_by.is_some_and(|by| by != AnsweredBy::Offline);
         times.extend(one.time_ms.filter(|_| is_answer));
     }
@@ -136,6 +142,7 @@ mod tests {
             agent: Some("a".into()),
             status,
             answered_by: by,
+            stood_in: false,
             time_ms: Some(time_ms),
             started_at: format!("2026-01-{at}:59.000Z"),
         };

@@ -70,7 +70,7 @@ pub struct Operation {
     #[expect(dead_code, reason = "it is part of what the chat tells")]
     destructive: bool,
     /// When it began to wait, RFC 3339; now unless told.
-    #[serde(alias = "created_at")]
+    #[serde(rename = "created_at", alias = "createdAt")]
     created_at: Option<String>,
     /// When it is forgotten, RFC 3339; never later than what begins to wait now.
     expires: Option<String>,
@@ -130,7 +130,7 @@ fn client(conversation: &[Remark]) -> Result<Option<String>> {
 impl Operation {
     /// Says whether it began to wait before something ceased to, so that it was answered or dropped.
     fn is_settled(&self, chat: &Chat) -> Result<bool> {
-        let since = moment("createdAt", self.created_at.as_deref())?;
+        let since = moment("created_at", self.created_at.as_deref())?;
         let settled = chat.settled.as_ref();
         // Times of one form are in the order of their bytes.
         Ok(since.is_some_and(|since| settled.is_some_and(|at| since <= *at)))
@@ -155,7 +155,7 @@ impl Operation {
             PendingKind::Select => self.chosen_from(transaction)?,
         };
         let until = moment("expires", self.expires.as_deref())?;
-        let since = moment("createdAt", self.created_at.as_deref())?;
+        let since = moment("created_at", self.created_at.as_deref())?;
         let mut pending = Pending {
             kind,
             agent: self.agent.unwrap_or(owner(self.tool)),

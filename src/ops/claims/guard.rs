@@ -119,6 +119,18 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
     }
 }
 
+/// Refuses to end the work on a task by a clock that was set back: it would end before it began.
+pub(in crate::ops) fn check_clock(
+    transaction: &dyn Transaction,
+    task: TaskId,
+    caller: &Caller,
+) -> Result<()> {
+    match transaction.claim(task)? {
+        Some(claim) => refuse_clock(&claim, caller),
+        None => Ok(()),
+    }
+}
+
 /// Refuses to judge a lease by a clock that was set back.
 pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
     if !claim.is_ahead_of(caller.at) {

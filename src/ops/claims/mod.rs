@@ -3,7 +3,7 @@
 mod guard;
 mod next;
 
-pub(in crate::ops) use guard::{Caller, check_epoch, check_holder};
+pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder};
 pub use next::claim_next;
 
 use serde::Serialize;

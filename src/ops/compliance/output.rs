@@ -22,10 +22,10 @@ use crate::workspace::Workspace;
 pub struct TaskReport {
     /// The task.
     pub task_id: TaskId,
-    /// The skill in its prompt.
-    pub skill: String,
-    /// `pass` or `fail`.
-    pub verdict: &'static str,
+    /// The skill in its prompt; none when it was never spawned.
+    pub skill: Option<String>,
+    /// `pass` or `fail`; none when there is no protocol to check, because it was never spawned.
+    pub verdict: Option<&'static str>,
     /// Every rule that it breaks.
     pub violations: Vec<Violation>,
     /// When its output was last found to hold.
@@ -34,9 +34,11 @@ pub struct TaskReport {
     pub forced: Option<String>,
     /// Gates that were passed before their turn.
     pub forced_gates: Vec<Gate>,
+    /// What spoke against it when it was completed by force, such as stale evidence.
+    pub forced_reasons: Vec<String>,
 }
 
-/// Checks every task that was spawned and is done. The manifest is read once for all.
+/// Checks every task that is done. The manifest is read once for all, and so are their gates.
 pub(super) fn reports(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -44,51 +46,61 @@ pub(super) fn reports(
     required: &[String],
 ) -> Result<Vec<TaskReport>> {
     let is_done = |it: &&Worked| it.task.status == Status::Done;
-    let spawned = worked.iter().filter(is_done);
-    let spawned: Vec<(&Task, &SpawnRecord)> = spawned
-        .filter_map(|it| Some((&it.task, it.spawn.as_ref()?)))
-        .collect();
-    let ids: HashSet<&str> = spawned
-        .iter()
-        .map(|(_, it)| it.manifest_id.as_str())
-        .collect();
-    let mut found = log::find_all(&workspace.manifest()?, &ids)?;
-    let mut reports = Vec::with_capacity(spawned.len());
-    for (task, spawn) in spawned {
-        let entry = found.remove(&spawn.manifest_id).unwrap_or_default();
-        let verdict = check_found(workspace, spawn, entry, required)?;
-        let gates = transaction.gates(task.id)?;
-        reports.push(report(task, spawn, verdict, gates));
+    let mut done: Vec<&Worked> = worked.iter().filter(is_done).collect();
+    done.sort_by_key(|it| it.task.id);
+    let ids: Vec<TaskId> = done.iter().map(|it| it.task.id).collect();
+    let mut gates = transaction.gates_of(&ids)?;
+    let spawns = done.iter().filter_map(|it| it.spawn.as_ref());
+    let entries: HashSet<&str> = spawns.map(|it| it.manifest_id.as_str()).collect();
+    let mut found = log::find_all(&workspace.manifest()?, &entries)?;
+    let mut reports = Vec::with_capacity(done.len());
+    for Worked { task, spawn, .. } in done {
+        let mut left = None;
+        if let Some(spawn) = spawn {
+            let entry = found.remove(&spawn.manifest_id).unwrap_or_default();
+            left = Some((spawn, check_found(workspace, spawn, entry, required)?));
+        }
+        let gates = gates.remove(&task.id).unwrap_or_default();
+        reports.push(report(task, left.as_ref(), gates));
     }
-    reports.sort_by_key(|report| report.task_id);
     Ok(reports)
 }
 
-fn report(task: &Task, spawn: &SpawnRecord, verdict: OutputVerdict, gates: Gates) -> TaskReport {
-    let mut violations = verdict.verdict.violations.clone();
-    violations.extend(unlike(spawn, &verdict));
+/// Reports on a task, by what its agent left if it was spawned.
+fn report(task: &Task, left: Option<&(&SpawnRecord, OutputVerdict)>, gates: Gates) -> TaskReport {
+    let mut violations = left.map_or_else(Vec::new, |(spawn, verdict)| {
+        let mut violations = verdict.verdict.violations.clone();
+        violations.extend(unlike(spawn, verdict));
+        violations
+    });
     violations.extend(open_gates(&gates));
     violations.extend(unproven(task, &gates));
-    let skill = spawn.receipt.get("skill").and_then(|skill| skill.as_str());
+    let spawn = left.map(|(spawn, _)| *spawn);
     let forced = gates.forced.as_ref();
-    let forced = forced.map(|forced| format!("{} {}", forced.at, forced.by));
+    let by_force = forced.map(|forced| format!("{} {}", forced.at, forced.by));
     let passed = gates.gates.iter().filter(|(_, record)| record.passed);
     TaskReport {
         task_id: task.id,
-        skill: skill.unwrap_or("unknown").to_string(),
-        verdict: if violations.is_empty() {
-            "pass"
-        } else {
-            "fail"
+        skill: spawn.map(skill),
+        verdict: match spawn {
+            _ if !violations.is_empty() => Some("fail"),
+            Some(_) => Some("pass"),
+            None => None,
         },
         violations,
-        verified_at: spawn.verified_at.clone(),
-        forced: spawn.forced.clone().or(forced),
+        verified_at: spawn.and_then(|spawn| spawn.verified_at.clone()),
+        forced: spawn.and_then(|spawn| spawn.forced.clone()).or(by_force),
         forced_gates: passed
             .filter(|(_, record)| record.forced)
             .map(|(gate, _)| *gate)
             .collect(),
+        forced_reasons: gates.forced.map_or_else(Vec::new, |forced| forced.reasons),
     }
+}
+
+fn skill(spawn: &SpawnRecord) -> String {
+    let skill = spawn.receipt.get("skill").and_then(|skill| skill.as_str());
+    skill.unwrap_or("unknown").to_string()
 }
 
 /// What is there is not what was verified, or says itself that it is not finished.

@@ -1,8 +1,10 @@
 //! Skills, protocols and the manifest.
 
 use super::Finding;
+use crate::dispatch::Matrix;
 use crate::error::quote;
 use crate::ops::{Context, Surroundings, manifest, skills};
+use crate::skill::Skill;
 
 /// Most findings of one kind that are named one by one.
 const NAMED_MAX: usize = 10;
@@ -26,6 +28,9 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
             format!("cleo skills show {}", quote(&other.name)),
         ));
     }
+    let unheard = catalogue.skills.iter();
+    let unheard = unheard.filter_map(|skill| unheard_of(skill, &catalogue.matrix));
+    findings.extend(unheard.take(NAMED_MAX));
     match skills::validate(surroundings, &[]) {
         Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
         Err(error) => findings.push(Finding::of("skills.valid", error)),
@@ -45,6 +50,20 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
         ),
     ));
     findings
+}
+
+/// Rows of a project's manifest that lead to a skill stand for all of its own keywords, which is easily
+/// overlooked.
+fn unheard_of(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
+    let words = matrix.unheard(skill);
+    let message = format!(
+        "rows of skills/manifest.json stand for the keywords of {}, so these lead nowhere: {}",
+        skill.name,
+        words.join(", ")
+    );
+    let show = format!("cleo skills show {}", quote(&skill.name));
+    let is_found = skill.active && !words.is_empty();
+    is_found.then(|| Finding::warn("skills.keywords", message, show))
 }
 
 fn fault(judged: &skills::Validated) -> Option<Finding> {

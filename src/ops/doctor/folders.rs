@@ -1,17 +1,21 @@
 //! The folders of the workspace.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Finding;
-use crate::error::quote;
+use crate::error::{Code, quote};
+use crate::file::unwritable;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// How old a draft must be to be one that somebody left behind.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// How every draft of a file begins; see `file::write_whole`.
 const DRAFT: &str = ".new-";
+/// How much room a folder must have, in bytes.
+const PROBE: u64 = 1 << 17;
 
 pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
     let folders = [".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder));
@@ -33,17 +37,23 @@ fn writable(workspace: &Workspace, folder: &Path) -> Finding {
         let message = format!("{} is missing", folder.display());
         return Finding::fail(check, message, format!("cleo --root {root} init"));
     }
-    match tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder) {
-        Ok(_) => Finding::ok(check, format!("{} can be written", folder.display())),
+    match probe(folder) {
+        Ok(()) => Finding::ok(check, format!("{} can be written", folder.display())),
         Err(cause) => {
             let message = format!("{} cannot be written: {cause}", folder.display());
-            Finding::fail(
-                check,
-                message,
-                format!("chmod u+rwx {}", quote(&folder.to_string_lossy())),
-            )
+            let error = unwritable(&folder.join(DRAFT), cause);
+            let full = error.fix.filter(|_| error.code == Code::DiskFull);
+            let allow = format!("chmod u+rwx {}", quote(&folder.to_string_lossy()));
+            Finding::fail(check, message, full.unwrap_or(allow))
         }
     }
+}
+
+/// Writes a file that goes away again. An empty one would find room on a full disk.
+fn probe(folder: &Path) -> io::Result<()> {
+    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
+    io::copy(&mut io::repeat(0).take(PROBE), &mut draft)?;
+    draft.as_file().sync_all()
 }
 
 fn ignored(workspace: &Workspace) -> Finding {

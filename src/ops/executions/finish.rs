@@ -6,12 +6,17 @@ use serde_json::json;
 
 use super::cancel::given_up;
 use super::record::{Progress, Record};
-use super::{Begun, Executor, Ground, NO_MODEL, Piece, Told, UNTRUSTED};
+use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, INCOMPLETE, Question, absent, offline};
-use crate::run::{Action, AnsweredBy, RunStatus, Speaker};
+use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
+
+/// What the error of a run says whose agent did not answer.
+const UNREACHED: &str = "agent_invoke_failed";
+/// Most characters of the reason why nobody answered that a conversation tells.
+const REASON_MAX: usize = 400;
 
 /// How an execution ends.
 pub(super) enum Ending {
@@ -20,7 +25,10 @@ pub(super) enum Ending {
     /// The router asks back.
     AskedBack(String),
     /// Nobody answered.
-    Failed,
+    Failed {
+        /// Whether the same message may be answered later.
+        is_passing: bool,
+    },
     /// cleo was asked to end.
     GivenUp(Error),
 }
@@ -59,7 +67,13 @@ impl Executor {
                 self.note_failure(begun, &error)?;
                 // Who may not be called is for the user to say, and nobody answers in his place.
                 if error.code == Code::AgentUntrusted {
-                    return Ok(Ending::Failed);
+                    return Ok(Ending::Failed { is_passing: false });
+                }
+                if is_silence(&error) {
+                    let why = "the supervisor would ask the same server";
+                    note_silence(&mut begun.record.run, why);
+                    let is_passing = error.retryable();
+                    return Ok(Ending::Failed { is_passing });
                 }
                 self.synthesized(begun, Some(&error), tell)
             }
@@ -99,7 +113,8 @@ impl Executor {
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Ending> {
         if !self.ground.answerers.has_model() {
-            return Ok(Ending::Failed);
+            let is_passing = failed.is_some_and(Error::retryable);
+            return Ok(Ending::Failed { is_passing });
         }
         let input = &begun.record.run.input;
         let message = match failed {
@@ -114,11 +129,9 @@ impl Executor {
             Ok(answer) => Ok(Ending::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
-                let what = format!("{NO_MODEL}: {}", error.message);
-                let before = begun.record.run.error.take();
-                let all = before.into_iter().chain([what]).collect::<Vec<_>>();
-                begun.record.run.error = Some(all.join("; "));
-                Ok(Ending::Failed)
+                note_silence(&mut begun.record.run, &error.message);
+                let is_passing = error.retryable();
+                Ok(Ending::Failed { is_passing })
             }
         }
     }
@@ -129,7 +142,7 @@ impl Executor {
         let text = format!("{agent} could not answer: {}", error.shown());
         let word = match error.code {
             Code::AgentUntrusted => UNTRUSTED,
-            _ => "agent_invoke_failed",
+            _ => UNREACHED,
         };
         record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.agency.write()?;
@@ -180,7 +193,7 @@ impl Ground {
         }
         // What failed was paid for as well.
         (begun.record.run.cost, begun.record.run.usage) = self.answerers.took(&begun.counted);
-        let (mut given_up, mut lack) = (None, None);
+        let (mut given_up, mut lack, mut may_retry) = (None, None, false);
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {
             Ending::Answered(answer) => {
@@ -196,11 +209,10 @@ impl Ground {
                 begun.record.run.status = RunStatus::Completed;
                 (question, Speaker::Agent)
             }
-            Ending::Failed => {
+            Ending::Failed { is_passing } => {
+                may_retry = is_passing;
                 begun.record.run.status = RunStatus::Failed;
-                let id = &begun.record.run.id;
-                let text = format!("Nobody could answer this message; see: cleo runs show {id}");
-                (text, Speaker::System)
+                (unanswered(&begun.record.run), Speaker::System)
             }
             Ending::GivenUp(error) => {
                 let run = &mut begun.record.run;
@@ -221,6 +233,9 @@ impl Ground {
         let mut metadata = json!({"sender": sender, "answeredBy": by});
         if let Some(lack) = lack {
             metadata[INCOMPLETE] = lack;
+        }
+        if may_retry {
+            metadata[RETRYABLE] = true.into();
         }
         let record = &mut begun.record;
         record.say(transaction, speaker, &text, metadata, true)?;
@@ -266,6 +281,33 @@ fn last_steps(
     };
     record.step(transaction, by(SUPERVISOR, 95), how, json!({}))?;
     record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
+}
+
+/// Says that nobody answered, why, and where more stands.
+fn unanswered(run: &Run) -> String {
+    let why = run.error.as_deref().unwrap_or("no reason is known");
+    // These words are for programs.
+    let words = [UNTRUSTED, UNREACHED, NO_MODEL].map(|word| format!("{word}: "));
+    let why = words
+        .iter()
+        .fold(why.to_string(), |why, word| why.replace(word, ""));
+    let (mut short, id) = (why.chars().take(REASON_MAX).collect::<String>(), &run.id);
+    if short.len() < why.len() {
+        short.push('…');
+    }
+    format!("Nobody could answer this message: {short}; see: cleo runs show {id}")
+}
+
+/// Notes that the supervisor has no answer either.
+fn note_silence(run: &mut Run, why: &str) {
+    let what = format!("{NO_MODEL}: {why}");
+    let all: Vec<String> = run.error.take().into_iter().chain([what]).collect();
+    run.error = Some(all.join("; "));
+}
+
+/// Says whether the server of the model was not heard: to ask it once more would take as long again.
+fn is_silence(error: &Error) -> bool {
+    matches!(error.code, Code::ModelTimeout | Code::ModelUnreachable)
 }
 
 /// Says whether somebody asked cleo to end.

@@ -7,7 +7,7 @@ use std::thread;
 use serde::Serialize;
 
 use super::waiting::{Queue, Waiting};
-use super::{Executor, Request};
+use super::{Executor, Request, failure};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
 use crate::file::Lines;
@@ -24,6 +24,9 @@ pub struct Finished {
     pub line: usize,
     /// The run.
     pub run: Run,
+    /// Why nobody answered.
+    #[serde(skip)]
+    pub failure: Option<Error>,
     /// Files of agents that could not be used.
     #[serde(skip)]
     pub warnings: Vec<String>,
@@ -153,6 +156,7 @@ fn finished(executor: &mut Executor, line: &Waiting, agent: Option<&str>) -> Res
     match execute() {
         Ok(shown) => Ok(Finished {
             line: line.number,
+            failure: failure(&shown),
             run: shown.run,
             warnings: executor.warnings.clone(),
         }),

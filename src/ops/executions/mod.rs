@@ -74,6 +74,10 @@ const UNTRUSTED: &str = "agent_untrusted";
 /// What the error of a run says whose supervisor got no answer of the model either.
 const NO_MODEL: &str = "finalizer_llm_failed";
 
+/// Says, among what belongs to the last message of a run that nobody answered, that it may be answered
+/// later.
+const RETRYABLE: &str = "retryable";
+
 /// Carries out executions, one after the other. Others of the same process work side by side.
 pub struct Executor {
     /// Files of agents that the last execution could not use.
@@ -189,14 +193,17 @@ impl Executor {
 }
 
 /// The error of a run that nobody answered.
-pub fn failure(run: &Run) -> Option<Error> {
+pub fn failure(shown: &Shown) -> Option<Error> {
+    let run = &shown.run;
     if run.status != RunStatus::Failed {
         return None;
     }
     let what = run.error.as_deref().unwrap_or("nobody answered");
     let look = format!("cleo runs show {}", run.id);
     let agent = run.agent.as_deref().unwrap_or_default();
-    Some(match what.starts_with(UNTRUSTED) {
+    let last = shown.messages.last();
+    let retryable = last.and_then(|message| message.metadata.get(RETRYABLE)?.as_bool());
+    let error = match what.starts_with(UNTRUSTED) {
         true => Error::new(Code::AgentUntrusted, what)
             .fix(format!("cleo agents trust {}", quote(agent)))
             .or("see what happened", look),
@@ -204,5 +211,6 @@ pub fn failure(run: &Run) -> Option<Error> {
             .fix(look)
             .or("look at what the model needs", "cleo doctor"),
         false => Error::new(Code::AgentFailed, what).fix(look),
-    })
+    };
+    Some(error.passing(retryable == Some(true)))
 }

@@ -3,7 +3,7 @@
 use super::standing::{CriterionStanding, Proven, TaskGates};
 use super::take::{command, typed};
 use crate::error::{Code, Error, quote};
-use crate::gate::{Evidence, Gate, Gates, Proof, Record};
+use crate::gate::{Evidence, Gate, Gates, Proof, Record, or_look};
 use crate::id::TaskId;
 
 /// Names everything that completing the task waits for: gates that are open, evidence that is
@@ -30,7 +30,7 @@ fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
     let error = Error::new(Code::GateOpen, message);
     let mut error = match proving(*first, standing, here) {
         Some(command) => error.fix(command),
-        None => first.or_proof(&id.to_string(), error),
+        None => or_look(&id.to_string(), error),
     };
     if gates.required.is_empty() && !passed.is_empty() {
         let own: Vec<String> = passed
@@ -52,10 +52,18 @@ fn proving(gate: Gate, standing: &TaskGates, here: &str) -> Option<String> {
     if let Some(again) = failed.and_then(|record| again(id, gate, record, here)) {
         return Some(again);
     }
-    let is_shown_by_criteria = matches!(gate, Gate::Implemented | Gate::TestsPassed);
-    let criteria = standing.criteria.iter().filter(|_| is_shown_by_criteria);
-    let commands = criteria.filter_map(|one| one.command.as_deref());
+    let criteria = standing.criteria.iter();
+    shown_by(id, gate, criteria.filter_map(|one| one.command.as_deref()))
+}
+
+/// Writes the command that passes a gate on the commands of criteria, where these show the same.
+pub(super) fn shown_by<'a>(
+    id: TaskId,
+    gate: Gate,
+    commands: impl Iterator<Item = &'a [String]>,
+) -> Option<String> {
     let runs: Vec<String> = commands
+        .filter(|_| matches!(gate, Gate::Implemented | Gate::TestsPassed))
         .map(|it| format!(" --run {}", quote(&typed(it))))
         .collect();
     let shown = || format!("cleo verify {id} --gate {gate}{}", runs.concat());

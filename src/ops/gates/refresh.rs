@@ -83,7 +83,7 @@ impl From<bool> for Outcome {
 
 /// Runs what is stale, and the commands of criteria that nothing has shown to hold. What is proven
 /// and fresh is not run again, unless it is asked for by number. Each result is kept as soon as it
-/// is there; `begin` is told of each command before.
+/// is there; `begin` is told before what is done.
 pub fn renew(
     context: &mut Context,
     task: TaskId,
@@ -156,7 +156,7 @@ fn renew_gates(
             continue;
         }
         let commands: Vec<String> = record.evidence.iter().filter_map(command).collect();
-        begin(&format!("{gate}: {}", commands.join(", ")));
+        begin(&doing(gate, &record.evidence));
         let set = renew_gate(context, task, gate, &record, renewal)?;
         let passed = set.gates.get(&gate).is_some_and(|record| record.passed);
         renewed.standing.warnings.extend(set.warnings);
@@ -172,6 +172,22 @@ fn renew_gates(
         }
     }
     Ok(())
+}
+
+/// Says what is done to prove a gate again.
+fn doing(gate: Gate, evidence: &[Evidence]) -> String {
+    let parts = evidence.iter().filter_map(|each| match &each.proof {
+        Proof::Command { command, .. } => Some(take::typed(command)),
+        Proof::File { path, .. } => Some(format!("file {path}")),
+        Proof::Commit { revision, .. } => Some(format!("commit {revision}")),
+        Proof::Url { .. } | Proof::Note { .. } | Proof::Claim => None,
+    });
+    let parts: Vec<String> = parts.collect();
+    let verb = match evidence.iter().any(|each| command(each).is_some()) {
+        true => "running",
+        false => "looking again at",
+    };
+    format!("{verb} {gate}: {}", parts.join(", "))
 }
 
 fn renew_gate(
@@ -251,7 +267,7 @@ fn run(
         proof: Proof::Claim,
         origin: Some(scene.origin),
     };
-    begin(&format!("criterion {}: {}", one.number, one.line));
+    begin(&format!("running criterion {}: {}", one.number, one.line));
     evidence.proof = match take::run(&context.workspace, ".", &words, &renewal.bounds) {
         Err(error) if error.code == Code::ProgramMissing => not_started(words, &error),
         run => run?,

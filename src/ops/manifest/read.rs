@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::error::{Code, Error, Result, nearest, quote};
+use crate::error::{Code, Error, Result, nearest};
+use crate::file;
 use crate::id::TaskId;
 use crate::manifest::log::{self, Found, Line};
 use crate::manifest::{Entry, Faulty, Fields, Status};
@@ -139,8 +140,7 @@ pub(in crate::ops) fn require_entry(
 
 fn only_faulty(path: &Path, id: &str, first: &Faulty) -> Error {
     let message = format!("the manifest holds {id} only in a faulty line; {first}");
-    let place = quote(&path.to_string_lossy());
-    Error::new(Code::EntryNotFound, message).fix(format!("sed -n {}p {place}", first.line))
+    Error::new(Code::EntryNotFound, message).fix(file::look(path, &[first.line]))
 }
 
 fn no_entry(path: &Path, id: &str) -> Result<Error> {

@@ -5,11 +5,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
+use crate::file;
 use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
 use crate::manifest::log::{self, Line, Survey};
 use crate::ops::Context;
+
+/// Most lines that a command shows.
+const LOOKED_AT_MAX: usize = 10;
 
 /// What the manifest holds and what is wrong with it.
 #[derive(Debug, Serialize)]
@@ -40,11 +44,10 @@ pub fn validate(context: &mut Context) -> Result<Validated> {
         faults.extend(unknown_tasks(&path, &missing)?);
         faults.sort_by_key(|fault: &Faulty| fault.line);
     }
-    let place = quote(&path.to_string_lossy());
     Ok(Validated {
         entries,
         valid: faults.is_empty(),
-        error: faults.first().map(|first| invalid(&faults, first, &place)),
+        error: faults.first().map(|first| invalid(&faults, first, &path)),
         faults,
     })
 }
@@ -79,11 +82,30 @@ fn no_task(line: usize, id: String, unknown: &[TaskId]) -> Faulty {
     Faulty::new(line, Code::TaskNotFound, message, Some(id))
 }
 
-fn invalid(faults: &[Faulty], first: &Faulty, place: &str) -> Error {
+/// The error for a manifest with faults. What is no entry can be moved out of it; an entry with faults
+/// is its author's to mend, and is looked at.
+fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
     let count = match faults.len() {
         1 => "a fault".to_string(),
         n => format!("{n} faults"),
     };
     let message = format!("the manifest has {count}; {first}");
-    Error::new(Code::ManifestInvalid, message).fix(format!("sed -n {}p {place}", first.line))
+    let error = Error::new(Code::ManifestInvalid, message);
+    let is_entry = |fault: &&Faulty| matches!(fault.code, Code::EntryInvalid | Code::TaskNotFound);
+    let entries: Vec<usize> = faults
+        .iter()
+        .filter(is_entry)
+        .map(|fault| fault.line)
+        .collect();
+    let (move_out, is_mixed) = ("cleo manifest compact", entries.len() < faults.len());
+    if entries.is_empty() {
+        let see = format!("{move_out} --dry-run");
+        return error.fix(move_out).or("see what would go", see);
+    }
+    let shown = &entries[..entries.len().min(LOOKED_AT_MAX)];
+    let error = error.fix(file::look(path, shown));
+    match is_mixed {
+        true => error.or("move what is no entry out of it", move_out),
+        false => error,
+    }
 }

@@ -2,11 +2,20 @@
 
 use serde::Serialize;
 
+use crate::config::{ORCHESTRATOR_CONTEXT_TOKENS, Settings};
+
 /// Tokens that an orchestrator should stay under unless told otherwise (ORC-005).
-pub const LIMIT: usize = 10_000;
+const LIMIT: usize = 10_000;
 /// From how many hundredths on it is warned, and from how many on it is to stop.
 const WARNING: usize = 70;
 pub(super) const CRITICAL: usize = 80;
+
+/// Returns how many tokens an orchestrating agent may use.
+pub fn limit(settings: &Settings) -> usize {
+    let set = settings.number(ORCHESTRATOR_CONTEXT_TOKENS);
+    let set = set.and_then(|tokens| usize::try_from(tokens).ok());
+    set.unwrap_or(LIMIT)
+}
 
 /// How full the context is.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

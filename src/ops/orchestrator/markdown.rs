@@ -77,12 +77,11 @@ fn head(text: &mut String, brief: &Brief) {
         .iter()
         .map(|(status, n)| format!("{n} {status}"))
         .collect();
-    let _ = write!(
-        text,
-        "# Hand-over: {title}\n\nAt {}, {} percent are done",
-        brief.at, brief.percent
-    );
-    let _ = writeln!(text, ": {}.", states.join(", "));
+    let standing = match states.is_empty() {
+        true => "there are no tasks".to_string(),
+        false => format!("{} percent are done: {}", brief.percent, states.join(", ")),
+    };
+    let _ = writeln!(text, "# Hand-over: {title}\n\nAt {}, {standing}.", brief.at);
     if let Some(goal) = &brief.goal {
         if !goal.description.is_empty() {
             let _ = write!(text, "\n> {}\n", goal.description);

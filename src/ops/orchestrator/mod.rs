@@ -13,7 +13,7 @@ mod start;
 mod status;
 
 pub use brief::{Brief, Finished, OpenSession, brief};
-pub use budget::{Budget, LIMIT, State};
+pub use budget::{Budget, State, limit};
 pub use context::{Measured, Source, measure};
 pub use few::{Few, Line};
 pub use followups::Followup;

@@ -78,11 +78,23 @@ pub fn make(
     max_loops: Option<u32>,
     planner: &dyn Planner,
 ) -> Result<Planned> {
+    let known = known(surroundings)?;
+    make_among(surroundings, known, goal, max_loops, planner)
+}
+
+/// Makes a plan of a goal out of what those of these agents offer that are active.
+pub fn make_among(
+    surroundings: &Surroundings,
+    known: Known,
+    goal: &str,
+    max_loops: Option<u32>,
+    planner: &dyn Planner,
+) -> Result<Planned> {
     let Known {
         agents,
         mut warnings,
         ..
-    } = known(surroundings)?;
+    } = known;
     let goal = checked_goal(goal)?;
     let made = planner.plan(&Wish {
         goal,
@@ -221,21 +233,30 @@ fn written(plan: &Plan, file: &Path) -> Result<String> {
 /// out.
 pub fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
     let bytes = read_input(file, PLAN_MAX)?;
-    let (plan, mut faults) = crate::plan::read(&bytes);
+    let is_file = file.as_os_str() != "-";
+    let edit = is_file.then(|| format!("${{EDITOR:-vi}} {}", quote(&file.to_string_lossy())));
+    Ok(judge(surroundings, &bytes, known(surroundings)?, edit))
+}
+
+/// Finds everything that keeps a plan from being carried out by these agents; `edit` is the command
+/// with which it is mended.
+pub fn judge(
+    surroundings: &Surroundings,
+    bytes: &[u8],
+    known: Known,
+    edit: Option<String>,
+) -> Checked {
+    let (plan, mut faults) = crate::plan::read(bytes);
     let Known {
         agents, warnings, ..
-    } = known(surroundings)?;
+    } = known;
     let (step, missing) = missing(&plan, &agents);
-    let fix = match faults.first() {
-        Some(_) if file.as_os_str() == "-" => None,
-        Some(_) => Some(format!(
-            "${{EDITOR:-vi}} {}",
-            quote(&file.to_string_lossy())
-        )),
-        None => step.map(|step| fix::step(surroundings, step, &agents)),
+    let fix = match faults.is_empty() {
+        true => step.map(|step| fix::step(surroundings, step, &agents)),
+        false => edit,
     };
     faults.extend(missing);
-    Ok(Checked {
+    Checked {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
         total: faults.len(),
@@ -243,7 +264,7 @@ pub fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
         fix,
         warnings,
         plan,
-    })
+    }
 }
 
 impl Checked {

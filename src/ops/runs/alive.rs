@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::file::unwritable;
 use crate::id;
+use crate::run::told::kind;
 use crate::run::{Detail, Run, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
@@ -98,6 +99,6 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     run.completed_at = Some(now.clone());
     transaction.put_run(&run)?;
     let detail = Detail::from_iter([("error".to_string(), INTERRUPTED.into())]);
-    transaction.add_event(&run.id, &now, "error", &detail)?;
+    transaction.add_event(&run.id, &now, kind::RUN_LEFT, &detail)?;
     Ok(())
 }

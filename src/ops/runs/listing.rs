@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::title::{Epics, title};
 use super::{no_run, settled};
+use crate::clock::between_ms;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
@@ -167,13 +169,15 @@ pub struct StepCounts {
     pub failed: usize,
     /// Were not begun.
     pub skipped: usize,
+    /// Were ended by somebody before they were over.
+    pub cancelled: usize,
 }
 
 /// Where a task stands in a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the words are those of TaskState")]
+#[expect(missing_docs, reason = "the words are those of the states of tasks")]
 pub enum Stand {
     Waiting,
     Running,
@@ -181,6 +185,7 @@ pub enum Stand {
     Done,
     Failed,
     Skipped,
+    Cancelled,
 }
 
 /// Lists runs. Those of dead processes are marked first.
@@ -196,9 +201,10 @@ pub fn rows(surroundings: &Surroundings, memory: &mut Memory, wanted: &Wanted) -
     let transaction = agency.read()?;
     let (runs, total) = found(&*transaction, wanted)?;
     let now = surroundings.clock.timestamp();
+    let mut epics = Epics::of(&workspace);
     let mut rows = Vec::with_capacity(runs.len());
     for run in runs {
-        rows.push(row_of(&*transaction, memory, run, &now)?);
+        rows.push(row_of(&*transaction, memory, &mut epics, run, &now)?);
     }
     let summary = summary(&*transaction, wanted.user.as_ref(), &now)?;
     Ok(Rows {
@@ -306,19 +312,20 @@ fn summary(
 fn row_of(
     transaction: &dyn AgencyTransaction,
     memory: &mut Memory,
+    epics: &mut Epics<'_>,
     run: Run,
     now: &str,
 ) -> Result<RunRow> {
     let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
     if !is_over_tasks {
-        return Ok(row(run, &Track::default(), now));
+        return Ok(row(run, &Track::default(), epics, now));
     }
     let track = memory.track(transaction, &run.id)?;
-    Ok(row(run, track, now))
+    Ok(row(run, track, epics, now))
 }
 
 /// Makes the row of a run.
-pub(super) fn row(run: Run, track: &Track, now: &str) -> RunRow {
+pub(super) fn row(run: Run, track: &Track, epics: &mut Epics<'_>, now: &str) -> RunRow {
     let tasks = ordered(track);
     let work = || tasks.iter().filter(|task| !task.is_epic);
     let has_tasks = work().next().is_some();
@@ -329,12 +336,13 @@ pub(super) fn row(run: Run, track: &Track, now: &str) -> RunRow {
         .as_ref()
         .and_then(|options| options["jobs"].as_u64());
     RunRow {
-        title: first(&title(&run, track)),
+        title: first(&title(&run, track, epics)),
         input: first(&run.input),
         steps: has_tasks.then(|| counts(track)),
         bar: has_tasks.then(|| bar(work().map(|task| stand(track, task)).collect())),
         duration_ms: run.execution_time_ms.unwrap_or_else(|| {
-            between(&run.started_at, run.completed_at.as_deref().unwrap_or(now))
+            let until = run.completed_at.as_deref().unwrap_or(now);
+            between_ms(&run.started_at, until).unwrap_or(0)
         }),
         error: fault(&run, track),
         needs_you: work()
@@ -354,29 +362,19 @@ pub(super) fn row(run: Run, track: &Track, now: &str) -> RunRow {
     }
 }
 
-/// Says what a run is about: the epic or the first task, else its message.
-fn title(run: &Run, track: &Track) -> String {
-    let tasks = track.board.tasks();
-    let epic = tasks
-        .iter()
-        .find(|task| task.is_epic && run.kind == RunKind::Epic);
-    match epic.or(tasks.first()) {
-        Some(task) => task.title.clone(),
-        None => run.input.clone(),
-    }
-}
-
 fn fault(run: &Run, track: &Track) -> Option<Fault> {
     let failed = track
         .board
         .tasks()
         .iter()
-        .find(|task| task.state == TaskState::Failed);
+        .find(|task| task.state == TaskState::Failed && !task.was_stopped());
     match failed {
         Some(task) => Some(Fault {
             task: Some(task.task_id),
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
         }),
+        // That somebody gave it up is no fault of it.
+        None if run.status == RunStatus::Cancelled => None,
         None => run.error.clone().map(|message| Fault {
             task: None,
             message,
@@ -408,6 +406,7 @@ pub(super) fn stand(track: &Track, task: &TaskRun) -> Stand {
         TaskState::Running if track.stage(task) == Some(Stage::Verifying) => Stand::Verifying,
         TaskState::Running => Stand::Running,
         TaskState::Done => Stand::Done,
+        TaskState::Failed if task.was_stopped() => Stand::Cancelled,
         TaskState::Failed => Stand::Failed,
         TaskState::Skipped => Stand::Skipped,
     }
@@ -424,6 +423,7 @@ fn counts(track: &Track) -> StepCounts {
             Stand::Done => &mut counts.done,
             Stand::Failed => &mut counts.failed,
             Stand::Skipped => &mut counts.skipped,
+            Stand::Cancelled => &mut counts.cancelled,
         };
         *count += 1;
     }
@@ -435,14 +435,6 @@ fn bar(stands: Vec<Stand>) -> Vec<Stand> {
     let n_shown = stands.len().min(BAR_MAX);
     let at = |place: usize| stands[place * stands.len() / n_shown.max(1)];
     (0..n_shown).map(at).collect()
-}
-
-fn between(from: &str, to: &str) -> u64 {
-    let at = |text| chrono::DateTime::parse_from_rfc3339(text).ok();
-    let took = at(from)
-        .zip(at(to))
-        .map(|(from, to)| (to - from).num_milliseconds());
-    took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0)
 }
 
 /// Reads a run that must be there and, if a user is named, be that user's.

@@ -8,6 +8,8 @@ pub mod pages;
 pub mod proof;
 pub mod recording;
 pub mod timeline;
+mod title;
+pub mod why;
 pub mod written;
 
 use serde::Serialize;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::listing::owned;
 use super::{journal, no_run, settled};
+use crate::clock::between_ms;
 use crate::error::{Code, Error, Result};
 use crate::file::{self, unreadable};
 use crate::id::{TaskId, digest};
@@ -304,7 +305,7 @@ impl Found<'_> {
         };
         Raw {
             ch: Channel::Event,
-            ms: since(&self.started_at, &event.at),
+            ms: between_ms(&self.started_at, &event.at),
             error: matches!(
                 event.kind.as_str(),
                 kind::TASK_FAILED | kind::TASK_LACKING | "error"
@@ -342,10 +343,4 @@ impl Found<'_> {
         };
         Ok(text.lines().map(raw).collect())
     }
-}
-
-fn since(begun: &str, at: &str) -> Option<u64> {
-    let read = |text| chrono::DateTime::parse_from_rfc3339(text).ok();
-    let passed = (read(at)? - read(begun)?).num_milliseconds();
-    u64::try_from(passed).ok()
 }

@@ -97,6 +97,9 @@ pub fn proof(
                 .map(|text| check("missing", Some(false), text.clone())),
         );
     }
+    if attempt.ended_at.is_none() || attempt.was_stopped() {
+        found.iter_mut().for_each(not_reached);
+    }
     let of_run = track.board.task(task);
     Ok(Proof {
         task,
@@ -110,6 +113,14 @@ pub fn proof(
         verdict: verdict(attempt),
         next: next(attempt, of_run, is_last),
     })
+}
+
+/// Takes a fault back of a try that did not come to its end: what is not there may have come yet.
+fn not_reached(check: &mut Check) {
+    if check.ok == Some(false) {
+        check.ok = None;
+        check.text = "not reached".to_string();
+    }
 }
 
 fn no_try(run: &str, task: TaskId) -> Error {
@@ -220,6 +231,8 @@ fn verdict(attempt: &Attempt) -> String {
         (Stage::Running, _) => "The agent works.".to_string(),
         (Stage::Verifying, _) => "cleo looks at what the agent left.".to_string(),
         (Stage::Waiting, _) => "It is tried again soon.".to_string(),
+        (Stage::Failed, Some(why)) if attempt.was_stopped() => format!("Stopped: {why}"),
+        (Stage::Failed, None) if attempt.was_stopped() => "Stopped.".to_string(),
         (Stage::Failed, Some(why)) => format!("Refused: {why}"),
         (Stage::Failed, None) => "Refused.".to_string(),
     }

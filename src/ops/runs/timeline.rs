@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::listing::{RunRow, Stand, ordered, owned, row, stand, waves_of};
+use super::title::Epics;
 use super::{EVENTS_MAX, no_run, settled, steps};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -157,7 +158,7 @@ pub fn watched(
             model: run.model.clone(),
             output: run.output.clone(),
             conversation: run.conversation.clone(),
-            row: row(run, track, &now),
+            row: row(run, track, &mut Epics::of(&workspace), &now),
         },
         now,
     })

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::{Shown, show};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
 use crate::ops::Surroundings;
 use crate::run::report::{Record, github, html, junit};
@@ -46,6 +46,11 @@ pub fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()
     )
 }
 
+/// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
+pub fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
+    place(surroundings, path, "junit.xml").map(|_| ())
+}
+
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
 /// as lines.
 pub fn tell_github(shown: &Shown, places: &Github) -> (String, Vec<Error>) {
@@ -76,6 +81,11 @@ fn record(shown: &Shown) -> Record<'_> {
 
 /// Writes a file that the user named, and nothing over what is cleo's own.
 fn put(surroundings: &Surroundings, path: &Path, text: &str, better: &str) -> Result<()> {
+    write_whole(&place(surroundings, path, better)?, text)
+}
+
+/// Finds where a file that the user named would be written.
+fn place(surroundings: &Surroundings, path: &Path, better: &str) -> Result<PathBuf> {
     let full = surroundings.directory.join(path);
     let workspace = surroundings.workspace()?;
     let refused = workspace.refuse_own(&full);
@@ -85,7 +95,17 @@ fn put(surroundings: &Surroundings, path: &Path, text: &str, better: &str) -> Re
         return Err(Error::new(Code::FileUnwritable, message)
             .instead(path.to_string_lossy(), path.join(better).to_string_lossy()));
     }
-    write_whole(&full, text)
+    let folder = full.parent().unwrap_or(&full);
+    if !folder.is_dir() {
+        let message = format!(
+            "{} cannot be written: {} is no folder",
+            path.display(),
+            folder.display()
+        );
+        let fix = format!("mkdir -p {}", quote(&folder.to_string_lossy()));
+        return Err(Error::new(Code::FileUnwritable, message).fix(fix));
+    }
+    Ok(full)
 }
 
 fn append(path: &Path, text: &str) -> Result<()> {

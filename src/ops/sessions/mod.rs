@@ -129,7 +129,8 @@ fn check_scope(
     refuse_shared(transaction, scope, share)
 }
 
-/// Refuses a scope that overlaps that of an open session; `share` opens it all the same.
+/// Refuses a scope that overlaps that of an open session; `share` opens it all the same. A session about
+/// everything overlaps none: a task belongs to the session with the nearest scope.
 fn refuse_shared(transaction: &dyn Transaction, scope: TaskId, share: &str) -> Result<()> {
     for other in transaction.sessions(Some(SessionStatus::Open))? {
         let Some(theirs) = other.scope else {

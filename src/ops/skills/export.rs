@@ -5,27 +5,45 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::catalogue;
-use crate::catalogue::Catalogue;
+use super::{catalogue, places};
+use crate::catalogue::{Catalogue, Places};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_within, unwritable, write_whole};
 use crate::ops::Surroundings;
-use crate::skill::{Skill, Source, is_file_name};
-use crate::template::{self, Bindings};
+use crate::skill::{Skill, is_file_name};
+use crate::template::exported;
 
 /// What an export wrote, or would write.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Exported {
-    /// The files.
+    /// The files that were written.
     pub files: Vec<String>,
+    /// Files that were there already, as they should be.
+    pub unchanged: Vec<String>,
     /// True when nothing was written.
     pub dry_run: bool,
 }
 
+/// A file that is to be written.
+struct Planned {
+    file: PathBuf,
+    text: String,
+    there: There,
+}
+
+/// What stands where a file is to be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum There {
+    Nothing,
+    Same,
+    Other,
+}
+
 /// Writes skills for other clients into a folder, without the task section, whose tokens nobody
-/// else would resolve. A file that differs is only written over with `force`.
+/// else would resolve. A file that differs is only written over with `force`. What lies in the folder is
+/// never what is written there.
 pub fn export(
     surroundings: &Surroundings,
     folder: &Path,
@@ -33,44 +51,62 @@ pub fn export(
     force: bool,
     dry_run: bool,
 ) -> Result<Exported> {
-    let catalogue = catalogue(surroundings)?;
-    let mut planned = Vec::new();
-    for skill in chosen(&catalogue, names)? {
-        let file = target(&surroundings.directory.join(folder), &skill.name)?;
-        let text = exported(skill)?;
-        refuse_changed(&file, &text, force)?;
-        planned.push((file, text));
+    let target = surroundings.directory.join(folder);
+    let skills = chosen(surroundings, &target, names)?;
+    let planned = skills.iter().map(|skill| Planned::of(&target, skill));
+    let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
+    let changed = files(&planned, |there| there == There::Other);
+    if !force && !changed.is_empty() {
+        return Err(holds_changes(surroundings, folder, names, &changed));
     }
-    for (file, text) in planned.iter().filter(|_| !dry_run) {
-        let parent = file.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|cause| unwritable(parent, cause))?;
-        write_whole(file, text)?;
+    for one in planned.iter().filter(|_| !dry_run) {
+        one.write()?;
     }
-    let files = planned
-        .iter()
-        .map(|(file, _)| file.to_string_lossy().into_owned())
-        .collect();
-    Ok(Exported { files, dry_run })
+    Ok(Exported {
+        files: files(&planned, |there| there != There::Same),
+        unchanged: files(&planned, |there| there == There::Same),
+        dry_run,
+    })
 }
 
-fn chosen<'a>(catalogue: &'a Catalogue, names: &[String]) -> Result<Vec<&'a Skill>> {
+fn files(planned: &[Planned], wanted: impl Fn(There) -> bool) -> Vec<String> {
+    let files = planned.iter().filter(|one| wanted(one.there));
+    files
+        .map(|one| one.file.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Finds the skills to write: these, or all that the program carries, whatever stands before them.
+fn chosen(surroundings: &Surroundings, target: &Path, names: &[String]) -> Result<Vec<Skill>> {
+    let places = Places {
+        except: fs::canonicalize(target).ok(),
+        ..places(surroundings)?
+    };
     if names.is_empty() {
-        return Ok(catalogue
-            .skills
-            .iter()
-            .filter(|skill| skill.source == Source::BuiltIn)
-            .collect());
+        return Catalogue::built_in();
     }
+    let elsewhere = Catalogue::load(&places)?;
     let find = |name: &String| match is_file_name(name) {
-        true => catalogue.skill(name),
+        true => elsewhere.skill(name).cloned().map_err(|error| {
+            let everywhere = catalogue(surroundings).ok();
+            let there = everywhere.as_ref().and_then(|all| all.skill(name).ok());
+            there.map_or(error, only_there)
+        }),
         false => Err(no_file_name(name)),
     };
     names.iter().map(find).collect()
 }
 
+/// The error for a skill that lies nowhere but where it would be written to.
+fn only_there(skill: &Skill) -> Error {
+    let Skill { name, path, .. } = skill;
+    let message = format!("{path} is the only `{name}`, and no skill is written onto itself");
+    Error::new(Code::InputInvalid, message).fix(format!("cleo skills show {}", quote(name)))
+}
+
 /// Returns where a skill is written. The name comes from the skill's file, so it is checked here
 /// too, where it becomes a path.
-fn target(folder: &Path, name: &str) -> Result<PathBuf> {
+fn target_file(folder: &Path, name: &str) -> Result<PathBuf> {
     if is_file_name(name) {
         return Ok(folder.join(name).join("SKILL.md"));
     }
@@ -82,88 +118,52 @@ fn no_file_name(name: &str) -> Error {
     Error::new(Code::SkillInvalid, message).fix("cleo skills list")
 }
 
-/// Returns the text of a skill as other clients can read it: no task section, commands in place of
-/// their tokens.
-fn exported(skill: &Skill) -> Result<String> {
-    let (text, body) = (skill.text(), skill.body());
-    let head = &text[..text.len() - body.len()];
-    let (before, after) = around_task(body);
-    let text = format!("{head}{before}{after}");
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let injected = template::inject(text.trim_end(), &Bindings::new());
-    let left = task_tokens(&injected.text);
-    if left.is_empty() {
-        return Ok(format!("{}{end}", injected.text));
+impl Planned {
+    /// Plans to write a skill into a folder. What is no file there is an error.
+    fn of(folder: &Path, skill: &Skill) -> Result<Planned> {
+        let (file, text) = (target_file(folder, &skill.name)?, exported(skill)?);
+        let there = match file.exists() {
+            false => There::Nothing,
+            true => match read_within(&file, text.len() as u64)? {
+                Some(there) if there == text.as_bytes() => There::Same,
+                _ => There::Other,
+            },
+        };
+        Ok(Planned { file, text, there })
     }
-    Err(tokens_left(skill, &left))
-}
 
-/// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
-/// A section without any is somebody's text, and so is what the next heading begins.
-fn around_task(body: &str) -> (&str, &str) {
-    let headings = headings(body);
-    let ends = headings.iter().skip(1).map(|(start, _)| *start);
-    let ends = ends.chain([body.len()]);
-    let sections = headings.iter().zip(ends);
-    let tasks = sections
-        .filter(|((_, title), _)| title.trim_end() == "## Task")
-        .map(|((start, _), end)| (*start, end))
-        .filter(|(start, end)| !task_tokens(&body[*start..*end]).is_empty());
-    match tasks.last() {
-        Some((start, end)) => (&body[..start], &body[end..]),
-        None => (body, ""),
-    }
-}
-
-/// Finds the headings of the first two levels, each with where it starts. What looks like one
-/// inside a fence is none.
-fn headings(body: &str) -> Vec<(usize, &str)> {
-    let (mut found, mut start, mut fence) = (Vec::new(), 0, None);
-    for line in body.split_inclusive('\n') {
-        let text = line.trim_start();
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| text.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(_)) => fence = mark,
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) if line.starts_with("## ") || line.starts_with("# ") => {
-                found.push((start, line));
-            }
-            _ => {}
+    /// Writes the file, unless it is there.
+    fn write(&self) -> Result<()> {
+        if self.there == There::Same {
+            return Ok(());
         }
-        start += line.len();
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        }
+        write_whole(&self.file, &self.text)
     }
-    found
 }
 
-fn task_tokens(text: &str) -> Vec<String> {
-    let unresolved = template::inject(text, &Bindings::new()).unresolved;
-    let names = unresolved.into_iter();
-    names.filter(|name| template::is_task_token(name)).collect()
-}
-
-fn tokens_left(skill: &Skill, names: &[String]) -> Error {
+/// The error for files that somebody changed, with the command that writes over them.
+fn holds_changes(
+    surroundings: &Surroundings,
+    folder: &Path,
+    names: &[String],
+    changed: &[String],
+) -> Error {
+    let root = surroundings.root.iter();
+    let root = root.map(|root| format!(" --root {}", quote(&root.to_string_lossy())));
+    let names = names.iter().map(|name| format!(" {}", quote(name)));
+    let (root, names): (String, String) = (root.collect(), names.collect());
+    let to = quote(&folder.to_string_lossy());
     let message = format!(
-        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
-        skill.path,
-        names.join(", ")
+        "somebody else's text stands where skills are to be written, in {}; nothing was written",
+        changed.join(", ")
     );
-    let look = format!("cleo skills show {}", quote(&skill.name));
-    Error::new(Code::TokensUnresolved, message).fix(look)
-}
-
-/// Refuses to write over a file that holds something else, and over what is no file.
-fn refuse_changed(file: &Path, text: &str, force: bool) -> Result<()> {
-    if !file.exists() {
-        return Ok(());
-    }
-    let there = read_within(file, text.len() as u64)?;
-    if force || there.is_some_and(|there| there == text.as_bytes()) {
-        return Ok(());
-    }
-    let shown = file.to_string_lossy();
-    let message = format!("{shown} is there and holds something else");
-    Err(Error::new(Code::FileChanged, message)
-        .or("look at what is there", format!("cat {}", quote(&shown))))
+    Error::new(Code::FileChanged, message)
+        .fix(format!("cleo{root} skills export{names} --to {to} --force"))
+        .or(
+            "look at what is there",
+            format!("cat {}", quote(&changed[0])),
+        )
 }

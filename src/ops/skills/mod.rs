@@ -6,13 +6,13 @@ mod validate;
 use serde::Serialize;
 
 use super::{Context, Surroundings, require};
-use crate::catalogue::{Catalogue, Shadowed};
+use crate::catalogue::{Catalogue, Places, Shadowed};
 use crate::dispatch::{Decision, Subject, dispatch, explain};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::skill::{Skill, Source};
 pub use export::{Exported, export};
-pub use validate::{Validated, validate};
+pub use validate::{Validated, validate, validate_text};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
@@ -63,11 +63,16 @@ pub struct Shown {
 
 /// Finds all skills in reach.
 pub fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
+    Catalogue::load(&places(surroundings)?)
+}
+
+/// Says where skills are looked for: without a workspace elsewhere, unless one was named.
+fn places(surroundings: &Surroundings) -> Result<Places> {
     let workspace = surroundings.workspace();
     if surroundings.root.is_some() {
-        return Catalogue::load(&surroundings.places(Some(&workspace?)));
+        return Ok(surroundings.places(Some(&workspace?)));
     }
-    Catalogue::load(&surroundings.places(workspace.ok().as_ref()))
+    Ok(surroundings.places(workspace.ok().as_ref()))
 }
 
 /// Lists the skills in reach, of all tiers or of one.

@@ -49,6 +49,16 @@ pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Va
     Ok(validated)
 }
 
+/// Judges the text of a SKILL.md that is to lie in a folder of this name.
+pub fn validate_text(folder: &str, text: &str) -> Validated {
+    let faults = validate_bytes(folder, text.as_bytes());
+    Validated {
+        path: format!("{folder}/SKILL.md"),
+        valid: faults.is_empty(),
+        faults,
+    }
+}
+
 fn validate_loaded(skill: &Skill) -> Validated {
     let folder = Path::new(&skill.path).parent().and_then(Path::file_name);
     let folder = folder.map_or(String::new(), |name| name.to_string_lossy().into_owned());

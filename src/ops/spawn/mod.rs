@@ -25,7 +25,7 @@ pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_from};
 pub(in crate::ops) use gather::topics;
 use gather::{Names, Place};
 pub use receipt::Receipt;
-pub use why::{Change, Why, why};
+pub use why::{Change, Why, why, whys};
 
 /// How to prepare a prompt.
 #[derive(Clone, Debug, Default)]
@@ -202,6 +202,7 @@ impl<'a> Preparation<'a> {
     /// Prepares one prompt and what is to be kept of it.
     fn one(&mut self, transaction: &dyn Transaction, id: TaskId) -> Result<(Spawned, SpawnRecord)> {
         let task = require(transaction, id)?;
+        self.refuse_closed(&task)?;
         let (names, findings) = self.surveyed.as_mut().ok_or_else(|| {
             Error::new(
                 Code::Internal,
@@ -220,6 +221,20 @@ impl<'a> Preparation<'a> {
         let spawned = assembly.spawned(&task, &place, self.options)?;
         let record = record(&spawned, &self.now)?;
         Ok((spawned, record))
+    }
+
+    /// A prompt that is handed out is what its task is judged by from then on. A task that is done would
+    /// lose its proof.
+    fn refuse_closed(&self, task: &Task) -> Result<()> {
+        if !task.is_closed() || self.options.dry_run {
+            return Ok(());
+        }
+        let (id, options) = (task.id, self.options.written());
+        let message = format!("{id} is {} and cannot be spawned", task.status);
+        let look = format!("cleo orchestrator spawn {id}{options} --dry-run");
+        Err(Error::new(Code::StatusRefused, message)
+            .fix(format!("cleo reopen {id}"))
+            .or("look at its prompt, which records nothing", look))
     }
 }
 

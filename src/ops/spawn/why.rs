@@ -1,13 +1,20 @@
 //! Replaying a receipt: does the same still come out, and if not, what has changed?
 
+use std::collections::HashMap;
+
 use serde::Serialize;
+use serde_json::Value;
 
 use super::gather::{self, Place};
 use super::{Assembly, Options, Receipt};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::{Context, require};
+use crate::manifest::log::Latest;
+use crate::ops::{Context, Surroundings, require};
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::Task;
+use crate::workspace::Workspace;
 
 /// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
@@ -50,49 +57,76 @@ pub struct Change {
 
 /// Replays the latest receipt of a task.
 pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
-    let catalogue =
-        Catalogue::load_past_base(&context.surroundings.places(Some(&context.workspace)))?;
-    let (surroundings, workspace) = (context.surroundings.clone(), context.workspace.clone());
+    let ground = Ground::of(context)?;
     context.read(|transaction| {
         let task = require(transaction, task)?;
-        let Some(record) = transaction.latest_spawn(task.id)? else {
-            let message = format!("{} has not been spawned", task.id);
-            return Err(
-                Error::new(Code::ReceiptNotFound, message).fix(format!("cleo spawn {}", task.id))
-            );
-        };
-        let receipt: Receipt = serde_json::from_value(record.receipt).map_err(|cause| {
-            let message = format!("the receipt of {} cannot be read", task.id);
-            Error::new(Code::StoreCorrupt, message).because(cause)
-        })?;
-        let place = Place {
-            date: receipt.date.clone(),
-            slug: receipt.slug.clone(),
-            manifest_id: receipt.manifest_id.clone(),
-        };
-        let options = Options {
-            template: receipt.template.clone(),
-            force_inject: receipt.force_inject,
-            ..Options::default()
-        };
-        let known = if options.force_inject {
-            known_protocols()?
-        } else {
-            Vec::new()
+        let record = transaction.latest_spawn(task.id)?;
+        let record = record.ok_or_else(|| not_spawned(task.id))?;
+        let findings = gather::findings(transaction, &ground.workspace, &[task.id])?;
+        ground.replayed(transaction, &findings, &task, record)
+    })
+}
+
+/// Replays the latest receipts of many tasks; those that are gone or were never spawned have none.
+pub fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, Why>> {
+    let ground = Ground::of(context)?;
+    context.read(|transaction| {
+        let findings = gather::findings(transaction, &ground.workspace, tasks)?;
+        let mut whys = HashMap::new();
+        for id in tasks {
+            let found = transaction.task(*id)?.zip(transaction.latest_spawn(*id)?);
+            if let Some((task, record)) = found {
+                let why = ground.replayed(transaction, &findings, &task, record)?;
+                whys.insert(*id, why);
+            }
+        }
+        Ok(whys)
+    })
+}
+
+fn not_spawned(task: TaskId) -> Error {
+    let message = format!("{task} has not been spawned");
+    Error::new(Code::ReceiptNotFound, message).fix(format!("cleo spawn {task}"))
+}
+
+/// What receipts are replayed on.
+struct Ground {
+    surroundings: Surroundings,
+    workspace: Workspace,
+    catalogue: Catalogue,
+}
+
+impl Ground {
+    fn of(context: &Context) -> Result<Ground> {
+        let places = context.surroundings.places(Some(&context.workspace));
+        Ok(Ground {
+            surroundings: context.surroundings.clone(),
+            workspace: context.workspace.clone(),
+            catalogue: Catalogue::load_past_base(&places)?,
+        })
+    }
+
+    fn replayed(
+        &self,
+        transaction: &dyn Transaction,
+        findings: &Latest,
+        task: &Task,
+        record: SpawnRecord,
+    ) -> Result<Why> {
+        let receipt = read(record.receipt, task.id)?;
+        let known = match receipt.force_inject {
+            true => known_protocols()?,
+            false => Vec::new(),
         };
         let assembly = Assembly {
-            surroundings: &surroundings,
-            workspace: &workspace,
+            surroundings: &self.surroundings,
+            workspace: &self.workspace,
             transaction,
-            findings: &gather::findings(transaction, &workspace, &[task.id])?,
-            catalogue: &catalogue,
+            findings,
+            catalogue: &self.catalogue,
             known: &known,
         };
-        let again = match assembly.spawned(&task, &place, &options) {
-            Ok(again) => Ok(again.receipt),
-            Err(error) if is_of_input(error.code) => Err(error.message),
-            Err(error) => return Err(error),
-        };
+        let again = again(&assembly, task, &receipt)?;
         let now = again.as_ref().ok();
         Ok(Why {
             task_id: task.id,
@@ -106,7 +140,37 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
             output_digest: record.output_digest,
             forced: record.forced,
         })
+    }
+}
+
+fn read(receipt: Value, task: TaskId) -> Result<Receipt> {
+    serde_json::from_value(receipt).map_err(|cause| {
+        let message = format!("the receipt of {task} cannot be read");
+        Error::new(Code::StoreCorrupt, message).because(cause)
     })
+}
+
+/// Spawns once more what a receipt tells of: the receipt of today, or why there is none.
+fn again(
+    assembly: &Assembly<'_>,
+    task: &Task,
+    receipt: &Receipt,
+) -> Result<std::result::Result<Receipt, String>> {
+    let place = Place {
+        date: receipt.date.clone(),
+        slug: receipt.slug.clone(),
+        manifest_id: receipt.manifest_id.clone(),
+    };
+    let options = Options {
+        template: receipt.template.clone(),
+        force_inject: receipt.force_inject,
+        ..Options::default()
+    };
+    match assembly.spawned(task, &place, &options) {
+        Ok(again) => Ok(Ok(again.receipt)),
+        Err(error) if is_of_input(error.code) => Ok(Err(error.message)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Says whether a failure is due to what goes into a prompt, which is what is asked about.

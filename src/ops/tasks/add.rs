@@ -125,8 +125,8 @@ impl Batch {
             *draft = std::mem::take(draft).checked()?;
             let known = match &draft.key {
                 Some(key) if self.keys.contains_key(key) => {
-                    let message = format!("the key `{key}` stands on two lines");
-                    return Err(Error::new(Code::BatchInvalid, message));
+                    let key = key.clone();
+                    return Err(repeated(&self.drafts, &key));
                 }
                 Some(key) => transaction.task_by_key(key)?,
                 None => None,
@@ -163,6 +163,7 @@ impl Batch {
         let is_batch = self.drafts.len() > 1;
         for (draft, plan) in self.drafts.iter_mut().zip(&mut self.plans) {
             plan.resolve(draft, find)
+                .map_err(|error| error.at_lines(draft.line.into_iter().collect()))
                 .map_err(|error| if is_batch { about(draft, error) } else { error })?;
         }
         Ok(())
@@ -197,9 +198,30 @@ impl Batch {
             Ok(all)
         };
         match circle(self.new_ids(), next)? {
-            Some(way) => Err(cycle(&self.names(&way))),
+            Some(way) => Err(self.circular(&way)),
             None => Ok(()),
         }
+    }
+
+    /// The error for a circle, with a dependency of a new task that closes it.
+    fn circular(&self, way: &[TaskId]) -> Error {
+        let error = cycle(&self.names(way)).at_lines(self.lines(way));
+        let is_new = |edge: &&[TaskId]| {
+            let mut plans = self.new_plans();
+            plans.any(|plan| plan.id == edge[0] && plan.depends.contains(&edge[1]))
+        };
+        match way.windows(2).find(is_new) {
+            Some(edge) => error.leaving_out("depends", edge[1].to_string()),
+            None => error,
+        }
+    }
+
+    /// Returns the lines of a batch that some of its tasks stand on.
+    fn lines(&self, ids: &[TaskId]) -> Vec<usize> {
+        let wanted: HashSet<&TaskId> = ids.iter().collect();
+        let own = self.drafts.iter().zip(&self.plans);
+        let own = own.filter(|(_, plan)| wanted.contains(&plan.id));
+        own.filter_map(|(draft, _)| draft.line).collect()
     }
 
     /// Names tasks as their author knows them: by key, else by title.
@@ -226,7 +248,8 @@ impl Batch {
         };
         for plan in self.new_plans() {
             if depth(plan.id, above)? > DEPTH_MAX {
-                return Err(too_deep(&self.names(&[plan.id]).join("")));
+                let error = too_deep(&self.names(&[plan.id]).join(""));
+                return Err(error.at_lines(self.lines(&[plan.id])));
             }
         }
         Ok(())
@@ -258,6 +281,15 @@ impl Batch {
 fn about(draft: &Draft, mut error: Error) -> Error {
     error.message = format!("{}: {}", named(draft), error.message);
     error
+}
+
+/// The error for a key that tasks of a batch share.
+fn repeated(drafts: &[Draft], key: &str) -> Error {
+    let own = drafts
+        .iter()
+        .filter(|draft| draft.key.as_deref() == Some(key));
+    let message = format!("the key `{key}` stands on two lines");
+    Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|draft| draft.line).collect())
 }
 
 fn named(draft: &Draft) -> String {

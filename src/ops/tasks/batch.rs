@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::Lines;
+use crate::file::{Lines, look};
 use crate::task::draft::{Draft, TEXT_MAX};
 
 /// Most faulty lines that one message names.
@@ -22,7 +22,10 @@ pub fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Draft>
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         bytes += line.bytes.map_or(LINE_MAX, <[u8]>::len) as u64 + 1;
         match read_line(line.bytes) {
-            Ok(draft) => drafts.extend(draft),
+            Ok(draft) => drafts.extend(draft.map(|draft| Draft {
+                line: Some(line.number),
+                ..draft
+            })),
             Err(error) => faults.push((line.number, error)),
         }
     }
@@ -79,22 +82,23 @@ fn refuse(faults: &[Fault], file: Option<&Path>) -> Result<()> {
         lines.truncate(FAULTS_SHOWN);
         lines.push(format!("and {more} more"));
     }
-    let error = Error::new(code, lines.join("; "));
+    let numbers = faults.iter().map(|(number, _)| *number).collect();
+    let error = Error::new(code, lines.join("; ")).at_lines(numbers);
     Err(match file {
-        Some(file) => looked_at(error, faults, file),
+        Some(file) => looked_at(error, file),
         None => error,
     })
 }
 
-/// Adds the command that shows the faulty lines, and the one that takes them once they are corrected.
-fn looked_at(error: Error, faults: &[Fault], file: &Path) -> Error {
-    let file = quote(&file.to_string_lossy());
-    let numbers = faults.iter().take(FAULTS_SHOWN);
-    let lines: Vec<String> = numbers.map(|(number, _)| format!("{number}p")).collect();
+/// Adds the command that shows the lines at fault, and the one that takes them once they are corrected.
+pub fn looked_at(error: Error, file: &Path) -> Error {
+    if error.lines.is_empty() {
+        return error;
+    }
+    let lines = &error.lines[..error.lines.len().min(FAULTS_SHOWN)];
+    let look = look(file, lines);
+    let again = format!("cleo add --batch {}", quote(&file.to_string_lossy()));
     error
-        .fix(format!("sed -n {} {file}", quote(&lines.join(";"))))
-        .or(
-            "add all of it, once it is corrected",
-            format!("cleo add --batch {file}"),
-        )
+        .fix(look)
+        .or("add all of it, once it is corrected", again)
 }

@@ -15,6 +15,7 @@ use crate::task::draft::{
     check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
     check_word,
 };
+use crate::task::files::{check_files, inside};
 use crate::task::graph::circle;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
@@ -199,9 +200,10 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
     task.labels
         .retain(|label| !patch.remove_labels.contains(label));
     remove_files(task, &patch.remove_files)?;
+    let files = check_files(&check_list("files", patch.add_files.clone())?)?;
     for (name, field, more) in [
         ("labels", &mut task.labels, &patch.add_labels),
-        ("files", &mut task.files, &patch.add_files),
+        ("files", &mut task.files, &files),
         ("acceptance", &mut task.acceptance, &patch.add_acceptance),
         (
             "deliverables",
@@ -227,7 +229,9 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
 /// Takes files away; one that the task does not have is refused with the nearest that it has.
 fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
     for file in gone {
-        let Some(place) = task.files.iter().position(|own| own == file) else {
+        let plain = inside(file);
+        let is_it = |own: &String| own == file || Some(own) == plain.as_ref();
+        let Some(place) = task.files.iter().position(is_it) else {
             let own = task.files.join("`, `");
             let message = format!("{} has no file `{file}`", task.id);
             return Err(match task.files.first() {
@@ -308,10 +312,13 @@ fn refuse_circles(tasks: &dyn Tasks, task: &Task, patch: &Patch) -> Result<()> {
         return Ok(());
     };
     let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
-    let error = cycle(&names).fix(format!("cleo deps {}", task.id));
+    let mut error = cycle(&names).fix(format!("cleo deps {}", task.id));
     for edge in way.windows(2) {
         let (from, to) = (edge[0], edge[1]);
         let is_new = from == task.id && patch.add_depends.contains(&to);
+        if is_new {
+            error = error.leaving_out("depends", to.to_string());
+        }
         if !is_new && tasks.depends(from)?.contains(&to) {
             let action = format!("end that {from} depends on {to}");
             return Err(error.or(action, format!("cleo update {from} --remove-depends {to}")));
@@ -326,8 +333,11 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     }
     let below = tasks.nodes(Some(task))?;
     if parent == task || below.iter().any(|node| node.id == parent) {
-        let names = [task, parent, task].map(|id| id.to_string());
-        let error = cycle(&names).fix("cleo list --tree");
+        let way = [task, parent, task].map(|id| id.to_string());
+        let way = &way[usize::from(parent == task)..];
+        let error = cycle(way)
+            .leaving_out("parent", parent.to_string())
+            .fix("cleo list --tree");
         return Err(match parent == task {
             true => error,
             false => error.or(

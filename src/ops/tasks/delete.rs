@@ -107,7 +107,7 @@ fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
     let mut message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
     if !released.is_empty() {
         let released = id::list(released);
-        message += &format!("; and {released} would lose what they depend on");
+        message += &format!("; and others would lose what they depend on: {released}");
     }
     let needs_force = force || !released.is_empty();
     let force = if needs_force { " --force" } else { "" };
@@ -119,7 +119,8 @@ fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
 
 /// The error for a task that others depend on. What is over cannot be given up.
 fn has_dependents(task: &Task, released: &[TaskId], cascade: bool) -> Error {
-    let message = format!("{} would lose what they depend on", id::list(released));
+    let released = id::list(released);
+    let message = format!("others would lose what they depend on: {released}");
     let cascade = if cascade { " --cascade" } else { "" };
     let id = task.id;
     let error =

@@ -11,7 +11,7 @@ mod read;
 
 pub use add::{Added, AddedMany, TOLD_MAX, add, add_batch};
 pub use archive::{Archival, Selection, archive, unarchive};
-pub use batch::read_batch;
+pub use batch::{looked_at, read_batch};
 pub use change::{ListField, Patch, update};
 pub(super) use change::{height, rehearse};
 pub use delete::{Deleted, delete};
@@ -79,13 +79,17 @@ fn cycle(way: &[String]) -> Error {
 /// The error for a dependency that is no task.
 fn no_dependency(name: &str) -> Error {
     let message = format!("there is no task {name} to depend on");
-    Error::new(Code::DependencyNotFound, message).fix("cleo list")
+    Error::new(Code::DependencyNotFound, message)
+        .leaving_out("depends", name)
+        .fix("cleo list")
 }
 
 /// The error for a parent that is no task.
 fn no_parent(name: &str) -> Error {
     let message = format!("there is no task {name} to be the parent");
-    Error::new(Code::ParentNotFound, message).fix("cleo list")
+    Error::new(Code::ParentNotFound, message)
+        .leaving_out("parent", name)
+        .fix("cleo list")
 }
 
 /// Says whether a task is `root` or below it, to any depth.

@@ -57,8 +57,25 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
         archive_folder: request.archive,
     };
     let source = Source::open(path, request.from, extent)?;
+    take_over(context, &source, shown, request)
+}
+
+/// Imports the tasks of a text that was sent, as [`import`] does; nothing on this machine is read for it.
+pub fn import_text(context: &mut Context, text: String, request: Request) -> Result<Imported> {
+    let shown = Path::new("-");
+    let extent = Extent::default();
+    let source = Source::of_bytes(shown, text.into_bytes(), request.from, extent)?;
+    take_over(context, &source, shown, request)
+}
+
+fn take_over(
+    context: &mut Context,
+    source: &Source,
+    shown: &Path,
+    request: Request,
+) -> Result<Imported> {
     let caller = Caller::unbound(context);
-    let outline = outline(&source, request, &caller.now)?;
+    let outline = outline(source, request, &caller.now)?;
     let imported = context.write_if(|transaction| {
         let plan = outline.plan(&mut Stored::of(transaction)?)?;
         if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
@@ -71,7 +88,7 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
                 false,
             ));
         }
-        let report = write(transaction, &source, plan, &caller)?;
+        let report = write(transaction, source, plan, &caller)?;
         Ok((
             Imported {
                 report,

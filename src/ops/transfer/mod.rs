@@ -10,5 +10,5 @@ mod source;
 mod sync;
 
 pub use export::{Exported, Target, export};
-pub use import::{Imported, Request, import};
-pub use sync::{Changes, Renumbered, Synced, sync};
+pub use import::{Imported, Request, import, import_text};
+pub use sync::{Changes, Renumbered, Synced, Touched, sync};

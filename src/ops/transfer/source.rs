@@ -88,7 +88,8 @@ impl Source {
         Source::of_bytes(path, bytes, from, extent)
     }
 
-    fn of_bytes(
+    /// Finds out what a text is; `path` names it.
+    pub(super) fn of_bytes(
         path: &Path,
         bytes: Vec<u8>,
         from: Option<Format>,

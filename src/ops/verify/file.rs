@@ -17,6 +17,8 @@ use crate::workspace::Workspace;
 
 /// Largest output file that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
+/// What stands where something is still to be written.
+const PUT_OFF: [&str; 2] = ["tbd", "todo"];
 /// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
 const TICK_MS: i64 = 10;
 
@@ -78,7 +80,7 @@ fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
             .iter()
             .enumerate()
             .filter(|(at, _)| Some(*at) != title);
-        match others.find(|(_, section)| section.title.eq_ignore_ascii_case(name)) {
+        match others.find(|(_, section)| plain(section.title).eq_ignore_ascii_case(name)) {
             None => faults.push(format!("has no section `## {name}`")),
             Some((_, section)) if section.is_empty => {
                 faults.push(format!("is not done: the section {name} is empty"));
@@ -95,14 +97,22 @@ fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
     faults
 }
 
-/// Says whether a text is more than `<…>`, which the protocol asks to be replaced. A link or a tag
-/// with attributes is none of those; a single tag is no answer.
+/// Returns a heading without emphasis and without a colon behind it.
+fn plain(title: &str) -> &str {
+    title.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | ':') || c.is_whitespace())
+}
+
+/// Says whether a text is more than `<…>`, which the protocol asks to be replaced, and more than a word
+/// that puts it off. A link or a tag with attributes is none of those; a single tag is no answer.
 fn is_filled_in(text: &str) -> bool {
     let text = text.trim();
     let inner = text
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'));
-    !text.is_empty() && inner.is_none_or(|inner| inner.contains(['<', '>', '=', ':']))
+    let words = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_put_off = PUT_OFF.iter().any(|word| word.eq_ignore_ascii_case(words));
+    let is_placeholder = inner.is_some_and(|inner| !inner.contains(['<', '>', '=', ':']));
+    !text.is_empty() && !is_put_off && !is_placeholder
 }
 
 /// Compares in whole milliseconds, which is how a spawn is recorded. A file written right after it may

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{Verdict, violation};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
+use crate::file;
 use crate::id;
 use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty};
@@ -62,10 +63,7 @@ pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
         }
     };
     let error = verdict.error(&format!("entry {id}"));
-    let place = quote(&path.to_string_lossy());
-    let look = faulty
-        .first()
-        .map(|first| format!("sed -n {}p {place}", first.line));
+    let look = faulty.first().map(|first| file::look(&path, &[first.line]));
     let fix = look.unwrap_or("cleo manifest append --help".to_string());
     let error = error.map(|error| error.fix(fix).or("see what is there", "cleo manifest list"));
     Ok(ManifestVerdict {

@@ -16,6 +16,7 @@ use crate::manifest::log;
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction, Verification};
+use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
@@ -46,19 +47,10 @@ pub struct OutputVerdict {
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
 pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result<OutputVerdict> {
     let caller = Caller::of(context, task, epoch);
-    let required = required_sections(context)?;
-    let workspace = context.judged_in(task);
-    let (mut verdict, record) = context.read(|transaction| {
-        check_epoch(transaction, &require(transaction, task)?, &caller)?;
-        let record = transaction.latest_spawn(task)?;
-        let verdict = match &record {
-            Some(record) => check_output(&workspace, transaction, record, &required)?,
-            None => check_unspawned(&workspace, transaction, task, &required)?,
-        };
-        Ok((verdict, record))
+    let (verdict, record) = judge(context, task, |transaction, task| {
+        check_epoch(transaction, task, &caller)
     })?;
     if let Some(record) = record {
-        check_merged(&workspace, &record, &mut verdict)?;
         remember(context, record, &verdict, &caller)?;
     }
     Ok(verdict)
@@ -66,10 +58,19 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
 
 /// Checks what the agent of a task left behind, and records nothing.
 pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+    Ok(judge(context, task, |_, _| Ok(()))?.0)
+}
+
+/// Checks what the agent of a task left behind, if `may` allows it, for the spawn that asked for it.
+fn judge(
+    context: &mut Context,
+    task: TaskId,
+    may: impl Fn(&dyn Transaction, &Task) -> Result<()>,
+) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
     let required = required_sections(context)?;
     let workspace = context.judged_in(task);
     let (mut verdict, record) = context.read(|transaction| {
-        require(transaction, task)?;
+        may(transaction, &require(transaction, task)?)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
             Some(record) => check_output(&workspace, transaction, record, &required)?,
@@ -77,10 +78,10 @@ pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
         };
         Ok((verdict, record))
     })?;
-    if let Some(record) = record {
-        check_merged(&workspace, &record, &mut verdict)?;
+    if let Some(record) = &record {
+        check_merged(&workspace, record, &mut verdict)?;
     }
-    Ok(verdict)
+    Ok((verdict, record))
 }
 
 /// Adds to a check that the work is not in the workspace, if it is on a branch of its own.

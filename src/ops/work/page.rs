@@ -15,7 +15,7 @@ use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
 use crate::ops::tasks::problems_around;
 use crate::ops::{Context, require};
-use crate::run::track::{Attempt, Stage};
+use crate::run::track::Attempt;
 use crate::store::sqlite::SqliteAgency;
 use crate::store::{SpawnRecord, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
@@ -337,10 +337,7 @@ fn refused(attempts: &[Tried], status: Status) -> Option<Refused> {
     if status == Status::Done {
         return None;
     }
-    let last = attempts
-        .iter()
-        .rev()
-        .find(|one| one.attempt.state == Stage::Failed)?;
+    let last = attempts.iter().rev().find(|one| one.attempt.has_failed())?;
     let Attempt {
         attempt,
         reason,

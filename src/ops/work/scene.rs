@@ -16,7 +16,7 @@ use crate::run::track::Stage;
 use crate::store::{Outlines, SpawnVerdict, Transaction};
 use crate::task::graph::{Node, Problem, TaskGraph};
 use crate::task::layout::{Layers, layers};
-use crate::task::{InRun, State, Status, state};
+use crate::task::{InRun, State, Status, Task, state};
 
 /// Of how many choices of a scene the lists are kept.
 const LISTS_MAX: usize = 8;
@@ -188,7 +188,7 @@ impl InLast {
         match (self.task.state, self.stage) {
             (TaskState::Running, Some(Stage::Verifying)) => Some(InRun::Checking),
             (TaskState::Running, _) => Some(InRun::Working),
-            (TaskState::Failed, _) => Some(InRun::Failed),
+            (TaskState::Failed, _) if !self.task.was_stopped() => Some(InRun::Failed),
             _ => None,
         }
     }
@@ -208,7 +208,7 @@ fn graph(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGrap
 }
 
 /// Finds for each task the last run that had it. A run that is over says nothing of what goes on.
-fn in_runs(runs: &[Watched], memory: &Memory) -> HashMap<TaskId, InLast> {
+pub(super) fn in_runs(runs: &[Watched], memory: &Memory) -> HashMap<TaskId, InLast> {
     let mut last = HashMap::new();
     for watched in runs {
         let Some(track) = memory.known(&watched.run.id) else {
@@ -227,6 +227,22 @@ fn in_runs(runs: &[Watched], memory: &Memory) -> HashMap<TaskId, InLast> {
         }
     }
     last
+}
+
+/// Says where one task stands, as its scene would, without a look at the tasks around it.
+pub(super) fn state_of(
+    transaction: &dyn Transaction,
+    task: &Task,
+    in_runs: &HashMap<TaskId, InLast>,
+) -> Result<State> {
+    let gates = match task.status {
+        Status::Done | Status::Pending => transaction.gates_of(&[task.id])?.remove(&task.id),
+        _ => None,
+    };
+    let failed = gates.is_some_and(|gates| failed_gate(&gates).is_some());
+    let in_run = in_runs.get(&task.id).and_then(InLast::meaning);
+    let is_ready = transaction.is_ready(task.id)?;
+    Ok(state(task.status, is_ready, in_run, failed))
 }
 
 /// Names a gate that failed last.

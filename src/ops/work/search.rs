@@ -1,15 +1,19 @@
 //! Finding things by words, of every kind at once.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::memory::Memory;
+use super::scene::{InLast, in_runs, state_of};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::{Context, agents, conversations, runs, tasks};
 use crate::score::normalize;
 use crate::store::agency::ConversationFilter;
+use crate::store::sqlite::SqliteAgency;
 use crate::store::{Archived, Transaction};
-use crate::task::{Status, Task};
+use crate::task::{State, Status, Task};
 
 /// How many conversations are looked through.
 const CONVERSATIONS_MAX: u32 = 200;
@@ -75,7 +79,12 @@ pub struct Item {
 }
 
 /// Finds tasks, runs, agents and conversations.
-pub fn search(context: &mut Context, memory: &mut Memory, sought: &Sought) -> Result<Found> {
+pub fn search(
+    context: &mut Context,
+    agency: Option<&mut SqliteAgency>,
+    memory: &mut Memory,
+    sought: &Sought,
+) -> Result<Found> {
     let words = sought
         .words
         .trim()
@@ -90,10 +99,11 @@ pub fn search(context: &mut Context, memory: &mut Memory, sought: &Sought) -> Re
     } else {
         EACH_MAX.min(sought.limit)
     };
+    let (watched, _) = memory.runs(agency, sought.user.as_deref())?;
     let mut items = Vec::new();
     for kind in kinds {
         let mut found = match kind {
-            Kind::Task => of_tasks(context, words, each)?,
+            Kind::Task => of_tasks(context, &in_runs(&watched, memory), words, each)?,
             Kind::Run => of_runs(context, memory, words, each, sought.user.as_deref())?,
             Kind::Agent => of_agents(context, words, sought.user.as_deref())?,
             Kind::Conversation => of_conversations(context, words, sought.user.as_deref())?,
@@ -113,25 +123,40 @@ fn short(text: &str) -> String {
     text.chars().take(TITLE_MAX).collect()
 }
 
-fn of_tasks(context: &mut Context, words: &str, limit: usize) -> Result<Vec<Item>> {
-    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+fn of_tasks(
+    context: &mut Context,
+    in_runs: &HashMap<TaskId, InLast>,
+    words: &str,
+    limit: usize,
+) -> Result<Vec<Item>> {
+    let most = u32::try_from(limit).unwrap_or(u32::MAX);
     let mut found = Vec::new();
     if let Ok(id) = words.parse::<TaskId>() {
         found.extend(context.read(|transaction| transaction.task(id))?);
     }
     found.extend(match words.is_empty() {
-        true => context.read(|transaction| recent(transaction, limit))?,
-        false => tasks::find(context, words, Archived::Hidden, limit)?.tasks,
+        true => context.read(|transaction| recent(transaction, most))?,
+        false => tasks::find(context, words, Archived::Hidden, most)?.tasks,
     });
-    let item = |task: Task| Item {
+    found.truncate(limit);
+    context.read(|transaction| {
+        let items = found.iter().map(|task| {
+            let state = state_of(transaction, task, in_runs)?;
+            Ok(of_task(task, state))
+        });
+        items.collect()
+    })
+}
+
+fn of_task(task: &Task, state: State) -> Item {
+    Item {
         kind: Kind::Task,
         href: format!("/work/{}", task.id),
         id: task.id.to_string(),
         title: short(&task.title),
-        state: task.status.to_string(),
+        state: state.word().to_string(),
         hint: [task.priority.to_string(), task.kind.to_string()].join(", "),
-    };
-    Ok(found.into_iter().map(item).collect())
+    }
 }
 
 /// Reads what somebody works on, then what was done last.

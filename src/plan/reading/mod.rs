@@ -192,10 +192,11 @@ impl Reader {
             .as_u64()
             .map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         if number.is_none() {
-            let message = format!(
-                "it must be a whole number from 1 on, and is {}",
-                kind(value)
-            );
+            let is = match value {
+                Value::Number(number) => number.to_string(),
+                other => kind(other).to_string(),
+            };
+            let message = format!("it must be a whole number from 1 on, and is {is}");
             self.fault(fields.at(name), message);
         }
         number

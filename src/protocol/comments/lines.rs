@@ -18,6 +18,8 @@ pub(in crate::protocol) enum Kind {
     Text,
     /// A heading with marks before it.
     Heading,
+    /// The line below a paragraph that makes it a heading.
+    Underline,
     /// The first or the last line of fenced code.
     Fence,
     /// Code, fenced or indented.
@@ -172,13 +174,15 @@ impl Blocks {
     fn begin(&mut self, depth: usize, rest: &str) -> (Kind, bool) {
         let before = indent(rest);
         let in_paragraph = self.leaf == Some(Leaf::Paragraph);
+        let may_underline = in_paragraph && depth == self.open.len();
         let (kind, leaf) = match &rest[before..] {
             "" => (Kind::Blank, None),
             _ if before > 3 && in_paragraph => (Kind::Text, Some(Leaf::Paragraph)),
             _ if before > 3 => (Kind::Code, None),
+            text if may_underline && is_underline(text) => (Kind::Underline, None),
             text => leaf(text, in_paragraph),
         };
-        let goes_on = in_paragraph && kind == Kind::Text;
+        let goes_on = in_paragraph && matches!(kind, Kind::Text | Kind::Underline);
         if !(goes_on && leaf.is_some()) {
             self.close(depth);
         }
@@ -334,6 +338,7 @@ mod tests {
             Kind::Text if line.goes_on => 't',
             Kind::Text => 'T',
             Kind::Heading => 'H',
+            Kind::Underline => 'U',
             Kind::Fence => 'F',
             Kind::Code => 'C',
             Kind::Comment if line.goes_on => 'm',
@@ -349,7 +354,8 @@ mod tests {
             ("# a\nb\nc\n\nd", "HTt.T"),
             ("   # a\n    # b\n\t# c\n", "HCC"),
             ("a\n    # b\n", "Tt"),
-            ("a\n---\nb\n***\nc\n", "TtTtT"),
+            ("a\n---\nb\n***\nc\n", "TUTtT"),
+            ("a\nb\n===\n- c\n  ---\n- d\n---\n", "TtUTUTt"),
             ("```\n# a\n   ```\nb", "FCFT"),
             ("```\n    ```\n````\nb", "FCFT"),
             ("~~~\n```\n~~~~ x\n~~~\nb", "FCCFT"),
@@ -362,7 +368,7 @@ mod tests {
             ("- ```\n  # a\n  ```\n- b\n", "FCFT"),
             ("> ```\n> # a\nb\n", "FCT"),
             ("> a\nb\n> c\n\nd\n", "Ttt.T"),
-            ("a\n2. b\n-\nc\n", "TttT"),
+            ("a\n2. b\n-\nc\n", "TtUT"),
             ("a\n1. b\n2. c\n* d\n", "TTTT"),
             ("- - -\n* * *\n", "TT"),
             ("<!-- a\n\nb -->\nc", "MmmT"),

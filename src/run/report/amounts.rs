@@ -23,9 +23,14 @@ pub fn tokens(usage: Usage) -> Option<String> {
     })
 }
 
-/// Writes an amount of US dollars.
+/// Writes an amount of US dollars: `$1.25`; of less than a cent the first two digits that count.
 pub fn money(dollars: f64) -> String {
-    format!("${dollars:.2}")
+    if dollars <= 0.0 || dollars >= 0.01 {
+        return format!("${dollars:.2}");
+    }
+    // Nobody counts finer than billionths.
+    let digits = (1.0 - dollars.log10().floor()).clamp(2.0, 9.0) as usize;
+    format!("${dollars:.digits$}")
 }
 
 #[cfg(test)]
@@ -45,5 +50,19 @@ mod tests {
         };
         let used = [9_999, 12_345, 1_250_000].map(|total| used(total).unwrap());
         assert_eq!(used, ["9999", "12k", "1.2M"]);
+    }
+
+    #[test]
+    fn what_costs_less_than_a_cent_does_not_seem_to_cost_nothing() {
+        let costs = [0.0, 1.254, 0.01, 0.0042, 0.000_123_4, 0.000_000_001].map(money);
+        let shown = [
+            "$0.00",
+            "$1.25",
+            "$0.01",
+            "$0.0042",
+            "$0.00012",
+            "$0.000000001",
+        ];
+        assert_eq!(costs, shown);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Record, clean, code, money, time, tokens, why};
+use super::{Record, clean, code, lacking, money, time, tokens, why};
 use crate::run::RunStatus;
 use crate::run::board::{TaskRun, TaskState};
 
@@ -19,7 +19,7 @@ pub fn annotations(record: &Record<'_>) -> String {
     let failed = record.work().filter(|task| task.state == TaskState::Failed);
     some(&mut text, "error", failed, |task| {
         let mut lines = vec![why(task)];
-        lines.extend(task.missing.iter().cloned());
+        lines.extend(lacking(task).map(String::from));
         (
             format!("{} {}: {}", task.task_id, code(task).name(), task.title),
             lines.join("\n"),

@@ -60,12 +60,18 @@ fn code(task: &TaskRun) -> Code {
 }
 
 /// Says in a line why a task is not done.
-fn why(task: &TaskRun) -> String {
+pub fn why(task: &TaskRun) -> String {
     let reason = task.reason.as_deref().unwrap_or("no reason is known");
     match task.outcome {
         Some(outcome) => format!("{outcome}: {reason}"),
         None => reason.to_string(),
     }
+}
+
+/// Returns what a task was missing beside what [`why`] says already.
+pub fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
+    let missing = task.missing.iter().map(String::as_str);
+    missing.filter(move |lack| task.reason.as_deref() != Some(*lack))
 }
 
 /// Returns text without what cannot be seen and steers what shows it; ends of lines stay.

@@ -163,6 +163,11 @@ fn annotations_are_one_line_each_and_escaped() {
         lines[0].contains("50%25") && lines[0].contains("%0Ab"),
         "{text}"
     );
+    assert_eq!(
+        text.matches("50%25").count(),
+        1,
+        "a reason stands once: {text}"
+    );
     assert!(
         lines[1].starts_with("::warning title=T4 was not begun%3A Third::T3 failed"),
         "{text}"

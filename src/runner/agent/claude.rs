@@ -7,6 +7,7 @@ use super::event::{
     conversation, doing, list, money, more, number, read, sum, text, trouble, usage,
 };
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
 /// Claude Code.
@@ -40,7 +41,7 @@ impl Runner for Claude {
         words.push(format!("--allowedTools={tools}"));
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         words.extend(job.limits.turns.map(|it| format!("--max-turns={it}")));
-        words.extend(job.limits.cost.map(|it| format!("--max-budget-usd={it}")));
+        words.extend(budget(job).map(|it| format!("--max-budget-usd={it}")));
         words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
         Invocation {
             words,
@@ -78,6 +79,12 @@ impl Runner for Claude {
     fn resumes(&self) -> bool {
         true
     }
+}
+
+/// What it may cost, counted as it counts: with what the conversation has cost before.
+fn budget(job: &Job) -> Option<f64> {
+    let before = job.before.cost.unwrap_or(0.0);
+    job.limits.cost.map(|left| dollars(before + left))
 }
 
 /// Where it begins, and what it notes on the way.
@@ -136,9 +143,11 @@ fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     if let Some(message) = text(event, "/result") {
         ended.message = Some(message.to_string());
     }
-    let usage = used_in_all(event).or(used(event, "/usage"));
+    let before = ended.before;
+    let usage = used_in_all(event).map(|all| before.new_usage(all));
+    let usage = usage.or(used(event, "/usage"));
     ended.usage = usage.or(ended.usage);
-    ended.cost = money(event, "/total_cost_usd");
+    ended.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
     ended.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
         ended.deny(text(denial, "/tool_name"));
@@ -148,7 +157,8 @@ fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     signs
 }
 
-/// Tokens of all models, those of agents below it too.
+/// Tokens of all models, those of agents below it too, and like the cost those of earlier tries of the
+/// conversation.
 fn used_in_all(event: &Value) -> Option<Usage> {
     let models = event.get("modelUsage")?.as_object()?.values();
     let read = [

@@ -110,6 +110,9 @@ fn turn_completed(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     ended.outcome = Some(Outcome::Ok);
     ended.reason = None;
     let read = number(event, "/usage/input_tokens");
-    ended.usage = usage(read, number(event, "/usage/output_tokens")).or(ended.usage);
+    let all = usage(read, number(event, "/usage/output_tokens"));
+    // It counts in what earlier tries of the conversation used.
+    let own = all.map(|all| ended.before.new_usage(all));
+    ended.usage = own.or(ended.usage);
     ended.usage.map(Sign::Used).into_iter().collect()
 }

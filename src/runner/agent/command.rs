@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Ended, Invocation, Job, Runner, Sign};
+use super::{Ended, Invocation, Job, Runner, Sign, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
@@ -54,7 +54,7 @@ impl Runner for CommandLine {
 
     fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
         ended.message = Some(line.to_string());
-        Vec::new()
+        event::saying(line).into_iter().collect()
     }
 
     fn judge(&self, ended: &mut Ended) {
@@ -126,6 +126,19 @@ mod tests {
         for line in ["", "  ", "agent 'x"] {
             assert!(CommandLine::read(line).is_err(), "{line:?}");
         }
+    }
+
+    #[test]
+    fn a_line_is_a_sign_of_what_it_does_without_what_steers_a_screen() {
+        let runner = CommandLine::read("agent").unwrap();
+        let hear = |line: &str| runner.hear(line, &mut Ended::default());
+        let doing = |what: &str| [Sign::Doing(what.to_string())];
+        assert_eq!(
+            hear("  Tests run: \u{1b}[31m3\u{7} "),
+            doing("Tests run: 3")
+        );
+        assert_eq!(hear(&"x".repeat(500)), doing(&"x".repeat(120)));
+        assert_eq!(hear(" \t\r"), []);
     }
 
     #[test]

@@ -21,11 +21,13 @@ use crate::run::Outcome;
 use crate::runner::orphans;
 use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::program;
-use crate::runner::signals::Guard;
+use crate::runner::signals::{self, Guard};
 use crate::runner::strays::Strays;
 
 /// How often to look whether the caller wants it ended, if nobody rings the bell.
 const LOOK: Duration = Duration::from_secs(2);
+/// How often to look whether one that is to end is to end at once.
+const URGE: Duration = Duration::from_millis(100);
 /// Most signs that are told of one attempt: no agent has a reason to give more.
 const SIGNS_MAX: usize = 100_000;
 
@@ -64,7 +66,10 @@ pub fn drive(
         ear: Ear {
             runner,
             tell,
-            ended: Ended::default(),
+            ended: Ended {
+                before: job.before,
+                ..Ended::default()
+            },
             signs: 0,
         },
     };
@@ -208,7 +213,11 @@ impl Attempt<'_> {
             return Some((Outcome::Budget, format!("it took more than {limit} turns")));
         }
         let limit = limits.cost.filter(|limit| ended.cost > Some(*limit))?;
-        Some((Outcome::Budget, format!("it cost more than {limit} USD")))
+        let reason = match limits.budget {
+            Some(all) => format!("with it the run cost more than {all} USD"),
+            None => format!("it cost more than {limit} USD"),
+        };
+        Some((Outcome::Budget, reason))
     }
 
     /// Ends what is there of the program and its group, takes in what they still write, and returns
@@ -232,8 +241,9 @@ impl Attempt<'_> {
         // One that stands still hears nothing.
         process::signal(child, Signal::CONT);
         let asked = Instant::now();
-        while !process::has_exited(child) && asked.elapsed() < GRACE {
-            self.serve(GRACE.saturating_sub(asked.elapsed()))?;
+        while !process::has_exited(child) && asked.elapsed() < GRACE && !signals::is_urged() {
+            let left = GRACE.saturating_sub(asked.elapsed());
+            self.serve(left.min(URGE))?;
         }
         Ok(())
     }

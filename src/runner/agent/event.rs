@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Ended, Sign};
-use crate::run::{Outcome, Usage};
+use crate::run::{Outcome, Usage, escapes};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
@@ -94,6 +94,18 @@ pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
     let words = [tool, about.unwrap_or_default()].join(" ");
     let line = words.lines().next().unwrap_or_default().trim();
     Sign::Doing(line.chars().take(DOING_MAX).collect())
+}
+
+/// Takes a line of words for what an agent does; one without any says nothing.
+pub(super) fn saying(line: &str) -> Option<Sign> {
+    let plain = escapes::plain(line);
+    let shown = plain.chars().filter(|c| !c.is_control());
+    let shown: String = shown
+        .skip_while(|c| c.is_whitespace())
+        .take(DOING_MAX)
+        .collect();
+    let shown = shown.trim_end();
+    (!shown.is_empty()).then(|| Sign::Doing(shown.to_string()))
 }
 
 /// Notes trouble that a stream tells of, with the status of the model's server if it tells that.

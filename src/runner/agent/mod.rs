@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::run::{Outcome, Usage};
+use crate::run::{Outcome, Spent, Usage};
 
 pub use bell::wake;
 pub use command::CommandLine;
@@ -50,6 +50,8 @@ pub struct Job {
     pub model: Option<String>,
     /// The conversation to go on with, as an earlier attempt named it.
     pub resume: Option<String>,
+    /// What that conversation has come to; nothing for a new one.
+    pub before: Spent,
     /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
     /// gives by itself.
     pub tools: Vec<String>,
@@ -71,6 +73,8 @@ pub struct Limits {
     pub turns: Option<u32>,
     /// After so many US dollars, where its program counts them.
     pub cost: Option<f64>,
+    /// What everything may cost of which that is left: what is named when it is spent.
+    pub budget: Option<f64>,
 }
 
 /// How a program is called.
@@ -132,6 +136,9 @@ pub struct Ended {
     /// ended then, that is why.
     #[serde(skip)]
     pub refused: bool,
+    /// What the conversation had come to before: some programs count it in.
+    #[serde(skip)]
+    pub before: Spent,
     /// What the runner needs to remember between two lines.
     #[serde(skip)]
     pub seen: Option<String>,
@@ -214,6 +221,7 @@ mod tests {
             passed: Vec::new(),
             model: None,
             resume: None,
+            before: Spent::default(),
             tools: Vec::new(),
             limits: Limits::default(),
             raw: "/w/.cleo/runs/1/T1-1".into(),

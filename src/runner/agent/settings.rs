@@ -13,6 +13,7 @@ use crate::config::{
     RUNNERS_PROGRAMS, Settings,
 };
 use crate::error::{Code, Error, Result, quote};
+use crate::run::Spent;
 
 /// What the settings say of runners.
 #[derive(Clone, Debug, Default)]
@@ -134,6 +135,7 @@ fn example() -> Job {
         passed: Vec::new(),
         model: Some("model".to_string()),
         resume: None,
+        before: Spent::default(),
         tools: Vec::new(),
         limits: Limits {
             cost: Some(1.0),

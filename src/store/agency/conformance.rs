@@ -1,6 +1,6 @@
 //! What every store of agents must do.
 
-use super::{Agency, ConversationFilter, RunFilter, Tally};
+use super::{Agency, ConversationFilter, RunFilter, StoodIn, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
     AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run,
@@ -28,6 +28,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     every_kind_and_status_can_be_kept,
     runs_come_newest_first_and_filters_count,
     tallies_follow_every_change_of_a_run,
+    what_was_answered_in_the_place_of_an_agent_is_counted,
     the_last_executions_are_glimpsed,
     events_grow_and_are_read_from_any_cursor,
     delegations_come_newest_first,
@@ -315,6 +316,34 @@ fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
     let tallies = agency.read().unwrap().tallies().unwrap();
     let statuses: Vec<_> = tallies.iter().map(|tally| tally.status).collect();
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
+}
+
+fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Agency) {
+    let failed = |id: &str, agent, status| Run {
+        error: Some("agent_invoke_failed: x".into()),
+        ..run(id, agent, status)
+    };
+    let done = RunStatus::Completed;
+    let query = Run {
+        kind: RunKind::Query,
+        ..failed("q", Some("a"), done)
+    };
+    put_runs(
+        agency,
+        &[
+            failed("1", Some("a"), done),
+            run("2", Some("a"), done),
+            failed("3", None, done),
+            failed("4", Some("a"), RunStatus::Failed),
+            query,
+        ],
+    );
+    let transaction = agency.read().unwrap();
+    let (user, agent, runs) = ("u".into(), "a".into(), 1);
+    let counted = [StoodIn { user, agent, runs }];
+    assert_eq!(transaction.stood_in().unwrap(), counted);
+    let seen = transaction.executions_since(None, "2026", 9).unwrap();
+    assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
 }
 
 fn the_last_executions_are_glimpsed(agency: &mut dyn Agency) {

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Agency, AgencyTransaction, Agents, ConversationFilter, ConversationPage, Conversations,
-    Glimpse, RunFilter, RunPage, Runs, Tally,
+    Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally,
 };
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::run::{Conversation, DELEGATION, Detail, Event, Message, Run, RunKind};
+use crate::run::{Conversation, DELEGATION, Detail, Event, Message, Run, RunKind, RunStatus};
 
 /// A store of agents in memory.
 #[derive(Clone, Debug, Default)]
@@ -149,6 +149,7 @@ impl Runs for MemoryTransaction<'_> {
         };
         let runs = self.runs(&filter)?.runs.into_iter();
         let glimpse = |run: Run| Glimpse {
+            stood_in: stood_in(&run).is_some(),
             agent: run.agent,
             status: run.status,
             answered_by: run.answered_by,
@@ -175,6 +176,16 @@ impl Runs for MemoryTransaction<'_> {
             }
         }
         Ok(tallies.into_values().collect())
+    }
+
+    fn stood_in(&self) -> Result<Vec<StoodIn>> {
+        let mut counts: BTreeMap<_, u64> = BTreeMap::new();
+        for (run, agent) in self.state.runs.iter().filter_map(stood_in) {
+            *counts.entry((run.user.clone(), agent.clone())).or_default() += 1;
+        }
+        let counts = counts.into_iter();
+        let counts = counts.map(|((user, agent), runs)| StoodIn { user, agent, runs });
+        Ok(counts.collect())
     }
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
@@ -226,6 +237,13 @@ impl Runs for MemoryTransaction<'_> {
     fn agent_uses(&self) -> Result<Vec<(String, String)>> {
         Ok(self.state.uses.clone().into_iter().collect())
     }
+}
+
+/// Finds the agent that failed of an execution that somebody else answered.
+fn stood_in(run: &Run) -> Option<(&Run, &String)> {
+    let is_answered = run.kind == RunKind::Execution && run.status == RunStatus::Completed;
+    let agent = run.agent.as_ref()?;
+    (is_answered && run.error.is_some()).then_some((run, agent))
 }
 
 fn tally(run: &Run) -> Tally {

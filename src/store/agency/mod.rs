@@ -14,7 +14,7 @@ use crate::error::Result;
 pub use agents::Agents;
 pub use chat::{Chats, Components};
 pub use conversations::{ConversationFilter, ConversationPage, Conversations};
-pub use runs::{Glimpse, RunFilter, RunPage, Runs, Tally};
+pub use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
 
 /// A store of agents that can begin transactions.
 pub trait Agency {

@@ -25,6 +25,10 @@ pub trait Runs {
     /// Counts runs by user, agent, kind and status, in this order.
     fn tallies(&self) -> Result<Vec<Tally>>;
 
+    /// Counts executions that somebody else answered because their agent failed, by user and agent, in
+    /// this order.
+    fn stood_in(&self) -> Result<Vec<StoodIn>>;
+
     /// Adds an event and returns its cursor.
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
 
@@ -95,10 +99,23 @@ pub struct Glimpse {
     pub status: RunStatus,
     /// What its answer comes from.
     pub answered_by: Option<AnsweredBy>,
+    /// Whether somebody else answered because its agent failed.
+    pub stood_in: bool,
     /// How long it took, in milliseconds.
     pub time_ms: Option<u64>,
     /// When it began, RFC 3339 in UTC.
     pub started_at: String,
+}
+
+/// Executions that somebody else answered because their agent failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoodIn {
+    /// Whose they are.
+    pub user: String,
+    /// The agent that failed.
+    pub agent: String,
+    /// How many there are.
+    pub runs: u64,
 }
 
 /// Runs of one sort.

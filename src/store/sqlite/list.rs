@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
 use super::tasks::{COLUMNS, read_task, word};
 use crate::error::Result;
-use crate::score::normalize;
+use crate::score::{Term, normalize, terms};
 use crate::store::{Archived, Filter, Page, TaskTally};
 use crate::task::Status;
 
@@ -250,9 +251,11 @@ fn has_archived(transaction: &SqliteTransaction<'_>) -> Result<bool> {
 }
 
 /// Writes the words as an FTS5 expression in which each must occur, whole or as a beginning. Only
-/// letters and digits go in, so nothing is taken for an operator.
+/// letters and digits go in, so nothing is taken for an operator. They are composed (NFC), as texts
+/// are written: the index takes accents off, but knows no parts of a syllable.
 fn match_expression(words: &str) -> String {
     let normalized = normalize(words);
-    let words = crate::score::terms(&normalized).map(|term| format!("\"{}\"*", term.text));
+    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
+    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
     words.collect::<Vec<_>>().join(" ")
 }

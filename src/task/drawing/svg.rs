@@ -16,7 +16,7 @@ const LEGEND: usize = 30;
 /// Most letters of a title.
 const TITLE_MAX: usize = 30;
 
-/// Writes a graph as SVG: tasks in layers, each below what it waits for, coloured by status. The
+/// Writes a graph as SVG: tasks in layers, each below what it waits for, colored by status. The
 /// width has a bound, the height grows.
 pub fn svg(shapes: &[Shape]) -> String {
     let edges = edges(shapes);

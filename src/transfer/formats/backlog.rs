@@ -293,7 +293,7 @@ fn task(fields: &mut Fields, sections: Sections) -> Task {
         task.priority = priority;
         fields.drop(&["priority"]);
     }
-    task.files = fields.set("modified_files");
+    task.files = fields.files("modified_files");
     if let [only] = names(fields).as_slice() {
         task.assigned_agent = Some(only.clone());
     }

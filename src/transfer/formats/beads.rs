@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
+use crate::task::files::inside;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
 use crate::transfer::silent::{Part, Silent, Told};
@@ -221,8 +222,8 @@ fn files(fields: &Fields) -> Vec<String> {
     let files = fields
         .get("metadata")
         .and_then(|metadata| metadata["files"].as_array());
-    let texts = files.into_iter().flatten().filter_map(|file| file.as_str());
-    unique(texts.map(str::to_string).collect())
+    let files = files.into_iter().flatten();
+    unique(files.filter_map(|file| inside(file.as_str()?)).collect())
 }
 
 fn estimate(fields: &mut Fields) -> Option<f64> {

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{blank, emit, keep_rest, kind, no_id};
 use crate::error::Result;
+use crate::task::files::inside;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, id, note, unique};
 use crate::transfer::silent::{Part, Silent, Told};
@@ -288,8 +289,8 @@ fn task(around: &Around<'_>, above: Priority, fields: &mut Fields) -> Task {
     let files = files
         .into_iter()
         .flatten()
-        .filter_map(|file| file["path"].as_str());
-    task.files = unique(files.map(str::to_string).collect());
+        .filter_map(|file| inside(file["path"].as_str()?));
+    task.files = unique(files.collect());
     stand(&mut task, fields);
     task
 }

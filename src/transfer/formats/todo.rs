@@ -171,7 +171,7 @@ fn task(fields: &mut Fields, ids: &HashSet<String>, setting: &Setting<'_>) -> Ta
         word => kind(word.unwrap_or("task")),
     };
     task.labels = fields.set("labels");
-    task.files = fields.set("files");
+    task.files = fields.files("files");
     task.phase = fields.slug("phase");
     if let Some(Ok(size)) = fields.word("size").map(str::parse) {
         task.size = Some(size);

@@ -62,15 +62,7 @@ impl Plan {
         task.depends = mem::take(&mut entry.needs);
         let is_known = entry.is_known;
         self.extend(task, &self.entries[at]);
-        if task.created_at.is_empty() {
-            task.created_at = now.to_string();
-        }
-        if task.updated_at.is_empty() {
-            task.updated_at.clone_from(&task.created_at);
-        }
-        for note in task.notes.iter_mut().filter(|note| note.at.is_empty()) {
-            note.at.clone_from(&task.updated_at);
-        }
+        date(task, now);
         Ok(Some(Planned {
             task,
             silent: record.silent,
@@ -104,6 +96,19 @@ impl Plan {
             "relations",
             entry.related.iter().map(relation).collect(),
         );
+    }
+}
+
+/// Fills in the times that a task lacks: it was made now, and nothing became of it since.
+pub fn date(task: &mut Task, now: &str) {
+    if task.created_at.is_empty() {
+        task.created_at = now.to_string();
+    }
+    if task.updated_at.is_empty() {
+        task.updated_at.clone_from(&task.created_at);
+    }
+    for note in task.notes.iter_mut().filter(|note| note.at.is_empty()) {
+        note.at.clone_from(&task.updated_at);
     }
 }
 

@@ -39,8 +39,8 @@ export function RealTimeExecutionMonitor({ id, name, back, children }: Props) {
 }
 
 function Monitor({ execution, name }: { execution: Execution; name: (id: string) => string }) {
-  const pieces = usePieces(execution.id);
   const over = isOver(execution);
+  const pieces = usePieces(over ? null : execution.id);
   return (
     <>
       <h2>

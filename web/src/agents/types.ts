@@ -107,6 +107,8 @@ export interface Execution {
   endTime: string | null;
   input: string;
   output: string | null;
+  /** What a model has said so far, while its answer comes; left out in lists. */
+  partial?: string;
   /** The agent that it went to; none when no agent fits. */
   delegatedTo: string | null;
   routing: { by: "rule" | "requested"; score: number; reason: string };

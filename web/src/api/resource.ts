@@ -51,6 +51,11 @@ export function useResource<T>(
   return { data, failure: entry.failure, loading: path !== null && data === undefined && entry.failure === null, reload };
 }
 
+/** Says that each has answered or failed: what they fill appears at once, so that nothing moves what is there already. */
+export function settled(...resources: Pick<Resource<unknown>, "data" | "failure">[]) {
+  return resources.every((one) => one.data !== undefined || one.failure !== null);
+}
+
 function useKept<T>(data: T | undefined, keep: boolean): T | undefined {
   const former = useRef<T | undefined>(undefined);
   useEffect(() => {

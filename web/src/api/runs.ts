@@ -12,7 +12,7 @@ export interface RunRow {
   input: string | null;
   user: string | null;
   agent: string | null;
-  steps: { total: number; done: number; failed: number; skipped: number; running: number; verifying: number; waiting: number } | null;
+  steps: { total: number; done: number; failed: number; skipped: number; cancelled: number; running: number; verifying: number; waiting: number } | null;
   /** One word a step, in wave order; at most 60. */
   bar: (string | null)[] | null;
   startedAt: string;
@@ -65,7 +65,7 @@ export interface RunTask {
   title: string;
   wave: number | null;
   needs: string[];
-  state: "waiting" | "running" | "verifying" | "done" | "failed" | "skipped";
+  state: "waiting" | "running" | "verifying" | "done" | "failed" | "skipped" | "cancelled";
   outcome: string | null;
   reason: string | null;
   missing: string[];

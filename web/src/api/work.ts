@@ -236,6 +236,7 @@ export interface TaskPage {
 
 export interface Prompt {
   taskId: string;
+  manifestId: string;
   skill: string;
   prompt: string;
   promptDigest: string;

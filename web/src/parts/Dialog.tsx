@@ -1,6 +1,7 @@
-// The browser's own dialog: it keeps the focus inside, gives it back, and closes on Esc.
-import { useEffect, useId, useRef, type ReactNode } from "react";
+// A window in front of the page with a title; Esc and a click beside it close it.
+import { useId, useRef, type ReactNode } from "react";
 import { Button } from "./Button";
+import { useModal } from "./modal";
 
 interface Props {
   title: string;
@@ -12,15 +13,7 @@ interface Props {
 export function Dialog({ title, onClose, wide, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const name = useId();
-  useEffect(() => {
-    const opener = document.activeElement;
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
+  useModal(ref);
   return (
     <dialog
       ref={ref}
@@ -63,7 +56,7 @@ export function Confirm({ title, children, action, danger, busy = false, onConfi
     <Dialog title={title} onClose={onClose}>
       {children}
       <footer>
-        <Button onClick={onClose} autoFocus>Keep</Button>
+        <Button onClick={onClose} data-first>Keep</Button>
         <Button look={danger ? "danger" : "primary"} disabled={busy} onClick={onConfirm}>{action}</Button>
       </footer>
     </Dialog>

@@ -5,6 +5,7 @@ import { path } from "../api/request";
 import { useResource } from "../api/resource";
 import { copy } from "../parts/copy";
 import { Icon, type IconName } from "../parts/Icon";
+import { useModal } from "../parts/modal";
 import { StatusGlyph } from "../parts/StatusGlyph";
 import { stateOf } from "../parts/state";
 import { navigate } from "../router/location";
@@ -35,15 +36,7 @@ export default function Palette() {
   const commands = [...offered.values()].flat().filter((one) => fits(one.label, words));
   const places = kinds ? [] : PLACES.filter((place) => fits(place.label, words));
 
-  useEffect(() => {
-    const opener = document.activeElement;
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => {
-      dialog?.close();
-      if (opener instanceof HTMLElement) opener.focus();
-    };
-  }, []);
+  useModal(ref);
 
   const first = firstOf(data, commands, places);
   useEffect(() => setChosen(first), [first]);
@@ -72,7 +65,7 @@ export default function Palette() {
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
           <Icon name="search" />
-          <Command.Input value={text} onValueChange={setText} placeholder="Task, run, agent or command" autoFocus maxLength={200} />
+          <Command.Input value={text} onValueChange={setText} placeholder="Task, run, agent or command" maxLength={200} data-first />
           <kbd>esc</kbd>
         </div>
         <Command.List>

@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "react";
 import { useStatus } from "../api/status";
+import { count } from "../format/numbers";
 import { Link } from "../router/Link";
 import { usePlace } from "../router/location";
 import { Button } from "../parts/Button";
@@ -72,7 +73,7 @@ function Count({ where }: { where: Where }) {
   if (!counts) return null;
   if (where.href === "/runs") return counts.liveRuns > 0 ? <LiveRuns n={counts.liveRuns} /> : null;
   const n = where.count?.(counts);
-  return n ? <span className="count">{n}</span> : null;
+  return n ? <span className="count" title={where.counted && `${count(n)} ${where.counted}`}>{count(n)}</span> : null;
 }
 
 function LiveRuns({ n }: { n: number }) {

@@ -33,6 +33,8 @@ export class Agency extends World {
   private model: Server | null = null;
   /** How long the model waits between two words, in milliseconds. */
   pace = 5;
+  /** Whether the model refuses what it is asked. */
+  refuses = false;
 
   override async end() {
     this.model?.close();
@@ -43,6 +45,10 @@ export class Agency extends World {
   async plays() {
     const model = createServer((request, response) => {
       request.resume();
+      if (this.refuses) {
+        response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error: { message: "the played model refuses" } }));
+        return;
+      }
       response.writeHead(200, { "content-type": "text/event-stream" });
       const put = (delta: unknown, finish: string | null) => response.write(`data: ${JSON.stringify({ model: "played-1", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
       const words = ANSWER.split(/(?<= )/);

@@ -178,6 +178,39 @@ test("a conversation is routed, says to whom and why, and is there after a reloa
   await look.close();
 });
 
+test("an answer that is on its way goes on after a reload, from its beginning, and can be stopped", async () => {
+  world.pace = 500;
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("First message").fill("Explain the history of data slowly");
+  await page.keyboard.press("Enter");
+  const messages = page.getByRole("region", { name: "Messages" });
+  await messages.getByText(/The \W*Second/).waitFor();
+  await page.reload();
+  await messages.getByText(/The \W*Second/).waitFor();
+  await messages.getByText(/Toby answers/).waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  world.pace = 5;
+  await look.close();
+});
+
+test("what nobody could answer says why, and Retry sends it again", async () => {
+  world.refuses = true;
+  const look = await open("/agents/chat");
+  const { page } = look;
+  await page.getByLabel("First message").fill("Explain the history of data that is refused");
+  await page.keyboard.press("Enter");
+  const messages = page.getByRole("region", { name: "Messages" });
+  await messages.getByText(/Nobody could answer this message: \w+/).waitFor();
+  await look.shot("agents-chat-refused");
+  await fine(look);
+  world.refuses = false;
+  await messages.getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("article", { name: "Toby" }).getByText("Stormwind").waitFor();
+  await look.close();
+});
+
 test("a draft is kept until it is sent", async () => {
   const look = await open("/agents/chat");
   await look.page.getByLabel("First message").fill("not sent yet");

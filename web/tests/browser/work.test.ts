@@ -106,7 +106,9 @@ test("keys walk the list, open the palette and find a task", async () => {
   await page.keyboard.press("j");
   await page.waitForFunction((task) => new URL(location.href).searchParams.get("task") !== task, first);
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Find or run" }).getByRole("combobox").fill("sessions");
+  // Typed and not filled in: the focus has to be in the field.
+  await page.getByRole("dialog", { name: "Find or run" }).getByRole("combobox").waitFor();
+  await page.keyboard.type("sessions");
   await page.getByRole("option", { name: /Implement sessions/ }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/work\/T\d+$/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { difference } from "../../src/pages/work/tabs/difference";
+import { difference, underEntry } from "../../src/pages/work/tabs/difference";
 
 function told(before: string, after: string) {
   const signs = { same: " ", gone: "-", new: "+" };
@@ -23,4 +23,12 @@ test("either text can be made of what is told, also of texts with nothing in com
     assert.equal(made("new"), before);
     assert.equal(made("gone"), after);
   }
+});
+
+test("a prompt that names an entry of its own is compared as if it named the same", () => {
+  const entries = ["login-2026-01-26", "login-2026-01-26-2"];
+  const sent = "append login-2026-01-26-2 to the manifest";
+  assert.deepEqual(underEntry(sent, entries, "login-2026-01-26-3"), { text: "append login-2026-01-26-3 to the manifest", named: "login-2026-01-26-2" });
+  assert.deepEqual(underEntry(sent, entries, "login-2026-01-26-2"), { text: sent, named: null });
+  assert.deepEqual(underEntry("nothing", entries, "login-2026-01-26-3"), { text: "nothing", named: null });
 });

@@ -45,6 +45,13 @@ test("one bar an attempt, its verification behind it", () => {
   ]);
 });
 
+test("an attempt that somebody ended is no failure, also where it was being checked", () => {
+  const stopped = { state: "failed", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
+  const refused = { startedAt: at(9), endedAt: at(10), passed: false };
+  const task = { readyAt: null, endedAt: at(10), attempts: [attempt(1, stopped), attempt(2, { ...stopped, verification: refused })] } as unknown as RunTask;
+  assert.deepEqual(segmentsOf(task, start, 10_000).map((one) => one.kind), ["cancelled", "cancelled"]);
+});
+
 function attempt(n: number, fields: object) {
   return { attempt: n, startedAt: at(0), agentEndedAt: null, endedAt: null, verification: null, ...fields };
 }

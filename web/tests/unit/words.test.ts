@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { told } from "../../src/parts/told";
+import { sentence, told } from "../../src/parts/told";
 import { eventWords } from "../../src/pages/runs/eventWords";
 
 test("a reason is a sentence, its code left out and its command apart", () => {
   assert.deepEqual(told("E_NOT_VERIFIED: T4 does not verify: no entry (`cleo verify output T4`)"), { words: "T4 does not verify: no entry", command: "cleo verify output T4" });
   assert.deepEqual(told("tests failed (3 of 41)"), { words: "tests failed (3 of 41)", command: null });
+});
+
+test("what the server puts between backticks is quoted", () => {
+  assert.equal(sentence("the agent `beekeeper` needs a prompt"), "The agent “beekeeper” needs a prompt.");
+  assert.equal(sentence("a ` alone stays"), "A ` alone stays.");
 });
 
 test("lines of the record are read as words", () => {

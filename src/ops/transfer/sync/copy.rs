@@ -9,6 +9,7 @@ use std::path::Path;
 use super::identity::{Identity, WAS};
 use super::versions::plain;
 use crate::error::{Code, Error, Result, quote};
+use crate::file::look;
 use crate::id::TaskId;
 use crate::task::Task;
 use crate::transfer::formats::cleo;
@@ -202,15 +203,13 @@ fn with_ways_out(error: Error, faults: &[Fault], first: &Fault, path: &Path) -> 
     let drop: String = places.map(|line| format!(" -e {line}d")).collect();
     if faults.iter().all(is_conflict) {
         // Both versions of each line stay; merging them is what sync is for.
-        return error.fix(format!(
-            "sed -i.bak -e '/^<<<<<<< /d' -e '/^||||||| /d' -e '/^=======$/d' -e '/^>>>>>>> /d' \
-             {file} && cleo sync {file}"
-        ));
+        let marks = " -e '/^<<<<<<< /d' -e '/^||||||| /d' -e '/^=======$/d' -e '/^>>>>>>> /d'";
+        return error.fix(format!("{} && cleo sync {file}", without(marks, path)));
     }
     if faults.iter().all(is_no_task) {
-        return error.fix(format!("sed -i.bak{drop} {file} && cleo sync {file}"));
+        return error.fix(format!("{} && cleo sync {file}", without(&drop, path)));
     }
-    let error = error.fix(format!("sed -n {}p {file}", first.place.line));
+    let error = error.fix(look(path, &[first.place.line]));
     let id = |fault: &Fault| fault.id.as_deref()?.parse::<TaskId>().ok();
     match faults.iter().map(id).collect::<Option<Vec<TaskId>>>() {
         None => error,
@@ -219,11 +218,20 @@ fn with_ways_out(error: Error, faults: &[Fault], first: &Fault, path: &Path) -> 
             error.or(
                 format!("take {} as they are here", crate::id::list(&ids)),
                 format!(
-                    "sed -i.bak{drop} {file} && cleo export --format text | grep -E '^.\"id\":\"({})\"' >> {file} \
+                    "{} && cleo export --format text | grep -E '^.\"id\":\"({})\"' >> {file} \
                      && cleo sync {file}",
+                    without(&drop, path),
                     lines.join("|")
                 ),
             )
         }
     }
+}
+
+/// Returns the command that takes lines out of a file. Not every `sed` can change one in place without
+/// keeping what it was, so that goes.
+fn without(lines: &str, path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let (file, before) = (quote(&path), quote(&format!("{path}.before-sync")));
+    format!("sed -i.before-sync{lines} {file} && rm {before}")
 }

@@ -14,6 +14,10 @@ use crate::transfer::circles::groups;
 use crate::transfer::formats::cleo::line;
 use crate::transfer::merge::{Conflict, Side};
 
+/// Why a reference is not taken: the rest stands without it.
+const CIRCLE: &str = "it would close a circle";
+const DEEP: &str = "it would be nested too deep";
+
 /// What a task refers to.
 #[derive(Clone, Default)]
 struct Refers {
@@ -21,8 +25,9 @@ struct Refers {
     depends: Vec<TaskId>,
 }
 
-/// Takes away what leads nowhere or round in a circle. What was a dependency is kept as dangling,
-/// so that nothing is ready by accident, and each is listed.
+/// Takes away what leads nowhere or round in a circle, and lists each. Of what was a dependency here, or
+/// leads nowhere, a trace is kept as dangling, so that nothing is ready by accident; what only came with the
+/// file and would close a circle is not taken, and the task stays as it was.
 pub(super) fn mend(
     transaction: &dyn Transaction,
     changed: &mut BTreeMap<TaskId, Option<Task>>,
@@ -32,76 +37,109 @@ pub(super) fn mend(
     if changed.is_empty() {
         return Ok(());
     }
-    let mut refers: HashMap<TaskId, Refers> = HashMap::new();
-    let mut before: HashMap<TaskId, Refers> = HashMap::new();
-    each(transaction, |task| {
-        let own = Refers {
-            parent: task.parent,
-            depends: task.depends,
-        };
-        if changed.contains_key(&task.id) {
-            before.insert(task.id, own.clone());
-        }
-        refers.insert(task.id, own);
-        Ok(())
-    })?;
-    for (id, task) in changed.iter() {
-        match task {
-            None => refers.remove(id),
-            Some(task) => refers.insert(
-                *id,
-                Refers {
-                    parent: task.parent,
-                    depends: task.depends.clone(),
-                },
-            ),
-        };
-    }
-    let mut cut = loose(&refers);
-    let n_loose = cut.len();
-    apply(&mut refers, &cut);
-    // First what came from the file goes, and what is still a circle then goes whole.
-    for only_new in [true, false] {
-        let more = circular(&refers, &before, only_new)?;
-        apply(&mut refers, &more);
-        cut.extend(more);
-    }
-    let new: HashSet<TaskId> = changed
-        .keys()
-        .filter(|id| !before.contains_key(id))
-        .copied()
-        .collect();
-    for (number, (id, target, field)) in cut.into_iter().enumerate() {
+    let (before, mut refers) = look(transaction, changed)?;
+    for cut in cut(&before, &mut refers)? {
+        let id = cut.reference.0;
         let task = match changed.get(&id).cloned().flatten() {
             Some(task) => task,
             None => crate::ops::require(transaction, id)?,
         };
-        let task = without(task, target, field, number >= n_loose);
-        let had = match before.get(&id) {
-            Some(own) => own.has(target, field),
-            None => !new.contains(&id),
-        };
-        conflicts.push(conflict(id, target, field, had));
+        let had = before.get(&id).is_none_or(|own| own.has(&cut.reference));
+        let stays = refers.get(&id).and_then(|own| own.parent);
+        let task = without(task, &cut, had, stays);
+        let old = before.get(&id).and_then(|own| own.parent);
+        conflicts.push(conflict(&cut, had, old));
         lines.insert(id, line(&task));
         changed.insert(id, Some(task));
     }
     Ok(())
 }
 
+/// What tasks refer to.
+type Graph = HashMap<TaskId, Refers>;
+
+/// Reads what tasks that changed referred to before, and what all refer to now. A new one referred to nothing.
+fn look(
+    transaction: &dyn Transaction,
+    changed: &BTreeMap<TaskId, Option<Task>>,
+) -> Result<(Graph, Graph)> {
+    let (mut before, mut refers) = (Graph::new(), Graph::new());
+    each(transaction, |task| {
+        let own = Refers::of(&task);
+        if changed.contains_key(&task.id) {
+            before.insert(task.id, own.clone());
+        }
+        refers.insert(task.id, own);
+        Ok(())
+    })?;
+    for (id, task) in changed {
+        match task {
+            None => refers.remove(id),
+            Some(task) => {
+                before.entry(*id).or_default();
+                refers.insert(*id, Refers::of(task))
+            }
+        };
+    }
+    Ok((before, refers))
+}
+
+/// A reference that goes, and why, if it leads somewhere.
+struct Cut {
+    reference: Reference,
+    why: Option<&'static str>,
+}
+
+/// Takes references away until each leads somewhere and none round in a circle.
+fn cut(before: &Graph, refers: &mut Graph) -> Result<Vec<Cut>> {
+    let mut cut = Vec::new();
+    let mut take = |refers: &mut Graph, found: Vec<Reference>, why| {
+        apply(refers, before, &found);
+        cut.extend(found.into_iter().map(|reference| Cut { reference, why }));
+    };
+    let found = loose(refers);
+    take(refers, found, None);
+    // First what came from the file goes, and what is still a circle then goes whole.
+    for only_new in [true, false] {
+        loop {
+            let found = circular(refers, before, only_new)?;
+            if found.is_empty() {
+                break;
+            }
+            take(refers, found, Some(CIRCLE));
+        }
+    }
+    let found = deep(refers, before);
+    take(refers, found, Some(DEEP));
+    Ok(cut)
+}
+
 impl Refers {
-    fn has(&self, target: TaskId, field: &str) -> bool {
-        match field {
-            "parent" => self.parent == Some(target),
-            _ => self.depends.contains(&target),
+    fn of(task: &Task) -> Refers {
+        Refers {
+            parent: task.parent,
+            depends: task.depends.clone(),
+        }
+    }
+
+    fn has(&self, (_, target, field): &Reference) -> bool {
+        match *field {
+            "parent" => self.parent == Some(*target),
+            _ => self.depends.contains(target),
         }
     }
 }
 
 /// Lists a reference that was taken away, on the side that had it: the other one, without it, counts.
-fn conflict(id: TaskId, target: TaskId, field: &str, had_here: bool) -> Conflict {
+fn conflict(cut: &Cut, had_here: bool, parent: Option<TaskId>) -> Conflict {
+    let (id, target, field) = cut.reference;
     let (here, file, taken) = match had_here {
         true => (json!(target), Value::Null, Side::File),
-        false => (Value::Null, json!(target), Side::Here),
+        false => (
+            json!(parent.filter(|_| field == "parent")),
+            json!(target),
+            Side::Here,
+        ),
     };
     Conflict {
         id,
@@ -109,13 +147,14 @@ fn conflict(id: TaskId, target: TaskId, field: &str, had_here: bool) -> Conflict
         here,
         file,
         taken,
+        why: cut.why,
     }
 }
 
 /// A reference: the task, what it refers to, and by which field.
 type Reference = (TaskId, TaskId, &'static str);
 
-fn loose(refers: &HashMap<TaskId, Refers>) -> Vec<Reference> {
+fn loose(refers: &Graph) -> Vec<Reference> {
     let mut loose = Vec::new();
     for (id, own) in refers {
         let missing = |target: &TaskId| !refers.contains_key(target) || target == id;
@@ -128,23 +167,22 @@ fn loose(refers: &HashMap<TaskId, Refers>) -> Vec<Reference> {
     loose
 }
 
-fn apply(refers: &mut HashMap<TaskId, Refers>, cut: &[Reference]) {
+/// Takes references away. What had another parent before goes back to it.
+fn apply(refers: &mut Graph, before: &Graph, cut: &[Reference]) {
     for (id, target, field) in cut {
+        let old = before.get(id).and_then(|own| own.parent);
+        let old = old.filter(|old| old != target && refers.contains_key(old));
         let Some(own) = refers.get_mut(id) else {
             continue;
         };
         match *field {
-            "parent" => own.parent = None,
+            "parent" => own.parent = old,
             _ => own.depends.retain(|need| need != target),
         }
     }
 }
 
-fn circular(
-    refers: &HashMap<TaskId, Refers>,
-    before: &HashMap<TaskId, Refers>,
-    only_new: bool,
-) -> Result<Vec<Reference>> {
+fn circular(refers: &Graph, before: &Graph, only_new: bool) -> Result<Vec<Reference>> {
     let mut parts: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
     for (id, own) in refers {
         if let Some(parent) = own.parent {
@@ -180,19 +218,26 @@ fn circular(
             );
         }
     }
-    for (id, own) in refers.iter().filter(|_| !only_new) {
-        let is_new = before.get(id).is_none_or(|old| old.parent != own.parent);
-        let deep = own
-            .parent
-            .filter(|_| is_new && depth(*id, refers) > DEPTH_MAX);
-        cut.extend(deep.map(|parent| (*id, parent, "parent")));
-    }
     cut.sort_unstable();
-    cut.dedup();
     Ok(cut)
 }
 
-fn depth(id: TaskId, refers: &HashMap<TaskId, Refers>) -> usize {
+/// Finds new parents below which tasks are nested too deep.
+fn deep(refers: &Graph, before: &Graph) -> Vec<Reference> {
+    let mut deep = Vec::new();
+    for (id, own) in refers {
+        let old = before.get(id);
+        let is_new = old.is_none_or(|old| old.parent != own.parent);
+        let parent = own
+            .parent
+            .filter(|_| is_new && depth(*id, refers) > DEPTH_MAX);
+        deep.extend(parent.map(|parent| (*id, parent, "parent")));
+    }
+    deep.sort_unstable();
+    deep
+}
+
+fn depth(id: TaskId, refers: &Graph) -> usize {
     let mut levels = 1;
     let mut above = refers.get(&id).and_then(|own| own.parent);
     while let Some(parent) = above.filter(|_| levels <= DEPTH_MAX) {
@@ -202,15 +247,21 @@ fn depth(id: TaskId, refers: &HashMap<TaskId, Refers>) -> usize {
     levels
 }
 
-fn without(mut task: Task, target: TaskId, field: &str, is_circular: bool) -> Task {
+/// Takes a reference from a task; `parent` is what it is a part of then.
+fn without(mut task: Task, cut: &Cut, had_here: bool, parent: Option<TaskId>) -> Task {
+    let (_, target, field) = cut.reference;
     if field == "parent" {
-        task.parent = None;
+        task.parent = parent;
         return task;
     }
     task.depends.retain(|need| *need != target);
-    let circular = is_circular.then_some(CIRCULAR);
-    for list in [DANGLING].into_iter().chain(circular) {
-        let names = task.extra.entry(list).or_insert_with(|| json!([]));
+    let lists: &[&str] = match (cut.why, had_here) {
+        (None, _) => &[DANGLING],
+        (Some(_), true) => &[DANGLING, CIRCULAR],
+        (Some(_), false) => &[],
+    };
+    for list in lists {
+        let names = task.extra.entry(*list).or_insert_with(|| json!([]));
         if let Value::Array(names) = names {
             let target = Value::String(target.to_string());
             if !names.contains(&target) {

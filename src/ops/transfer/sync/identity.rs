@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::copy::{Copy, Row};
-use super::versions::{Versions, canonical, names};
+use super::gone::Kept;
+use super::versions::{canonical, names};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::require;
@@ -46,8 +47,8 @@ pub(super) struct Known {
     title: Box<str>,
     updated: Box<str>,
     pub(super) is_here: bool,
-    /// The id under which its versions in the file are kept.
-    pub(super) base: Option<TaskId>,
+    /// Where its versions in the file are kept.
+    pub(super) base: Option<Kept>,
     /// The rows about it.
     pub(super) rows: Vec<usize>,
 }
@@ -63,6 +64,11 @@ impl Known {
             base: None,
             rows: Vec::new(),
         }
+    }
+
+    /// Says whether the task is anywhere still.
+    pub(super) fn is_left(&self) -> bool {
+        self.is_here || !self.rows.is_empty()
     }
 }
 
@@ -122,21 +128,19 @@ fn known(transaction: &dyn Transaction, file: &str) -> Result<Vec<Known>> {
         Ok(())
     })?;
     let mut elsewhere = Vec::new();
-    for id in transaction.base_ids(file)? {
-        let Some(before) = Versions::of(transaction, file, id)?.latest_task()? else {
+    for kept in Kept::all(transaction, file)? {
+        let Some(before) = kept.versions(transaction, file)?.latest_task()? else {
             continue;
         };
-        let identity = Identity::of(&before, before.id);
-        let place = known.binary_search_by_key(&id, |one: &Known| one.id);
+        let gone = Known {
+            base: Some(kept),
+            ..Known::of(&before)
+        };
+        let place = known.binary_search_by_key(&gone.id, |one: &Known| one.id);
         let own = known.get_mut(place.unwrap_or(usize::MAX));
-        match own.filter(|one| one.identity == identity) {
-            Some(one) => one.base = Some(id),
-            None => elsewhere.push(Known {
-                id,
-                identity,
-                base: Some(id),
-                ..Known::of(&before)
-            }),
+        match own.filter(|one| one.base.is_none() && one.identity == gone.identity) {
+            Some(one) => one.base = gone.base,
+            None => elsewhere.push(gone),
         }
     }
     file_away(&mut known, elsewhere);
@@ -222,18 +226,21 @@ impl<'a> Look<'a> {
         Ok(best.map(|(place, (likeness, _))| (place, likeness)))
     }
 
-    /// Finds a task of which the row tells another first id: `was` once was the last one.
+    /// Finds a task of which the row tells another first id, as `was` once was the last one, or another
+    /// moment, as each copy gives one to a line that has none.
     fn find_moved(&self, known: &[Known], at: usize) -> Result<Option<(usize, Likeness)>> {
         let row = &self.copy.rows[at];
         for id in [row.written, row.identity.first] {
             let Some(place) = self.by_id.get(&id).copied() else {
                 continue;
             };
-            if known[place].identity.created != row.identity.created {
-                continue;
-            }
+            let is_other = known[place].identity.created != row.identity.created;
+            let least = match is_other {
+                true => Likeness::Derived,
+                false => Likeness::Titled,
+            };
             let likeness = self.likeness(&known[place], at)?;
-            if let Some(likeness) = likeness.filter(|likeness| *likeness > Likeness::Made) {
+            if let Some(likeness) = likeness.filter(|likeness| *likeness >= least) {
                 return Ok(Some((place, likeness)));
             }
         }
@@ -258,7 +265,7 @@ impl<'a> Look<'a> {
     fn names(&self, one: &Known) -> Result<Vec<String>> {
         let mut all = Vec::new();
         if let Some(base) = one.base {
-            let versions = Versions::of(self.transaction, self.file, base)?;
+            let versions = base.versions(self.transaction, self.file)?;
             all.extend(versions.latest().map(names).unwrap_or_default());
         }
         if one.is_here {

@@ -35,6 +35,7 @@ pub(super) fn settle(
             here: json!(null),
             file: json!(key),
             taken: Side::Here,
+            why: None,
         });
     }
     Ok(())

@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::json;
 
 use super::ahead::Horizon;
+use super::changes::Touched;
 use super::copy::Copy;
+use super::gone::set_aside;
 use super::graph::mend;
 use super::identity::{Known, WAS, recognize};
 use super::keys;
 use super::numbers::Numbers;
 use super::relocate::{permute, refer, refuse_claimed};
 use super::versions::{Versions, canonical, is_marked, names, plain, united};
-use super::{Changes, Ids, Renumbered};
+use super::{Ids, Renumbered};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller};
@@ -21,6 +23,7 @@ use crate::store::Transaction;
 use crate::task::Task;
 use crate::transfer::formats::cleo::line;
 use crate::transfer::merge::{Base, Conflict, Side, merge};
+use crate::transfer::plan::date;
 
 /// A merge, from the first look to the report.
 pub(super) struct Merge {
@@ -29,18 +32,24 @@ pub(super) struct Merge {
     /// What the file holds now, by id.
     pub(super) lines: BTreeMap<TaskId, String>,
     /// Tasks that are not the same as here before; none is one that goes.
-    changed: BTreeMap<TaskId, Option<Task>>,
+    pub(super) changed: BTreeMap<TaskId, Option<Task>>,
     /// Tasks that were open here and are over now.
     over: Vec<TaskId>,
-    pub(super) here: Changes,
-    pub(super) in_file: Changes,
+    pub(super) here: Touched,
+    pub(super) in_file: Touched,
     pub(super) conflicts: Vec<Conflict>,
     pub(super) renumbered: Vec<Renumbered>,
     pub(super) horizon: Horizon,
+    /// How many new tasks had no time of creation.
+    pub(super) without_created: usize,
     /// Ids that tasks had here, or when the file was last merged, and those that they have now.
     moves: HashMap<TaskId, TaskId>,
     /// Tasks in whose place the file holds another one, by the ids of now.
     displaced: HashSet<TaskId>,
+    /// Tasks that had gone from the file at the last merge and are here again, by the ids of now.
+    back: HashSet<TaskId>,
+    /// Tasks that had gone and of which there are lines again.
+    pub(super) gone: HashSet<TaskId>,
 }
 
 impl Merge {
@@ -58,17 +67,21 @@ impl Merge {
             lines: BTreeMap::new(),
             changed: BTreeMap::new(),
             over: Vec::new(),
-            here: Changes::default(),
-            in_file: Changes::default(),
+            here: Touched::default(),
+            in_file: Touched::default(),
             conflicts: Vec::new(),
             renumbered: Vec::new(),
             horizon,
+            without_created: 0,
             moves: HashMap::new(),
             displaced: HashSet::new(),
+            back: HashSet::new(),
+            gone: HashSet::new(),
         };
         merge.number(transaction)?;
         let here = merge.merge_here(transaction)?;
         merge.merge_others(transaction, &here)?;
+        merge.tell_moved_rows();
         mend(
             transaction,
             &mut merge.changed,
@@ -98,7 +111,6 @@ impl Merge {
             self.copy.place(*id, rows);
         }
         self.copy.follow(&numbers.fresh);
-        self.tell_moved_rows();
         Ok(())
     }
 
@@ -118,7 +130,7 @@ impl Merge {
     ) -> Result<()> {
         let moved = known.iter().zip(ids).filter(|(one, id)| one.id != **id);
         // What is here has the last word on what an id meant here.
-        let (here, gone): (Vec<_>, Vec<_>) = moved.partition(|(one, _)| one.is_here);
+        let (here, others): (Vec<_>, Vec<_>) = moved.partition(|(one, _)| one.is_here);
         let moves: BTreeMap<TaskId, TaskId> = here.iter().map(|(one, id)| (one.id, **id)).collect();
         for (from, to) in &moves {
             refuse_claimed(transaction, *from, *to, &self.horizon.now)?;
@@ -129,45 +141,50 @@ impl Merge {
             });
         }
         permute(transaction, &moves)?;
-        self.moves = gone.iter().map(|(one, id)| (one.id, **id)).collect();
+        // Nothing refers any more to what had gone from both sides before.
+        let gone = others
+            .iter()
+            .filter(|(one, _)| one.base.is_some_and(|base| !base.is_gone));
+        self.moves = gone.map(|(one, id)| (one.id, **id)).collect();
         self.moves.extend(moves);
         Ok(())
     }
 
-    /// Keeps the versions of each task under its id, and none of a task that has gone on both sides.
+    /// Keeps the versions of each task under its id, and those of tasks that have gone on both sides aside.
     fn move_versions(
-        &self,
+        &mut self,
         transaction: &mut dyn Transaction,
         known: &[Known],
         ids: &[TaskId],
     ) -> Result<()> {
         let mut moved = Vec::new();
         for (one, id) in known.iter().zip(ids) {
-            let is_gone = !one.is_here && one.rows.is_empty();
-            if let Some(from) = one.base.filter(|from| is_gone || from != id) {
-                let versions = transaction.base(&self.name, from)?;
-                transaction.put_base(&self.name, from, None)?;
-                moved.push((*id, versions.filter(|_| !is_gone)));
+            let Some(base) = one.base else {
+                continue;
+            };
+            match (one.is_left(), base.is_gone) {
+                (false, true) => {}
+                (false, false) => set_aside(transaction, &self.name, base.id)?,
+                (true, false) if base.id == *id => {}
+                (true, is_gone) => {
+                    moved.push((*id, base.take(transaction, &self.name)?));
+                    self.note_gone(*id, is_gone, one.is_here);
+                }
             }
         }
         for (id, versions) in moved {
-            if versions.is_some() {
-                transaction.put_base(&self.name, id, versions.as_deref())?;
-            }
+            transaction.put_base(&self.name, id, versions.as_deref())?;
         }
         Ok(())
     }
 
-    fn tell_moved_rows(&mut self) {
-        let moved = self.copy.rows.iter().filter(|row| row.id != row.written);
-        let mut moved: Vec<_> = moved.map(|row| (row.written, row.id)).collect();
-        moved.dedup();
-        self.renumbered
-            .extend(moved.into_iter().map(|(from, to)| Renumbered {
-                from,
-                to,
-                side: Side::File,
-            }));
+    /// Notes on which side a task is there again that had gone.
+    fn note_gone(&mut self, id: TaskId, was_gone: bool, is_here: bool) {
+        match (was_gone, is_here) {
+            (false, _) => false,
+            (true, true) => self.back.insert(id),
+            (true, false) => self.gone.insert(id),
+        };
     }
 
     /// Reads a version of a task as it would be written with the ids of now.
@@ -177,7 +194,7 @@ impl Merge {
     }
 
     /// Says whether a task differs from the latest of its versions in ids at most.
-    fn is_latest(&self, task: &Task, line: &str, versions: &Versions) -> Result<bool> {
+    pub(super) fn is_latest(&self, task: &Task, line: &str, versions: &Versions) -> Result<bool> {
         if versions
             .latest()
             .is_some_and(|latest| plain(latest) == line)
@@ -241,39 +258,36 @@ impl Merge {
             known = united([known, names(&row)]);
         }
         let text = line(&merged);
-        let is_same = rows.len() == 1 && self.copy.line(*first) == text;
-        self.in_file.changed += usize::from(!is_same);
         if merged.is_closed() && !here.is_closed() {
             self.over.push(id);
         }
         if text != own {
-            self.here.changed += 1;
             self.changed.insert(id, Some(merged));
         }
         self.lines.insert(id, text);
         Ok(())
     }
 
-    /// The file lacks a task that is here: it is new here, or was deleted there.
+    /// The file lacks a task that is here: it is new here or here again, or was deleted there.
     fn gone_from_file(&mut self, here: Task, own: String, versions: &Versions) -> Result<()> {
         let id = here.id;
-        let is_unchanged = self.is_latest(&here, &own, versions)?;
+        let is_back = self.back.contains(&id);
+        let is_unchanged = !is_back && self.is_latest(&here, &own, versions)?;
         // A row of another task in its place says nothing about this one.
         if is_unchanged && !self.displaced.contains(&id) {
-            self.here.deleted += 1;
             self.changed.insert(id, None);
             return Ok(());
         }
-        if versions.latest().is_some() {
+        if versions.latest().is_some() && !is_back {
             self.conflicts.push(Conflict {
                 id,
                 field: "task".to_string(),
                 here: json!(here),
                 file: json!(null),
                 taken: Side::Here,
+                why: None,
             });
         }
-        self.in_file.added += 1;
         self.lines.insert(id, own);
         Ok(())
     }
@@ -290,7 +304,6 @@ impl Merge {
             };
             let versions = Versions::of(transaction, &self.name, id)?;
             if self.are_known(&rows, &versions)? {
-                self.in_file.deleted += 1;
                 continue;
             }
             let mut task = self.copy.task(*first, |_| false)?;
@@ -302,36 +315,22 @@ impl Merge {
                 task = joined;
                 self.conflicts.extend(conflicts);
             }
-            if versions.latest().is_some() {
+            self.without_created += usize::from(task.created_at.is_empty());
+            date(&mut task, &self.horizon.now);
+            if versions.latest().is_some() && !self.is_brought_back(id, &rows, &versions)? {
                 self.conflicts.push(Conflict {
                     id,
                     field: "task".to_string(),
                     here: json!(null),
                     file: json!(task),
                     taken: Side::File,
+                    why: None,
                 });
             }
-            self.here.added += 1;
             self.lines.insert(id, line(&task));
             self.changed.insert(id, Some(task));
         }
         Ok(())
-    }
-
-    /// Says whether rows tell nothing that was not known when their task was deleted here.
-    fn are_known(&self, rows: &[usize], versions: &Versions) -> Result<bool> {
-        if versions.latest().is_none() {
-            return Ok(false);
-        }
-        for at in rows {
-            let line = self.copy.line(*at);
-            let is_known = versions.know(&line)
-                || self.is_latest(&self.copy.task(*at, |_| false)?, &line, versions)?;
-            if !is_known {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Writes what changed, and what the file looks like now.
@@ -342,6 +341,8 @@ impl Merge {
             &mut self.lines,
             &mut self.conflicts,
         )?;
+        self.tell_here(transaction)?;
+        self.tell_in_file();
         for (id, task) in &self.changed {
             if task.is_none() {
                 transaction.delete(*id)?;
@@ -353,7 +354,7 @@ impl Merge {
         }
         for id in transaction.base_ids(&self.name)? {
             if !self.lines.contains_key(&id) {
-                transaction.put_base(&self.name, id, None)?;
+                set_aside(transaction, &self.name, id)?;
             }
         }
         for id in self.lines.keys().copied().collect::<Vec<_>>() {
@@ -369,18 +370,23 @@ impl Merge {
         };
         let rows = self.copy.places.get(&id).map_or(&[][..], Vec::as_slice);
         let before = Versions::of(transaction, &self.name, id)?;
+        // Other copies know that it had gone: its line has to say that it comes from there.
+        let known = match self.back.contains(&id) {
+            true => before.back(),
+            false => before.clone(),
+        };
         let same = match rows {
             [row] if self.copy.line(*row) == *line => {
                 std::str::from_utf8(self.copy.text(*row)).ok()
             }
             _ => None,
         };
-        let after = match (same, before.latest()) {
+        let after = match (same, known.latest()) {
             (Some(same), None) => Versions::first(same),
-            (Some(same), Some(latest)) if same == latest => before.clone(),
+            (Some(same), Some(latest)) if same == latest => known.clone(),
             _ => {
                 let rows = rows.iter().map(|at| canonical(self.copy.text(*at)));
-                before.after(line, &rows.collect::<Result<Vec<String>>>()?)
+                known.after(line, &rows.collect::<Result<Vec<String>>>()?)
             }
         };
         *line = after.latest().unwrap_or_default().to_string();

@@ -3,10 +3,12 @@
 //! it would have made itself. Who merges with a file has it locked (`turn`) from reading it until the store has
 //! committed. Which task is which is told by what a task keeps for good (`identity`), and from that comes
 //! which id each has (`numbers`). What two versions of a task have in common is told by the lines themselves
-//! (`versions`).
+//! (`versions`), also of tasks that have gone (`gone`).
 
 mod ahead;
+mod changes;
 mod copy;
+mod gone;
 mod graph;
 mod identity;
 mod keys;
@@ -23,6 +25,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::ahead::Horizon;
+pub use self::changes::{Changes, Touched};
 use self::copy::Copy;
 use self::merged::Merge;
 use self::turn::Turn;
@@ -33,18 +36,6 @@ use crate::ops::claims::Caller;
 use crate::store::Transaction;
 use crate::transfer::merge::{Conflict, Side};
 use crate::transfer::{FILE_MAX, formats::cleo};
-
-/// How many tasks came, changed and went on one side.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// New there.
-    pub added: usize,
-    /// Changed there.
-    pub changed: usize,
-    /// Gone from there.
-    pub deleted: usize,
-}
 
 /// A task that has another id now, because two tasks had the same.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -77,6 +68,8 @@ pub struct Synced {
     pub renumbered: Vec<Renumbered>,
     /// Tasks that said to have been changed minutes or more from now; they count as changed now.
     pub ahead: Vec<TaskId>,
+    /// How many tasks that are new here had no time of creation; they have that of the merge now.
+    pub without_created: usize,
     /// True when nothing was written.
     pub dry_run: bool,
 }
@@ -89,6 +82,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
     let horizon = Horizon::of(context.surroundings.clock);
     let caller = Caller::unbound(context);
+    refuse_place(path, &full)?;
     context.workspace.refuse_own(&full).map_err(instead)?;
     // Nobody waits to see what would be done.
     let _turn = match dry_run {
@@ -100,7 +94,7 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
         let is_new = bytes.is_none();
         let copy = Copy::read(bytes.unwrap_or_default(), path)?;
         if is_new {
-            forget(transaction, &name)?;
+            gone::forget(transaction, &name)?;
         }
         refuse_empty(transaction, &copy, &name, path)?;
         let merge = Merge::run(transaction, copy, &name, horizon, &caller)?;
@@ -136,15 +130,28 @@ fn name_of(path: &Path, root: &Path) -> String {
     short.to_string_lossy().into_owned()
 }
 
-/// A file that is made anew knows nothing of earlier merges.
-fn forget(transaction: &mut dyn Transaction, name: &str) -> Result<()> {
-    for id in transaction.base_ids(name)? {
-        transaction.put_base(name, id, None)?;
+/// Refuses a pipe, which cannot be both read and written, and a place in a folder that is not there: a file
+/// that is made anew would hide that its name was mistyped.
+fn refuse_place(path: &Path, full: &Path) -> Result<()> {
+    if path.as_os_str() == "-" {
+        let message = "`-` is no file; a merge reads one and writes it again";
+        return Err(Error::new(Code::InputInvalid, message)
+            .fix("cleo sync tasks.jsonl")
+            .or("take tasks over from a pipe", "cleo import -")
+            .or("write them into one", "cleo export --format text"));
     }
-    Ok(())
+    let folder = full.parent().unwrap_or(full);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let message = format!("there is no folder {} to make a file in", folder.display());
+    let (folder, file) = (folder.to_string_lossy(), path.to_string_lossy());
+    let make = format!("mkdir -p {} && cleo sync {}", quote(&folder), quote(&file));
+    Err(Error::new(Code::FileUnwritable, message).fix(make))
 }
 
-/// An emptied file would delete all tasks. One with its header says so on purpose.
+/// An emptied file would delete all tasks. One with its header says so on purpose: so a copy looks of
+/// which all tasks were deleted.
 fn refuse_empty(transaction: &dyn Transaction, copy: &Copy, name: &str, path: &Path) -> Result<()> {
     let before = transaction.base_ids(name)?.len();
     let has_header = copy.bytes().starts_with(cleo::HEADER.as_bytes());
@@ -201,11 +208,12 @@ impl Merge {
         Synced {
             file,
             total: self.lines.len(),
-            here: self.here,
-            in_file: self.in_file,
+            here: self.here.into(),
+            in_file: self.in_file.into(),
             conflicts: self.conflicts,
             renumbered: self.renumbered,
             ahead: self.horizon.ahead.into_iter().collect(),
+            without_created: self.without_created,
             dry_run,
         }
     }

@@ -62,7 +62,7 @@ impl Given<'_> {
     fn number_known(&mut self, copy: &Copy, known: &[Known]) -> Result<Vec<TaskId>> {
         let wished: Vec<TaskId> = known.iter().map(|one| wished(one, copy)).collect();
         let mut ids: Vec<TaskId> = known.iter().map(|one| one.id).collect();
-        let mut order: Vec<usize> = (0..known.len()).filter(|at| is_left(&known[*at])).collect();
+        let mut order: Vec<usize> = (0..known.len()).filter(|at| known[*at].is_left()).collect();
         order.sort_by_key(|at| (known[*at].rows.is_empty(), wished[*at] != known[*at].id));
         for at in order {
             ids[at] = self.first(&[wished[at], known[at].id])?;
@@ -79,11 +79,6 @@ impl Given<'_> {
         }
         Ok(ids)
     }
-}
-
-/// Says whether a task is anywhere still.
-fn is_left(one: &Known) -> bool {
-    one.is_here || !one.rows.is_empty()
 }
 
 /// Returns the id that a task is to have: the one in the file, of several the one that it has here.

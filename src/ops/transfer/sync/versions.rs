@@ -61,6 +61,21 @@ impl Versions {
             .is_some_and(|latest| names(latest).contains(&name))
     }
 
+    /// Names the end of a task after its latest version. Who brings it back says that it comes from there.
+    pub(super) fn end(&self) -> Option<String> {
+        let latest = self.latest()?;
+        Some(name(&format!("gone {latest}")))
+    }
+
+    /// Returns the versions of a task that is here again after it had gone.
+    pub(super) fn back(&self) -> Versions {
+        let mut versions = self.clone();
+        if let (Some(latest), Some(end)) = (versions.0.first_mut(), self.end()) {
+            *latest = marked(&plain(latest), [vec![end], names(latest)]);
+        }
+        versions
+    }
+
     /// Returns the versions after a merge with lines of the file. A line that says the same and comes from
     /// all that is known here stays as it is.
     pub(super) fn after(&self, line: &str, rows: &[String]) -> Versions {

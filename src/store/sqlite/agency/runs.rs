@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params, params_from_iter};
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::run::{DELEGATION, Detail, Event, Run};
-use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
+use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
 use crate::store::sqlite::tasks::{from_json, word};
 
 const COLUMNS: &str =
@@ -96,7 +96,8 @@ impl Runs for SqliteAgencyTransaction<'_> {
         };
         // The last ones first, so that those of all times are not read for the few of this one.
         let sql = format!(
-            "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at FROM runs
+            "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at,
+                    status = 'completed' AND agent IS NOT NULL AND error IS NOT NULL FROM runs
                 WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
              WHERE started_at >= ?1"
         );
@@ -108,6 +109,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
                 answered_by: by.map(|_| word(row, 2)).transpose()?,
                 time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
                 started_at: row.get(4)?,
+                stood_in: row.get(5)?,
             })
         })
     }
@@ -125,6 +127,20 @@ impl Runs for SqliteAgencyTransaction<'_> {
                 timed: unsigned(row, 5)?,
                 time_ms: unsigned(row, 6)?,
                 last_started: row.get(7)?,
+            })
+        })
+    }
+
+    fn stood_in(&self) -> Result<Vec<StoodIn>> {
+        let sql = "SELECT user_id, agent, count(*) FROM runs INDEXED BY runs_stood_in
+            WHERE kind = 'execution' AND status = 'completed' AND error IS NOT NULL
+                AND agent IS NOT NULL
+            GROUP BY user_id, agent ORDER BY user_id, agent";
+        self.all(sql, (), |row| {
+            Ok(StoodIn {
+                user: row.get(0)?,
+                agent: row.get(1)?,
+                runs: unsigned(row, 2)?,
             })
         })
     }

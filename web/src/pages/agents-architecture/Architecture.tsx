@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { touch } from "../../api/resource";
+import { settled, touch } from "../../api/resource";
 import { isOver, useAgents, useDelegations, useExecutions, useMetrics } from "../../agents/data";
 import { useHearing } from "../../agents/pieces";
 import { DelegationTracker } from "../../agents/DelegationTracker";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
 import { useRouted } from "../../agents/routing";
 import { Icon } from "../../parts/Icon";
+import { Ghost } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
 import { Link } from "../../router/Link";
 import { navigate, useQuery, withQuery } from "../../router/location";
@@ -36,6 +37,7 @@ export default function Architecture() {
   const [open, setOpen] = useQuery("delegation");
   const preview = useRouted({ message, agentId: target === "" ? undefined : target });
   const list = executions.data?.executions;
+  const isThere = settled(resource, metrics, delegations, executions);
   const running = useMemo(() => (list ?? []).filter((one) => !isOver(one)), [list]);
   const live = useMemo(() => new Set(running.map((one) => one.delegatedTo ?? "finalize")), [running]);
   const watched = shown ?? running[0]?.id ?? null;
@@ -50,18 +52,21 @@ export default function Architecture() {
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
         <>
-          <span className="desk-only">
-            <Cleanup agents={agents} />
-          </span>
+          {isThere && (
+            <span className="desk-only">
+              <Cleanup agents={agents} />
+            </span>
+          )}
           <Link className="button primary" href="/agents/manage?edit=1">
             <Icon name="plus" />
             New agent
           </Link>
         </>
       }
-      rail={<ArchitectureRail metrics={metrics.data} executions={list} running={running.length} name={name} of={of} />}
+      rail={<ArchitectureRail key={String(isThere)} metrics={metrics.data} executions={list} running={running.length} name={name} of={of} />}
     >
-      <div className="architecture">
+      {!isThere && <Ghost rows={8} />}
+      <div className="architecture" hidden={!isThere}>
         <div className="architecture-left">
           <GraphPane resource={resource} agents={agents} metrics={metrics.data} routed={preview.routed} live={live} onOpen={openAgent} message={message} />
           <Tabs

@@ -30,7 +30,7 @@ export function Executions({ executions, name, shown }: Props) {
                     <time className="small muted" dateTime={one.startTime} title={exact(one.startTime)}>
                       {timeOfDay(one.startTime)}
                     </time>
-                    <StatusGlyph {...glyphOf(one)} />
+                    <StatusGlyph {...glyphOf(one)} verified={false} />
                     <span className="strong ell">{name(one.delegatedTo ?? "finalize")}</span>
                     <span className="mono muted right">{one.metrics.executionTime === null ? UNKNOWN : duration(one.metrics.executionTime)}</span>
                     <span className="muted ell">{one.error ?? one.input}</span>

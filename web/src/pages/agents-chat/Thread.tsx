@@ -5,7 +5,7 @@ import { path } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
 import { askedFor } from "../../agents/ask";
 import { AskCard } from "../../agents/AskCard";
-import { useExecutions, type Registry } from "../../agents/data";
+import { isOver, useExecutions, type Registry } from "../../agents/data";
 import { Message } from "../../agents/Message";
 import { Monogram } from "../../agents/Monogram";
 import { SUPERVISOR } from "../../agents/names";
@@ -48,7 +48,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
   const executions = useExecutions(100);
   const outgoing = useOutbox((box) => box.out[conversation.id]);
   const known = new Map(executions.data?.executions.map((one) => [one.id, one]));
-  const waitsFor = waiting(outgoing, messages);
+  const waitsFor = waiting(talk, outgoing, executions.data?.executions ?? []);
   const pieces = usePieces(waitsFor);
   const [isEmpty, setEmpty] = useState(true);
   const scroller = useStickyScroll(`${messages.at(-1)?.id} ${outgoing?.key} ${pieces.length}`, messages[0]?.id);
@@ -62,6 +62,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
   const isArchived = conversation.status === "archived";
   const list = entries(messages);
   const last = messages.at(-1);
+  const unanswered = outgoing || isArchived ? null : unansweredIn(messages);
   const open = talk.pending && last?.type === "agent" ? last : null;
   return (
     <>
@@ -83,7 +84,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
           )}
           {messages.length === 0 && !outgoing && <p className="muted thread-none">Nothing was said yet.</p>}
           {list.map((entry) => (
-            <ThreadEntry key={entry.message.id} entry={entry} registry={registry} execution={known.get(entry.message.execution_id ?? "")} isOpen={entry.message === open} />
+            <ThreadEntry key={entry.message.id} entry={entry} registry={registry} execution={known.get(entry.message.execution_id ?? "")} isOpen={entry.message === open} onRetry={unanswered !== null && entry.message === last ? () => answer(unanswered) : null} />
           ))}
           {open && talk.pending && <AskCard key={open.id} asked={askedFor(talk.pending, open.content)} takesFocus={isEmpty} busy={outgoing !== undefined} onAnswer={answer} />}
           {outgoing && <Going outgoing={outgoing} isShown={messages.some((one) => one.execution_id !== null && one.execution_id === outgoing.execution)} onRetry={() => void send(conversation, outgoing.text, outgoing.key)} onDrop={() => forget(conversation.id)} />}
@@ -93,7 +94,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
       {isArchived ? (
         <p className="muted thread-none">This conversation is archived: it can be read and not gone on with.</p>
       ) : (
-        <Composer draft={conversation.id} label="Message" busy={outgoing !== undefined && outgoing.failure === null} onStop={waitsFor === null ? null : () => void cancel(waitsFor)} onSend={answer} onTyping={setEmpty} />
+        <Composer draft={conversation.id} label="Message" busy={waitsFor !== null || (outgoing !== undefined && outgoing.failure === null)} onStop={waitsFor === null ? null : () => void cancel(waitsFor)} onSend={answer} onTyping={setEmpty} />
       )}
     </>
   );
@@ -112,11 +113,22 @@ function Partner({ conversation, registry }: { conversation: Conversation; regis
   );
 }
 
-/** The execution whose answer is still to come. */
-function waiting(outgoing: Outgoing | undefined, messages: readonly Said[]): string | null {
-  const id = outgoing?.execution ?? null;
-  const isThere = messages.some((one) => one.type !== "user" && one.execution_id === id);
-  return id === null || isThere ? null : id;
+/** The execution whose answer is still to come, also one that began before this page was there. */
+function waiting({ conversation, messages }: Talk, outgoing: Outgoing | undefined, executions: readonly Execution[]): string | null {
+  const isIt = (one: Execution) => (outgoing ? one.id === outgoing.execution : one.conversationId === conversation.id && !isOver(one));
+  const execution = executions.find(isIt);
+  const id = outgoing ? outgoing.execution : (execution?.id ?? null);
+  // An agent that could not answer says so, and then somebody else answers in its place.
+  const isThere = messages.some((one) => one.type !== "user" && one.execution_id === id && one.metadata.error === undefined);
+  const isStopped = execution?.status === "cancelled" || execution?.status === "interrupted";
+  return id === null || isThere || isStopped ? null : id;
+}
+
+/** The message that nobody answered, where nothing was said since. */
+function unansweredIn(messages: readonly Said[]): string | null {
+  const last = messages.at(-1);
+  if (last?.type !== "system") return null;
+  return messages.filter((one) => one.type === "user" && one.execution_id === last.execution_id).at(-1)?.content ?? null;
 }
 
 /** A message on its way, or why it did not get there. */

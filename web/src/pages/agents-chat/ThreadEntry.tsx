@@ -14,13 +14,15 @@ interface Props {
   execution: Execution | undefined;
   /** Its question waits: the card below says it. */
   isOpen: boolean;
+  /** Sends the message again that nobody answered. */
+  onRetry: (() => void) | null;
 }
 
 /** One message with what belongs to it: the delegation before it, the tools that were called. */
-export function ThreadEntry({ entry, registry, execution, isOpen }: Props) {
+export function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
   const { message, continues, outcome } = entry;
   if (message.type === "user") return <Message agent={null} at={message.created_at} continues={continues} text={message.content} />;
-  if (message.type === "system") return <SystemLine message={message} />;
+  if (message.type === "system") return <SystemLine message={message} onRetry={onRetry} />;
   const calls = message.metadata.tool_calls ?? [];
   const sender = senderOf(message);
   const agent = chatAgent(sender) ?? registry.of(sender) ?? { name: sender || "cleo", color: "" };
@@ -46,7 +48,7 @@ export function ThreadEntry({ entry, registry, execution, isOpen }: Props) {
 }
 
 /** What cleo itself says: why nobody answered, and where to look. */
-function SystemLine({ message }: { message: Said }) {
+function SystemLine({ message, onRetry }: { message: Said; onRetry: (() => void) | null }) {
   return (
     <p className="system-line bad">
       <span className="text">{message.content}</span>
@@ -54,6 +56,11 @@ function SystemLine({ message }: { message: Said }) {
         <Link className="link" href={`/agents/architecture?execution=${encodeURIComponent(message.execution_id)}`}>
           See its steps
         </Link>
+      )}
+      {onRetry && (
+        <button type="button" className="link" onClick={onRetry}>
+          Retry
+        </button>
       )}
     </p>
   );

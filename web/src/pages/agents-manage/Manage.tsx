@@ -56,7 +56,7 @@ export default function Manage() {
       title="Manage"
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
-        <Button look="primary" icon="plus" shortcut="N" onClick={create}>
+        <Button look={isNew ? undefined : "primary"} icon="plus" shortcut="N" onClick={create}>
           New agent
         </Button>
       }

@@ -13,12 +13,12 @@ interface Column {
   tasks: AgentTask[];
   /** How many there are, also those that are not listed; none when that is not known. */
   total: number | null;
+  /** Has more of them listed, where that is possible. */
+  more: (() => void) | null;
 }
 
 interface Props {
   columns: Column[];
-  /** How many more there are that are not listed. */
-  hidden: number;
   registry: Registry;
   selected: string | null;
   onMove: (task: AgentTask, to: TaskStatus) => void;
@@ -26,7 +26,7 @@ interface Props {
 }
 
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
-export function Board({ columns, hidden, registry, selected, onMove, onOpen }: Props) {
+export function Board({ columns, registry, selected, onMove, onOpen }: Props) {
   const [dragged, setDragged] = useState<AgentTask | null>(null);
   // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
@@ -44,7 +44,6 @@ export function Board({ columns, hidden, registry, selected, onMove, onOpen }: P
           <Lane key={column.status} column={column} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />
         ))}
       </div>
-      {hidden > 0 && <p className="small muted agent-board-hidden">{`${hidden} more are not listed here; filter to see them.`}</p>}
       <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={registry} isLifted />}</DragOverlay>
     </DndContext>
   );
@@ -53,7 +52,7 @@ export function Board({ columns, hidden, registry, selected, onMove, onOpen }: P
 /** How many cards of a column are added at once. */
 const PAGE = 60;
 
-type LaneProps = Omit<Props, "columns" | "hidden"> & { column: Column };
+type LaneProps = Omit<Props, "columns"> & { column: Column };
 
 function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
   const { isOver, setNodeRef } = useDroppable({ id: column.status });
@@ -71,18 +70,30 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
         ))}
       </ul>
       {column.tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
-      {column.tasks.length > most && (
-        <Button small look="ghost" onClick={() => setMost(most + PAGE)}>
-          Show {Math.min(PAGE, column.tasks.length - most)} more
-        </Button>
-      )}
+      <More column={column} shown={Math.min(most, column.tasks.length)} onMore={() => setMost(most + PAGE)} />
     </section>
   );
 }
 
-/** How many cards a column has; where not all are listed, of how many. */
+/** What stands below the cards that are shown when there are others. */
+function More({ column, shown, onMore }: { column: Column; shown: number; onMore: () => void }) {
+  const left = Math.max(column.total ?? 0, column.tasks.length) - shown;
+  if (left <= 0) return null;
+  if (shown === column.tasks.length && column.more === null) return <p className="small muted agent-lane-none">{count(left)} more; filter to see them.</p>;
+  const show = () => {
+    column.more?.();
+    onMore();
+  };
+  return (
+    <Button small look="ghost" onClick={show}>
+      Show {count(Math.min(PAGE, left))} more
+    </Button>
+  );
+}
+
+/** How many cards a column has, also those that are not listed. */
 function counted({ tasks, total }: Column): string {
-  return total === null || total <= tasks.length ? String(tasks.length) : `${tasks.length} of ${count(total)}`;
+  return count(Math.max(total ?? 0, tasks.length));
 }
 
 function DraggableCard({ task, registry, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {

@@ -66,7 +66,7 @@ export default function Tasks() {
       title="Tasks"
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
-        <Button look="primary" icon="plus" shortcut="C" onClick={() => open("new")}>
+        <Button look={id === "new" ? undefined : "primary"} icon="plus" shortcut="C" onClick={() => open("new")}>
           Task
         </Button>
       }
@@ -98,17 +98,15 @@ interface ContentProps {
 }
 
 function Content({ board, registry, selected, onMove, onOpen, onNew, isFiltered }: ContentProps) {
-  const failed = [board.open, board.over].find((list) => list.failure && list.data === undefined);
-  if (failed?.failure) return <Trouble failure={failed.failure} retry={failed.reload} />;
-  if (board.open.loading || board.over.loading) return <Ghost rows={8} />;
+  if (board.failed?.failure) return <Trouble failure={board.failed.failure} retry={board.failed.reload} />;
+  if (board.loading) return <Ghost rows={8} />;
   if (board.tasks.length === 0 && !isFiltered)
     return (
       <Empty command="cleo agents tasks create 'Fix onboarding' --priority urgent" action={<Button onClick={onNew}>New task</Button>}>
         No tasks yet. Create one and assign it to an agent.
       </Empty>
     );
-  const total = (board.open.data?.total ?? 0) + (board.over.data?.total ?? 0);
-  return <Board columns={board.columns} hidden={total - board.tasks.length} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />;
+  return <Board columns={board.columns} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />;
 }
 
 /** Why a card went back to where it was. */

@@ -7,7 +7,7 @@ import { api, path } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
 import { toast } from "../../parts/toasts";
 import type { AgentTask, TaskStats, TaskStatus } from "../../agents/types";
-import { byDone, byUrgency, COLUMNS, STATUS_WORDS } from "./words";
+import { byDone, byUrgency, COLUMNS, STATUSES, STATUS_WORDS } from "./words";
 
 export interface Filter {
   status: readonly TaskStatus[];
@@ -22,9 +22,9 @@ interface List {
   total: number;
 }
 
-/** Most cards of what is open, and of what is over. */
-const MOST_OPEN = 500;
-const MOST_OVER = 100;
+/** How many cards of a column are asked for at first, and at most. */
+const FIRST = 200;
+const MOST = 1_000;
 
 export interface Refused {
   task: AgentTask;
@@ -32,43 +32,66 @@ export interface Refused {
 }
 
 export function useTasks(filter: Filter) {
-  const columns = filter.status.length > 0 ? filter.status : COLUMNS;
-  const isOver = (status: TaskStatus) => status === "done" || status === "cancelled";
-  const open = useList(columns.filter((status) => !isOver(status)), filter, MOST_OPEN);
-  const over = useList(columns.filter(isOver), filter, MOST_OVER);
-  // The server lists by id: of more than can be listed, those that press are asked for by themselves.
-  const isCut = (open.data?.total ?? 0) > MOST_OPEN && !filter.priority;
-  const pressing = useList(isCut ? columns.filter((status) => !isOver(status)) : [], { ...filter, priority: "urgent,high" }, MOST_OPEN);
+  const shown = filter.status.length > 0 ? filter.status : COLUMNS;
+  // Always the same ones in the same order, so these are the same hooks each time.
+  const asked = STATUSES.map((status) => useColumn(status, shown.includes(status), filter));
   const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent: filter.agent }), { on: isOfTasks });
   const [moved, setMoved] = useState<ReadonlyMap<string, TaskStatus>>(new Map());
   const [refused, setRefused] = useState<Refused | null>(null);
-  const all = useMemo(() => joined(open.data?.tasks ?? [], [...(isCut ? (pressing.data?.tasks ?? []) : []), ...(over.data?.tasks ?? [])]), [open.data, over.data, pressing.data, isCut]);
+  const all = asked.flatMap((column) => column.tasks);
   useEffect(() => {
     // What the server says by now needs no memory of its own.
     const settled = [...moved].filter(([id, status]) => all.some((task) => task.id === id && task.status === status));
     if (settled.length > 0) setMoved((now) => new Map([...now].filter(([id]) => !settled.some(([other]) => other === id))));
   }, [all, moved]);
-  const tasks = useMemo(() => all.map((task) => ({ ...task, status: moved.get(task.id) ?? task.status })), [all, moved]);
+  // While a card moves it may be in the answers of two columns, or of the one it left.
+  const tasks = joined(all).map((task) => ({ ...task, status: moved.get(task.id) ?? task.status }));
   const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
-  // The numbers of the server know no other filters.
-  const counts = filter.priority || filter.due || filter.q ? null : (stats.data?.stats.byStatus ?? null);
-  const lists = columns.map((status) => ({ status, total: counts?.[status] ?? null, tasks: tasks.filter((task) => task.status === status).sort(isOver(status) ? byDone : byUrgency) }));
-  return { columns: lists, tasks, open, over, stats, move, refused, forgive: () => setRefused(null) };
+  const columns = asked
+    .filter(({ status }) => shown.includes(status))
+    .map(({ status, total, more }) => ({ status, total, more, tasks: tasks.filter((task) => task.status === status).sort(isOver(status) ? byDone : byUrgency) }));
+  const lists = asked.map((column) => column.list);
+  return {
+    columns,
+    tasks,
+    stats,
+    failed: lists.find((list) => list.failure && list.data === undefined),
+    loading: lists.some((list) => list.loading),
+    move,
+    refused,
+    forgive: () => setRefused(null),
+  };
+}
+
+/** What the server lists of one column. It lists by id: of more than that, the cards that come first here are asked for by themselves. */
+function useColumn(status: TaskStatus, isShown: boolean, filter: Filter) {
+  const [most, setMost] = useState(FIRST);
+  const list = useList(isShown ? status : null, filter, { limit: most });
+  const total = list.data?.total ?? null;
+  const left = (total ?? 0) - most;
+  const first = isOver(status) ? { limit: most, offset: left } : { limit: most, priority: "urgent,high" };
+  const others = useList(left > 0 && (isOver(status) || !filter.priority) ? status : null, filter, first);
+  const tasks = useMemo(() => joined([...(list.data?.tasks ?? []), ...(left > 0 ? (others.data?.tasks ?? []) : [])]), [list.data, others.data, left]);
+  const more = left > 0 && most < MOST ? () => setMost(MOST) : null;
+  return { status, list, total, tasks: isShown ? tasks : [], more };
+}
+
+function isOver(status: TaskStatus) {
+  return status === "done" || status === "cancelled";
 }
 
 export function isOfTasks(event: LiveEvent) {
   return event.kind === "task";
 }
 
-function useList(statuses: readonly TaskStatus[], filter: Filter, limit: number) {
+function useList(status: TaskStatus | null, filter: Filter, part: { limit: number; offset?: number; priority?: string }) {
   const { priority, agent, due, q } = filter;
-  const where = statuses.length === 0 ? null : path("/api/tasks", { status: statuses.join(","), priority, agent, due, q, limit });
+  const where = status === null ? null : path("/api/tasks", { status, priority, agent, due, q, ...part });
   return useResource<List>(where, { on: isOfTasks, keep: true });
 }
 
-function joined(open: readonly AgentTask[], over: readonly AgentTask[]): AgentTask[] {
-  const seen = new Set(open.map((task) => task.id));
-  return [...open, ...over.filter((task) => !seen.has(task.id))];
+function joined(tasks: readonly AgentTask[]): AgentTask[] {
+  return [...new Map(tasks.map((task) => [task.id, task])).values()];
 }
 
 type Put<T> = (change: T | ((now: T) => T)) => void;

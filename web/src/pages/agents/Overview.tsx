@@ -1,9 +1,10 @@
 import { path } from "../../api/request";
-import { useResource } from "../../api/resource";
+import { settled, useResource } from "../../api/resource";
 import { useAgents, useExecutions, useMetrics } from "../../agents/data";
 import type { Metrics, TaskStats } from "../../agents/types";
 import { count, duration, plural } from "../../format/numbers";
 import { Icon } from "../../parts/Icon";
+import { Ghost } from "../../parts/States";
 import { Link } from "../../router/Link";
 import { useKeys } from "../../shell/keys";
 import { navigate } from "../../router/location";
@@ -26,6 +27,7 @@ export default function Overview() {
   const stats = useResource<{ stats: TaskStats }>("/api/tasks/stats", { on: (event) => event.kind === "task" });
   const talks = useResource<{ total: number }>(path("/api/conversations", { limit: 1, status: "active" }), { on: (event) => event.kind === "conversation" });
   const total = metrics.data?.dashboard.totalExecutions;
+  const isThere = settled(resource, metrics, executions, stats, talks);
   useKeys("Overview", [{ keys: "N", does: "New agent", run: () => navigate(NEW_AGENT) }]);
   return (
     <Page
@@ -44,13 +46,14 @@ export default function Overview() {
           </p>
           <p className="muted">Messages go to the agent whose words and tags they name. Every route keeps its reasons.</p>
         </header>
-        <div className="agents-overview-main">
+        {!isThere && <Ghost rows={8} />}
+        <div className="agents-overview-main" hidden={!isThere}>
           {total === 0 && <FirstSteps agents={agents} executions={executions.data?.executions ?? []} />}
           <Modules agents={agents} loaded={resource} metrics={metrics.data} conversations={talks.data?.total} stats={stats.data?.stats} />
           <QuickActions />
           {metrics.data && total !== undefined && total > 0 && <Went patterns={metrics.data.dashboard.routingPatterns} of={of} />}
         </div>
-        <aside className="agents-overview-side" aria-label="Recent activity">
+        <aside className="agents-overview-side" aria-label="Recent activity" hidden={!isThere}>
           <Recent executions={executions} of={of} />
           {metrics.data && metrics.data.dashboard.window.executions > 0 && <Day window={metrics.data.dashboard.window} />}
         </aside>

@@ -43,7 +43,7 @@ function Row({ one, name }: { one: Execution; name: string }) {
       <time className="small muted" dateTime={one.startTime} title={exact(one.startTime)}>
         {timeOfDay(one.startTime)}
       </time>
-      <StatusGlyph {...glyphOf(one)} />
+      <StatusGlyph {...glyphOf(one)} verified={false} />
       <span className="strong ell">{name}</span>
       <span className="mono right">{one.routing.by === "requested" ? "asked" : one.routing.score}</span>
       <span className="muted ell">{one.input}</span>

@@ -8,6 +8,7 @@ import { Ghost, Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
 import { eventWords } from "./eventWords";
 import { useLog } from "./useLog";
+import "./log.css";
 
 export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const { total, lines, following, failure, need, find, retry } = useLog(run, task, attempt);

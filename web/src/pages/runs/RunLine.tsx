@@ -29,9 +29,9 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       <RunGlyph run={run} />
       <span className="title">
         <span className="ell">{run.title}</span>
-        {run.error && <span className="ell small bad">{run.error.task ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
+        {run.error && <span className="ell small bad">{run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
       </span>
-      <span className="kind small muted">{run.steps ? run.kind : (run.agent ?? run.kind)}</span>
+      <span className="kind ell small muted">{run.steps ? run.kind : (run.agent ?? run.kind)}</span>
       {run.bar && run.steps ? <Bar run={run} /> : <span className="steps-bar" />}
       <span className="figure">{run.steps ? `${run.steps.done} of ${run.steps.total}` : ""}</span>
       <span className="figure desk-only">
@@ -47,7 +47,7 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
 /** One cell a step, in wave order. */
 function Bar({ run }: { run: RunRow }) {
   const steps = run.steps;
-  const name = steps ? `${steps.done} verified, ${steps.failed} failed, ${steps.running + steps.verifying} at work, ${steps.waiting} waiting` : "";
+  const name = steps ? `${steps.done} verified, ${steps.failed} failed, ${steps.cancelled > 0 ? `${steps.cancelled} cancelled, ` : ""}${steps.running + steps.verifying} at work, ${steps.waiting} waiting` : "";
   return (
     <span className="steps-bar" role="img" aria-label={name} title={name}>
       {run.bar?.map((state, i) => <i key={i} className={state ?? "none"} />)}

@@ -91,7 +91,7 @@ function attemptOf(task: RunTask | undefined, wanted: string | null) {
 }
 
 function whyNotStarted(task: RunTask) {
-  if (task.state === "skipped") return `${task.taskId} was skipped${task.reason ? `: ${task.reason}` : ""}.`;
+  if (task.state === "skipped" || task.state === "cancelled") return `${task.taskId} was ${task.state}${task.reason ? `: ${task.reason}` : ""}.`;
   if (task.readyAt) return `${task.taskId} waits for a slot.`;
   if (task.needs.length > 0) return `${task.taskId} waits for ${task.needs.join(", ")}.`;
   return `${task.taskId} has not been started.`;

@@ -17,7 +17,7 @@ export function AssignDialog({ of, onAssign, onClose }: Props) {
       <form className="filter-form" onSubmit={(event) => { event.preventDefault(); onAssign(agent.trim()); }}>
         <div className="field">
           <label htmlFor="assignee">Agent</label>
-          <input id="assignee" className="input" value={agent} maxLength={100} required autoFocus onChange={(event) => setAgent(event.target.value)} aria-describedby="assignee-hint" />
+          <input id="assignee" className="input" value={agent} maxLength={100} required data-first onChange={(event) => setAgent(event.target.value)} aria-describedby="assignee-hint" />
           <span id="assignee-hint" className="hint">A name, as in `cleo update --agent`. Who works on a task is said by its claim.</span>
         </div>
         <footer>

@@ -52,7 +52,7 @@ function FilterDialog({ filters, groups, onClose }: { filters: Filters; groups: 
       <form className="filter-form" onSubmit={(event) => { event.preventDefault(); apply(); }}>
         <div className="field">
           <label htmlFor="filter-q">Words in title or text</label>
-          <input id="filter-q" className="input" value={q} onChange={(event) => setQ(event.target.value)} maxLength={200} autoFocus />
+          <input id="filter-q" className="input" value={q} onChange={(event) => setQ(event.target.value)} maxLength={200} data-first />
         </div>
         <div className="field">
           <label htmlFor="filter-epic">Epic or parent</label>

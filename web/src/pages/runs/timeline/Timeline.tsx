@@ -225,6 +225,6 @@ function keyOf(row: Row | undefined, index: number) {
 function counted(page: RunPage) {
   const steps = page.run.steps;
   if (!steps) return "";
-  const open = steps.total - steps.done - steps.failed - steps.skipped;
-  return [`${steps.done} verified`, steps.failed > 0 && `${steps.failed} failed`, steps.skipped > 0 && `${steps.skipped} skipped`, `${open} open`].filter(Boolean).join(", ");
+  const open = steps.total - steps.done - steps.failed - steps.skipped - steps.cancelled;
+  return [`${steps.done} verified`, steps.failed > 0 && `${steps.failed} failed`, steps.cancelled > 0 && `${steps.cancelled} cancelled`, steps.skipped > 0 && `${steps.skipped} skipped`, `${open} open`].filter(Boolean).join(", ");
 }

@@ -2,7 +2,7 @@
 import type { RunTask } from "../../../api/runs";
 import { millis } from "../../../format/time";
 
-export type SegmentKind = "ended" | "running" | "failed" | "waiting" | "passed" | "refused" | "checking";
+export type SegmentKind = "ended" | "running" | "failed" | "cancelled" | "waiting" | "passed" | "refused" | "checking";
 
 export interface Segment {
   kind: SegmentKind;
@@ -17,10 +17,11 @@ export function segmentsOf(task: RunTask, start: number, elapsed: number): Segme
   const begun = task.attempts[0]?.startedAt ?? task.endedAt;
   const waits: Segment[] = task.readyAt === null ? [] : [{ kind: "waiting", from: at(task.readyAt), to: at(begun), name: "waited for a slot" }];
   const attempts = task.attempts.flatMap((attempt): Segment[] => {
-    const check = attempt.verification;
+    const isStopped = attempt.state === "failed" && attempt.outcome === "cancelled";
+    const check = isStopped ? null : attempt.verification;
     const end = attempt.agentEndedAt ?? check?.startedAt ?? attempt.endedAt;
-    const kind: SegmentKind = end === null ? "running" : check === null && attempt.state === "failed" ? "failed" : "ended";
-    const words = { running: "running", failed: "failed by itself", ended: "ended" }[kind];
+    const kind = end === null ? "running" : isStopped ? "cancelled" : check === null && attempt.state === "failed" ? "failed" : "ended";
+    const words = { running: "running", failed: "failed by itself", cancelled: "was cancelled", ended: "ended" }[kind];
     const bar: Segment = { kind, from: at(attempt.startedAt), to: at(end), name: `attempt ${attempt.attempt} ${words}` };
     return check ? [bar, checked(check, at)] : [bar];
   });

@@ -165,7 +165,7 @@ function Attempts({ page }: { page: TaskPage }) {
       <ul className="attempts">
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
-            <StatusGlyph state={one.state === "done" ? "done" : one.state === "running" ? "running" : one.state === "verifying" ? "verifying" : one.state === "waiting" ? "waiting" : "failed"} />
+            <StatusGlyph state={one.state === "done" ? "done" : one.state === "running" ? "running" : one.state === "verifying" ? "verifying" : one.state === "waiting" ? "waiting" : one.outcome === "cancelled" ? "cancelled" : "failed"} />
             <Link className="link" href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</Link>
             <span className="muted">{one.runner}</span>
             <span className="grow" />

@@ -4,7 +4,7 @@ import type { TaskAttempt } from "../../../api/work";
 import { plural } from "../../../format/numbers";
 import { Loaded } from "../../../parts/States";
 import { Link } from "../../../router/Link";
-import { difference, type Change } from "./difference";
+import { difference, underEntry, type Change } from "./difference";
 
 /** How many lines are shown around what differs. */
 const AROUND = 3;
@@ -14,10 +14,14 @@ interface Props {
   /** The last try that began with a whole prompt, not with a repair. */
   sent: TaskAttempt;
   now: string;
+  /** The entry of the manifest that it names. */
+  entry: string;
+  /** The entries that earlier prompts named. */
+  entries: string[];
 }
 
 /** What its agent was sent last, against what it would be sent now. */
-export default function PromptChanges({ task, sent, now }: Props) {
+export default function PromptChanges({ task, sent, now, entry, entries }: Props) {
   const [run, number] = [encodeURIComponent(sent.run), sent.attempt];
   const before = useResource<{ text: string }>(`/api/runs/${run}/tasks/${encodeURIComponent(task)}/attempts/${number}/prompt`);
   return (
@@ -26,8 +30,17 @@ export default function PromptChanges({ task, sent, now }: Props) {
         Since it was sent last
         <span className="aside"><Link className="link" href={`/runs/${run}?task=${task}&attempt=${number}&tab=prompt`}>attempt {number}</Link></span>
       </h3>
-      <Loaded of={before} rows={4}>{({ text }) => <Changes before={text} now={now} />}</Loaded>
+      <Loaded of={before} rows={4}>{({ text }) => <Sent {...underEntry(text, entries, entry)} now={now} entry={entry} />}</Loaded>
     </div>
+  );
+}
+
+function Sent({ text, named, now, entry }: { text: string; named: string | null; now: string; entry: string }) {
+  return (
+    <>
+      <Changes before={text} now={now} />
+      {named !== null && <p className="small muted">Its entry is a new one: <span className="mono">{entry}</span>, where it was <span className="mono">{named}</span>.</p>}
+    </>
   );
 }
 

@@ -21,7 +21,7 @@ export function PromptTab({ page }: { page: TaskPage }) {
         <>
           <Tokens prompt={data} />
           {(data.warnings ?? []).map((warning) => <p key={warning} className="notice">{warning}</p>)}
-          {sent && <Suspense fallback={null}><PromptChanges task={id} sent={sent} now={data.prompt} /></Suspense>}
+          {sent && <Suspense fallback={null}><PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} /></Suspense>}
           <div className="section">
             <h3>
               Prompt <Digest value={data.promptDigest} />

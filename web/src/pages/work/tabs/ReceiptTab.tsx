@@ -5,6 +5,7 @@ import { plural } from "../../../format/numbers";
 import { Command } from "../../../parts/Command";
 import { Loaded } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
+import { quoted } from "../../../parts/told";
 
 const STRATEGIES = ["override", "label", "type", "keyword", "default"];
 
@@ -37,7 +38,7 @@ function Decision({ dispatch }: { dispatch: Dispatch }) {
     <div className="section">
       <h3>Skill <span className="aside">decided by {dispatch.strategy}</span></h3>
       <p className="strong mono">{dispatch.skill}</p>
-      <p>{dispatch.reason}</p>
+      <p>{quoted(dispatch.reason)}</p>
       <ol className="strategies" aria-label="Strategies in the order in which they decide">
         {STRATEGIES.map((name, i) => (
           <li key={name} className={i === decided ? "strong" : "muted"} aria-current={i === decided ? "true" : undefined}>
@@ -59,7 +60,7 @@ function Rejected({ list }: { list: { skill: string; reason: string }[] }) {
     const skills = list.filter((one) => one.reason === reason).map((one) => one.skill);
     return (
       <details key={reason} className="rejected">
-        <summary className="muted">{plural(skills.length, "skill")}: {reason}</summary>
+        <summary className="muted">{plural(skills.length, "skill")}: {quoted(reason)}</summary>
         <p className="mono muted">{skills.join(", ")}</p>
       </details>
     );
@@ -75,7 +76,7 @@ function Candidates({ list }: { list: Candidate[] }) {
         {list.map((one) => (
           <li key={`${one.skill} ${one.strategy}`}>
             <span className="mono">{one.skill}</span>
-            <span className="muted">{one.strategy}{one.matched.length > 0 ? ` “${one.matched.join("”, “")}”` : ""}: {one.reason}</span>
+            <span className="muted">{one.strategy}{one.matched.length > 0 ? ` “${one.matched.join("”, “")}”` : ""}: {quoted(one.reason)}</span>
           </li>
         ))}
       </ul>

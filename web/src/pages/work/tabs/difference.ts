@@ -50,3 +50,13 @@ function joined(changes: Change[]): Change[] {
   }
   return all;
 }
+
+/**
+ * A prompt as it would have read with another entry of the manifest, and the entry that it named: each prompt
+ * gets an entry of its own, which is no change of the prompt.
+ */
+export function underEntry(prompt: string, entries: readonly string[], entry: string): { text: string; named: string | null } {
+  const named = entries.filter((one) => one !== entry && prompt.includes(one)).sort((a, b) => b.length - a.length)[0];
+  if (named === undefined || prompt.includes(entry)) return { text: prompt, named: null };
+  return { text: prompt.replaceAll(named, entry), named };
+}

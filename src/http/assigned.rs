@@ -1,0 +1,99 @@
+//! To whom tasks are assigned. Tasks are everybody's and agents are not: one that a caller does not see is
+//! told, found and assigned as if it were not there.
+
+use serde_json::Value;
+
+use super::agents::unseen;
+use super::answer::Answer;
+use super::call::Call;
+use crate::error::Result;
+use crate::ops::{Context, agent_tasks};
+
+/// Below which path tasks are told with all their fields.
+const WORK: &str = "/api/work/";
+/// The field of a task that names its agent.
+const FIELD: &str = "assignedAgent";
+
+/// Leaves out of an answer with tasks to whom they are assigned, where the caller does not see that agent.
+pub(super) fn masked(call: &Call, answer: Answer) -> Result<Answer> {
+    if call.only().is_none() || !call.uri.path().starts_with(WORK) {
+        return Ok(answer);
+    }
+    let is_unseen = unseen(call)?;
+    Ok(answer.edited(|text| {
+        // Most answers name no agent, and are long.
+        let mut value = match text.contains(FIELD) {
+            true => serde_json::from_str::<Value>(text).ok()?,
+            false => return None,
+        };
+        hide(&mut value, &is_unseen);
+        Some(value.to_string())
+    }))
+}
+
+/// Takes the names of agents that are not to be told out of a value in which tasks or changes of them stand.
+pub(super) fn hide(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
+    match value {
+        Value::Object(fields) => fields
+            .iter_mut()
+            .for_each(|(name, value)| match name == FIELD {
+                true => empty(value, is_unseen),
+                false => hide(value, is_unseen),
+            }),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, is_unseen)),
+        _ => {}
+    }
+}
+
+/// Takes names out of a field: its value, or what it was before and is now.
+fn empty(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
+    match value {
+        Value::String(name) if is_unseen(name) => *value = Value::Null,
+        Value::Object(parts) => parts.values_mut().for_each(|part| empty(part, is_unseen)),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| empty(part, is_unseen)),
+        _ => {}
+    }
+}
+
+/// Returns the agent whose tasks are looked for; one that the caller does not see has none.
+pub(super) fn sought(call: &Call, agent: Option<String>) -> Result<Option<String>> {
+    let Some(name) = agent else { return Ok(None) };
+    let is_unseen = unseen(call)?;
+    // No task is assigned to an empty name.
+    Ok(Some(match is_unseen(&name) {
+        true => String::new(),
+        false => name,
+    }))
+}
+
+/// Refuses an agent that the caller does not see, or that nobody knows, so that the two cannot be told apart.
+/// Whoever sees all may name anybody, as on the command line.
+pub(super) fn check(call: &Call, context: &Context, agent: Option<&str>) -> Result<()> {
+    match call.only() {
+        Some(user) => agent_tasks::require_agent(context, agent, Some(user)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_that_are_not_told_are_taken_out_of_tasks_and_of_changes() {
+        let mut value = json!({
+            "tasks": [{"assignedAgent": "hers"}, {"assignedAgent": "mine", "title": "hers"}],
+            "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": "hers"}}}],
+            "old": {"assignedAgent": ["hers", null]},
+        });
+        hide(&mut value, &|name: &String| name == "hers");
+        let told = json!({
+            "tasks": [{"assignedAgent": null}, {"assignedAgent": "mine", "title": "hers"}],
+            "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": null}}}],
+            "old": {"assignedAgent": [null, null]},
+        });
+        assert_eq!(value, told);
+    }
+}

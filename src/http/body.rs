@@ -1,0 +1,255 @@
+//! A body as it is read: an object is never taken from a list (serde would read the fields of one in their
+//! order, however deep it stands), no field stands twice, and a field that nobody reads is told with the one
+//! that is most like it.
+
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde_json::Value;
+
+use crate::document;
+use crate::error::{Code, Error, Result, nearest};
+
+/// Longest name of a field that is told, in characters.
+const NAME_MAX: usize = 60;
+
+/// Reads a text that is JSON.
+pub(super) fn json(bytes: &[u8]) -> Result<Value> {
+    let text = std::str::from_utf8(bytes).map_err(|_| refused(&"it is no UTF-8"))?;
+    document::json(text, usize::MAX).map_err(|fault| refused(&fault))
+}
+
+/// Reads a text that is a JSON object.
+pub(super) fn object(bytes: &[u8]) -> Result<Value> {
+    match json(bytes)? {
+        object @ Value::Object(_) => Ok(object),
+        other => {
+            let message = format!("the body must be an object; it is {}", kind(&other));
+            Err(Error::new(Code::InputInvalid, message))
+        }
+    }
+}
+
+/// Reads a value as what is asked for.
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
+    serde_path_to_error::deserialize(Strict(value)).map_err(|fault| {
+        let (path, what) = (fault.path(), fault.inner());
+        match path.iter().next() {
+            Some(_) => Error::new(Code::InputInvalid, format!("{path}: {what}")),
+            None => refused(what),
+        }
+    })
+}
+
+fn refused(what: &dyn fmt::Display) -> Error {
+    let message = format!("the body is not what is read here: {what}");
+    Error::new(Code::InputInvalid, message)
+}
+
+/// Leaves out the fields that are null, which say as much as those that are left out, and those that only
+/// the server says.
+pub(super) fn filled(value: Value, own: &[&str]) -> Value {
+    match value {
+        Value::Object(mut fields) => {
+            fields.retain(|name, value| !value.is_null() && !own.contains(&name.as_str()));
+            Value::Object(fields)
+        }
+        value => value,
+    }
+}
+
+/// Says that there is no such field, and which one is most like it.
+pub(super) fn unread(field: &str, known: &[&str]) -> String {
+    let short: String = field.chars().take(NAME_MAX).collect();
+    match nearest(field, known.iter().copied()) {
+        Some(near) => format!("there is no field `{short}`; `{near}` is the nearest"),
+        None => format!(
+            "there is no field `{short}`; there are {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// What is wrong with a value.
+#[derive(Debug)]
+struct Fault(String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl serde::de::Error for Fault {
+    fn custom<T: fmt::Display>(what: T) -> Fault {
+        Fault(what.to_string())
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Fault {
+        Fault(unread(field, expected))
+    }
+}
+
+/// A value of which an object is read from an object only.
+struct Strict(Value);
+
+impl<'de> IntoDeserializer<'de, Fault> for Strict {
+    type Deserializer = Strict;
+
+    fn into_deserializer(self) -> Strict {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Strict {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
+        match self.0 {
+            Value::Array(items) => {
+                let items = items.into_iter().map(Strict);
+                SeqDeserializer::new(items).deserialize_any(visitor)
+            }
+            Value::Object(fields) => {
+                let fields = fields
+                    .into_iter()
+                    .map(|(name, value)| (name, Strict(value)));
+                MapDeserializer::new(fields).deserialize_any(visitor)
+            }
+            plain => plain.deserialize_any(visitor).map_err(Fault::custom),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        match &self.0 {
+            Value::Object(_) => self.deserialize_any(visitor),
+            other => {
+                let told = format!("invalid type: {}, expected an object", kind(other));
+                Err(Fault(told))
+            }
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        let read = self.0.deserialize_enum(name, variants, visitor);
+        read.map_err(Fault::custom)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// Says what a value is, in the words of JSON.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        inner: Option<Inner>,
+        #[serde(default)]
+        all: Vec<Inner>,
+        #[serde(alias = "title")]
+        name: Option<String>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Inner {
+        size: u8,
+    }
+
+    #[test]
+    fn an_object_is_read_from_no_list_however_deep_it_stands() {
+        let told = read::<Outer>(json!({"inner": {"size": 1}, "all": [{"size": 2}]})).unwrap();
+        let sizes = (told.inner, told.all);
+        assert_eq!(sizes, (Some(Inner { size: 1 }), vec![Inner { size: 2 }]));
+        for (body, fault) in [
+            (json!([]), "a list, expected an object"),
+            (json!("x"), "a text, expected an object"),
+            (
+                json!({"inner": [1]}),
+                "inner: invalid type: a list, expected an object",
+            ),
+            (
+                json!({"all": [[2]]}),
+                "all[0]: invalid type: a list, expected an object",
+            ),
+            (json!({"all": {}}), "all: invalid type: map"),
+            (json!({"inner": {"size": 256}}), "inner.size: invalid value"),
+        ] {
+            let told = read::<Outer>(body).unwrap_err().message;
+            assert!(told.contains(fault), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_nobody_reads_is_told_with_the_nearest() {
+        let told = read::<Outer>(json!({"innner": {}})).unwrap_err().message;
+        assert!(told.contains("`innner`; `inner` is the nearest"), "{told}");
+        let told = read::<Outer>(json!({"qqq": 1})).unwrap_err().message;
+        assert!(told.contains("there are inner, all"), "{told}");
+    }
+
+    #[test]
+    fn a_field_stands_once_and_null_is_none() {
+        let told = json(b"{\"inner\":{\"size\":1,\"size\":2}}").unwrap_err();
+        assert!(told.message.contains("`size` is there twice"), "{told}");
+        assert!(json(&[0xff]).is_err());
+        assert!(json(b"{} {}").is_err());
+        let named = json!({"name": null, "title": "x"});
+        assert!(read::<Outer>(named.clone()).is_err());
+        let told = read::<Outer>(filled(named, &[])).unwrap();
+        assert_eq!(told.name.as_deref(), Some("x"));
+        let whole = json!({"id": "of the server", "title": "x"});
+        assert!(read::<Outer>(whole.clone()).is_err());
+        assert!(read::<Outer>(filled(whole, &["id"])).is_ok());
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers of models while they come. No piece is told twice, so what came before somebody began to
+//! listen is kept here until the answer is there.
+
+use std::collections::VecDeque;
+
+/// Most answers that are kept; the earliest go.
+const ANSWERS_MAX: usize = 64;
+/// Most bytes of an answer that are kept.
+const ANSWER_MAX: usize = 400_000;
+
+/// What came so far of each answer, by its run.
+#[derive(Default)]
+pub(super) struct Answers(VecDeque<Answer>);
+
+struct Answer {
+    run: String,
+    text: String,
+    /// How many UTF-16 units came, also those that are not kept: what browsers count.
+    units: usize,
+    /// Whether it became too long.
+    is_cut: bool,
+}
+
+impl Answers {
+    /// Takes a piece, and returns how many UTF-16 units of the answer came before it.
+    pub(super) fn take(&mut self, run: &str, piece: &str) -> usize {
+        let place = self.0.iter().position(|answer| answer.run == run);
+        let place = place.unwrap_or_else(|| self.begin(run));
+        let answer = &mut self.0[place];
+        let before = answer.units;
+        answer.units += piece.encode_utf16().count();
+        answer.is_cut |= answer.text.len() + piece.len() > ANSWER_MAX;
+        if !answer.is_cut {
+            answer.text.push_str(piece);
+        }
+        before
+    }
+
+    /// Makes room for an answer, and returns its place.
+    fn begin(&mut self, run: &str) -> usize {
+        if self.0.len() >= ANSWERS_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back(Answer {
+            run: run.to_string(),
+            text: String::new(),
+            units: 0,
+            is_cut: false,
+        });
+        self.0.len() - 1
+    }
+
+    /// Returns what came so far; none when nothing did, or the answer is there.
+    pub(super) fn so_far(&self, run: &str) -> Option<&str> {
+        let answer = self.0.iter().find(|answer| answer.run == run)?;
+        Some(&answer.text)
+    }
+
+    /// Forgets an answer that is there.
+    pub(super) fn forget(&mut self, run: &str) {
+        self.0.retain(|answer| answer.run != run);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_told_with_its_place_and_what_came_before_is_there_until_the_end() {
+        let mut answers = Answers::default();
+        assert_eq!(answers.take("a", "The 🐉 "), 0);
+        assert_eq!(answers.take("b", "Other"), 0);
+        assert_eq!(answers.take("a", "flies."), 7);
+        assert_eq!(answers.so_far("a"), Some("The 🐉 flies."));
+        answers.forget("a");
+        assert_eq!(answers.so_far("a"), None);
+        assert_eq!(answers.so_far("b"), Some("Other"));
+    }
+
+    #[test]
+    fn neither_many_answers_nor_a_long_one_take_all_memory() {
+        let mut answers = Answers::default();
+        for run in 0..=ANSWERS_MAX {
+            answers.take(&run.to_string(), "x");
+        }
+        assert_eq!(answers.so_far("0"), None);
+        let long = "x".repeat(ANSWER_MAX);
+        assert_eq!(answers.take("1", &long), 1);
+        assert_eq!(answers.take("1", "y"), ANSWER_MAX + 1);
+        assert_eq!(answers.so_far("1"), Some("x"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Names of definitions. What is read and what is written are described apart, so that two types of one name
+//! come together only in the end: then what is read gets a name of its own where the two differ.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::made::SCHEMAS;
+
+/// What the name of a definition of what is read ends in where what is written has one of the same name.
+const READ: &str = "Input";
+
+/// Definitions by name.
+pub(super) type Definitions = Map<String, Value>;
+
+/// Joins what is read with what is written. `asked` are the places that lead to what is read.
+pub(super) fn joined<'a>(
+    reads: Definitions,
+    writes: Definitions,
+    asked: impl Iterator<Item = &'a mut Value>,
+) -> Definitions {
+    let shared = shared(&reads, &writes);
+    asked.for_each(|place| rename(place, &shared));
+    let mut all = writes;
+    for (mut name, mut schema) in reads {
+        rename(&mut schema, &shared);
+        if shared.contains(&name) {
+            name += READ;
+        }
+        let there = all.insert(name.clone(), schema.clone());
+        assert!(
+            there.is_none_or(|there| there == schema),
+            "two definitions are called {name}"
+        );
+    }
+    all
+}
+
+/// Finds the names under which what is read is not what is written, or leads to what is not.
+fn shared(reads: &Definitions, writes: &Definitions) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    loop {
+        let differs = |name: &String, schema: &Value| {
+            let other = writes.get(name);
+            !names.contains(name)
+                && other.is_some_and(|other| other != schema || leads(schema, &names))
+        };
+        let found = reads.iter().filter(|(name, schema)| differs(name, schema));
+        let found: Vec<String> = found.map(|(name, _)| name.clone()).collect();
+        if found.is_empty() {
+            return names;
+        }
+        names.extend(found);
+    }
+}
+
+/// Says whether a schema leads to one of some names.
+fn leads(schema: &Value, names: &BTreeSet<String>) -> bool {
+    let text = schema.to_string();
+    let place = |name: &String| format!("\"#{SCHEMAS}/{name}\"");
+    names.iter().any(|name| text.contains(&place(name)))
+}
+
+/// Has a schema lead to what is read.
+fn rename(schema: &mut Value, names: &BTreeSet<String>) {
+    match schema {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::String(place) if key == "$ref" => {
+                let name = place.rsplit('/').next().unwrap_or_default();
+                if names.contains(name) {
+                    *place += READ;
+                }
+            }
+            value => rename(value, names),
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn definitions(value: Value) -> Definitions {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn two_definitions_of_one_name_are_told_apart_and_so_is_what_leads_to_them() {
+        let to = |name: &str| json!({"$ref": format!("#{SCHEMAS}/{name}")});
+        let reads = json!({"Asked": {"type": "object"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});
+        let writes = json!({"Asked": {"type": "string"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});
+        let mut place = json!({"schema": to("All")});
+        let all = joined(
+            definitions(reads),
+            definitions(writes),
+            std::iter::once(&mut place),
+        );
+        assert_eq!(place, json!({"schema": to("AllInput")}));
+        let told = json!({
+            "All": {"items": to("Asked")},
+            "AllInput": {"items": to("AskedInput")},
+            "Asked": {"type": "string"},
+            "AskedInput": {"type": "object"},
+            "Word": {"type": "string"},
+        });
+        assert_eq!(Value::Object(all), told);
+    }
+}

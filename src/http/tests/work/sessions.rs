@@ -1,0 +1,81 @@
+use serde_json::{Value, json};
+
+use super::{code, planned};
+use crate::http::tests::World;
+
+/// A world in which somebody leads a session about the epic.
+fn led() -> World {
+    let world = planned();
+    let new = json!({"agent": "lead", "scope": "T1", "name": "Release"});
+    let told = world.post("/api/work/sessions", new).with(201);
+    assert_eq!(
+        (&told["session"]["id"], &told["session"]["holder"]),
+        (&json!("S1"), &json!("lead"))
+    );
+    world
+}
+
+#[test]
+fn a_session_is_led_noted_in_ended_and_taken_up_again() {
+    let world = led();
+    let note = json!({"agent": "lead", "text": "half of it"});
+    world.post("/api/work/sessions/S1/notes", note).with(200);
+    let shown = world.get("/api/work/sessions/S1").with(200);
+    assert_eq!(
+        (&shown["session"]["notes"][0]["text"], &shown["next"]),
+        (&json!("half of it"), &json!("T2"))
+    );
+    let end = |body: Value| world.post("/api/work/sessions/S1/end", body);
+    assert_eq!(code(&end(json!({})).with(409)), "E_SESSION_CLOSE_BLOCKED");
+    let told = end(json!({"agent": "lead", "note": "T4 waits"})).with(200);
+    assert_eq!(told["session"]["status"], "ended");
+    let open = "/api/work/sessions?status=open";
+    assert_eq!(world.get(open).with(200)["total"], 0);
+    let again = world
+        .raw("POST", "/api/work/sessions/S1/resume", "")
+        .with(200);
+    assert_eq!(again["session"]["holder"], crate::http::tests::ME);
+    assert_eq!(world.get(open).with(200)["total"], 1);
+}
+
+#[test]
+fn the_focus_is_that_of_whoever_leads_the_session() {
+    let world = led();
+    let set = |body: Value| world.call("PUT", "/api/work/focus", body);
+    let told = set(json!({"agent": "lead", "task": "T2"})).with(200);
+    assert_eq!(
+        (&told["focus"]["id"], &told["session"]["focus"]),
+        (&json!("T2"), &json!("T2"))
+    );
+    let told = world.get("/api/work/focus?session=S1").with(200);
+    assert_eq!(told["focus"]["id"], "T2");
+    let told = world.get("/api/work/focus?agent=lead").with(200);
+    assert_eq!(told["session"]["id"], "S1");
+    let nobody = world.get("/api/work/focus").with(409);
+    assert_eq!(code(&nobody), "E_SESSION_REQUIRED");
+    set(json!({"agent": "lead", "task": "T99"})).with(404);
+    let told = set(json!({"agent": "lead"})).with(200);
+    assert_eq!(told["focus"], Value::Null);
+}
+
+#[test]
+fn sessions_that_are_none_or_in_the_way_are_refused() {
+    let world = led();
+    let start = |body: Value| world.post("/api/work/sessions", body);
+    let same = start(json!({"agent": "other", "scope": "T2"})).with(409);
+    assert_eq!(code(&same), "E_SCOPE_CONFLICT");
+    let second = start(json!({"agent": "lead"})).with(409);
+    assert_eq!(code(&second), "E_SESSION_EXISTS");
+    start(json!({"odd": 1})).with(400);
+    for (id, status) in [("S9", 404), ("T1", 400), ("%00", 400)] {
+        world.get(&format!("/api/work/sessions/{id}")).with(status);
+        for verb in ["end", "resume"] {
+            let path = format!("/api/work/sessions/{id}/{verb}");
+            world.post(&path, json!({})).with(status);
+        }
+    }
+    world
+        .post("/api/work/sessions/S1/notes", json!({"text": ""}))
+        .with(400);
+    world.get("/api/work/sessions?status=odd").with(400);
+}

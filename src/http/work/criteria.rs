@@ -1,0 +1,116 @@
+//! Criteria of a task: taken at somebody's word, or shown to hold by their commands.
+
+use serde::Deserialize;
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::proofs::time_limit;
+use super::{Done, acting, noted, optional, task};
+use crate::error::{Code, Error, Result};
+use crate::ops::gates::{self, Given, Renewal, Renewed, TaskGates};
+use crate::ops::tokens::Scope;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/api/work/tasks/{id}/accept", accept)
+            .about(
+                "Takes somebody's word, and what else is given, for a criterion without a command",
+            )
+            .tag("work")
+            .takes::<Accepting>()
+            .answers::<Done<TaskGates>>(200),
+        Route::post("/api/work/tasks/{id}/renew", renew)
+            .about("Runs the commands of all criteria that are not proven, and again what is stale")
+            .tag("work")
+            .scope(Scope::Admin)
+            .may_take::<Renewing>()
+            .answers::<Done<Renewed>>(200),
+    ]
+}
+
+/// What to accept, and why.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Accepting {
+    /// Who acts.
+    agent: Option<String>,
+    /// Number of the criterion, from 1.
+    criterion: usize,
+    /// Files to digest.
+    #[serde(default)]
+    files: Vec<String>,
+    /// Revisions that git must know.
+    #[serde(default)]
+    commits: Vec<String>,
+    /// Addresses of web pages.
+    #[serde(default)]
+    urls: Vec<String>,
+    /// Remarks.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// Number of the claim.
+    epoch: Option<u32>,
+}
+
+/// What to run.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Renewing {
+    /// Who acts.
+    agent: Option<String>,
+    /// Only what is stale, of gates and criteria.
+    stale_only: bool,
+    /// Only the criterion with this number, also when it is proven.
+    only: Option<usize>,
+    /// How long each command may take, in seconds.
+    time_limit: Option<u64>,
+    /// Number of the claim.
+    epoch: Option<u32>,
+}
+
+fn accept(call: &Call) -> Result<Answer> {
+    let (id, body): (_, Accepting) = (task(call)?, call.body()?);
+    let given = Given {
+        commands: Vec::new(),
+        files: body.files,
+        commits: body.commits,
+        urls: body.urls,
+        notes: body.notes,
+    };
+    if given.is_empty() {
+        let message = "say how it is known: `notes`, `files`, `commits` or `urls`";
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    let (number, epoch) = (body.criterion, body.epoch);
+    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
+    let work = |context: &mut _| gates::accept(context, id, number, &given, epoch);
+    let (mut result, operation) = noted(context, id, work)?;
+    let warnings = std::mem::take(&mut result.warnings);
+    Answer::ok(&Done {
+        result,
+        warnings,
+        operation,
+    })
+}
+
+fn renew(call: &Call) -> Result<Answer> {
+    let (id, body): (_, Renewing) = (task(call)?, optional(call)?);
+    let renewal = Renewal {
+        stale_only: body.stale_only,
+        only: body.only,
+        bounds: time_limit(call, body.time_limit)?.into(),
+        epoch: body.epoch,
+    };
+    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
+    let work = |context: &mut _| gates::renew(context, id, &renewal, &mut |_| {});
+    let (mut result, operation) = noted(context, id, work)?;
+    let warnings = std::mem::take(&mut result.standing.warnings);
+    Answer::ok(&Done {
+        result,
+        warnings,
+        operation,
+    })
+}

@@ -1,0 +1,79 @@
+//! What earlier work found for a task, and the rules that its prompt carries.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::route::Route;
+use super::{acting, task};
+use crate::error::Result;
+use crate::ops::research::{self, Linked, Links};
+use crate::ops::spawn;
+
+pub(super) fn routes() -> Vec<Route> {
+    let links = "/api/work/tasks/{id}/links";
+    vec![
+        Route::get(links, list)
+            .about("Lists the entries that a task is linked to, and where each link stands")
+            .tag("work")
+            .answers::<Links>(200),
+        Route::post(links, link)
+            .about("Links a task and an entry of the manifest; doing it again changes nothing")
+            .tag("work")
+            .takes::<ToLink>()
+            .answers::<Linked>(200)
+            .answers::<Linked>(201),
+        Route::get("/api/work/tasks/{id}/block", block_for)
+            .about("Writes the protocol block for a task, to be appended to a prompt")
+            .tag("work")
+            .answers::<ProtocolBlock>(200),
+        Route::get("/api/work/block", block)
+            .about("Writes the protocol block with its tokens as they are")
+            .tag("work")
+            .answers::<ProtocolBlock>(200),
+    ]
+}
+
+/// What to link a task to.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ToLink {
+    /// Who acts.
+    agent: Option<String>,
+    /// Id of the entry.
+    entry: String,
+}
+
+/// The rules for agents.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct ProtocolBlock {
+    block: String,
+}
+
+fn list(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    Answer::ok(&research::links(&mut *call.context("research.links")?, id)?)
+}
+
+fn link(call: &Call) -> Result<Answer> {
+    let (id, wanted): (_, ToLink) = (task(call)?, call.body()?);
+    let context = &mut *acting(call, "research.link", wanted.agent.as_deref())?;
+    let linked = research::link(context, id, &wanted.entry)?;
+    match linked.created {
+        true => Answer::created(&linked),
+        false => Answer::ok(&linked),
+    }
+}
+
+fn block_for(call: &Call) -> Result<Answer> {
+    let id = task(call)?;
+    let block = spawn::block_for(&mut *call.context("research.inject")?, id)?;
+    Answer::ok(&ProtocolBlock { block })
+}
+
+fn block(_: &Call) -> Result<Answer> {
+    let block = spawn::block()?;
+    Answer::ok(&ProtocolBlock { block })
+}

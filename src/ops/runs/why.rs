@@ -1,0 +1,155 @@
+//! Why a run stands as it does, and why each of its tasks does: what happened in it, beside the receipts of
+//! its prompts, replayed.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::show;
+use crate::error::Result;
+use crate::id::{self, TaskId};
+use crate::ops::Context;
+use crate::ops::spawn::{Why, whys};
+use crate::run::board::{TaskRun, TaskState};
+use crate::run::{Outcome, Run, RunKind, RunStatus};
+
+/// A run with the reason why it stands as it does.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct RunWhy {
+    /// The run.
+    pub run: Run,
+    /// Why it stands as it does.
+    pub reason: String,
+    /// Its tasks, in its order; epics, on which nobody works, are left out.
+    pub tasks: Vec<TaskWhy>,
+}
+
+/// A task of a run with the reason why it stands as it does.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWhy {
+    /// The task.
+    pub task_id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub state: TaskState,
+    /// How its last try ended.
+    pub outcome: Option<Outcome>,
+    /// How many tries it took.
+    pub attempts: u32,
+    /// Why it stands there.
+    pub reason: String,
+    /// The tasks of the run that come before it and are not done.
+    pub waits_for: Vec<TaskId>,
+    /// What it was last missing.
+    pub missing: Vec<String>,
+    /// The receipt of the prompt that its last try began with, replayed; none when it was not begun or has
+    /// been spawned anew since.
+    pub spawn: Option<Why>,
+}
+
+/// Tells why a run stands as it does.
+pub fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
+    let shown = show(&context.surroundings, run, None)?;
+    let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
+    let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();
+    let mut spawns = whys(context, &begun)?;
+    let states = shown.tasks.iter().map(|task| (task.task_id, task.state));
+    let states: HashMap<TaskId, TaskState> = states.collect();
+    let work = shown.tasks.iter().filter(|task| !task.is_epic);
+    let tasks = work.map(|task| {
+        let spawn = spawns.remove(&task.task_id);
+        let spawn = spawn.filter(|why| is_of(why, task));
+        task_why(task, &shown.run, &states, spawn)
+    });
+    Ok(RunWhy {
+        tasks: tasks.collect(),
+        reason: reason(&shown.run),
+        run: shown.run,
+    })
+}
+
+/// Says whether a receipt is that of the last try of a task.
+fn is_of(why: &Why, task: &TaskRun) -> bool {
+    task.manifest_id.as_ref() == Some(&why.receipt.manifest_id)
+}
+
+fn task_why(
+    task: &TaskRun,
+    run: &Run,
+    states: &HashMap<TaskId, TaskState>,
+    spawn: Option<Why>,
+) -> TaskWhy {
+    let is_open = |need: &&TaskId| states.get(need) != Some(&TaskState::Done);
+    let waits_for: Vec<TaskId> = match task.state {
+        TaskState::Waiting | TaskState::Skipped => {
+            task.needs.iter().filter(is_open).copied().collect()
+        }
+        _ => Vec::new(),
+    };
+    TaskWhy {
+        task_id: task.task_id,
+        title: task.title.clone(),
+        state: task.state,
+        outcome: task.outcome,
+        attempts: task.attempts,
+        reason: task_reason(task, run, &waits_for),
+        waits_for,
+        missing: task.missing.clone(),
+        spawn,
+    }
+}
+
+fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
+    match task.state {
+        TaskState::Done if task.attempts == 0 => "it was done already".to_string(),
+        TaskState::Done => "what its agent left verifies".to_string(),
+        TaskState::Running if run.is_over() => {
+            "the run ended while an agent worked on it".to_string()
+        }
+        TaskState::Running => "an agent works on it".to_string(),
+        TaskState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
+        TaskState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
+        TaskState::Waiting => format!("it waits for {}", id::list(waits_for)),
+        TaskState::Failed | TaskState::Skipped => told(task, waits_for),
+    }
+}
+
+/// Tells what the run noted when it gave a task up.
+fn told(task: &TaskRun, waits_for: &[TaskId]) -> String {
+    let noted = task.reason.clone();
+    let noted = noted.unwrap_or_else(|| match task.missing.is_empty() {
+        true => "no reason is known".to_string(),
+        false => task.missing.join("; "),
+    });
+    match waits_for.is_empty() {
+        true => noted,
+        false => format!("{noted} ({})", id::list(waits_for)),
+    }
+}
+
+fn reason(run: &Run) -> String {
+    if let Some(error) = &run.error {
+        return error.clone();
+    }
+    match run.status {
+        RunStatus::Pending => "it has not begun".to_string(),
+        RunStatus::Running => "it is under way".to_string(),
+        RunStatus::Interrupted => "its process ended before it did".to_string(),
+        RunStatus::Cancelled => "it was given up".to_string(),
+        RunStatus::Failed => "no reason is known".to_string(),
+        RunStatus::Completed => completed(run),
+    }
+}
+
+/// What an agent answered is no reason; how a run over tasks came out is.
+fn completed(run: &Run) -> String {
+    let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
+    let came_out = run.output.clone().filter(|_| is_over_tasks);
+    let routed = Some(run.routing_reason.clone()).filter(|reason| !reason.is_empty());
+    let told = came_out.or(routed);
+    told.unwrap_or_else(|| "all of it was carried out".to_string())
+}

@@ -1,0 +1,97 @@
+//! Tokens and money together, and what of a running total is new.
+
+use super::Usage;
+
+/// What was used and paid, as far as anybody says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens.
+    pub usage: Option<Usage>,
+    /// US dollars.
+    pub cost: Option<f64>,
+}
+
+impl Spent {
+    /// Adds what came after it.
+    pub fn plus(self, more: Spent) -> Spent {
+        let usages = [self.usage, more.usage].into_iter().flatten();
+        let costs = [self.cost, more.cost].into_iter().flatten();
+        Spent {
+            usage: usages.reduce(Usage::plus),
+            cost: costs.reduce(|a, b| dollars(a + b)),
+        }
+    }
+
+    /// Returns what of a total is not in this already. A total that is less does not count it in.
+    pub fn new_usage(self, total: Usage) -> Usage {
+        self.usage.map_or(total, |before| since(before, total))
+    }
+
+    /// Returns what of a total in US dollars is not in this already, by the same rule.
+    pub fn new_cost(self, total: f64) -> f64 {
+        let before = self.cost.filter(|before| *before <= total);
+        dollars(total - before.unwrap_or(0.0))
+    }
+}
+
+fn since(before: Usage, total: Usage) -> Usage {
+    let is_less = total.input_tokens < before.input_tokens
+        || total.output_tokens < before.output_tokens
+        || total.total_tokens < before.total_tokens;
+    if is_less {
+        return total;
+    }
+    let new = |total: Option<u64>, before: Option<u64>| Some(total? - before.unwrap_or(0));
+    Usage {
+        input_tokens: new(total.input_tokens, before.input_tokens),
+        output_tokens: new(total.output_tokens, before.output_tokens),
+        total_tokens: new(total.total_tokens, before.total_tokens),
+    }
+}
+
+/// Rounds an amount to billionths: sums of binary fractions end in noise, and nobody counts finer.
+pub fn dollars(amount: f64) -> f64 {
+    let billionths = (amount * 1e9).round();
+    match billionths.is_finite() {
+        true => billionths / 1e9,
+        false => amount,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(total: u64) -> Usage {
+        Usage {
+            input_tokens: Some(total - 1),
+            output_tokens: Some(1),
+            total_tokens: Some(total),
+        }
+    }
+
+    #[test]
+    fn sums_and_differences_of_amounts_have_no_noise() {
+        let spent = |cost| Spent {
+            usage: None,
+            cost: Some(cost),
+        };
+        assert_eq!(spent(0.1).plus(spent(0.2)), spent(0.3));
+        assert_eq!(spent(0.0016).new_cost(0.0024), 0.0008);
+        assert_eq!(dollars(f64::MAX), f64::MAX);
+    }
+
+    #[test]
+    fn a_total_that_is_less_than_before_counts_from_nothing() {
+        let before = Spent {
+            usage: Some(used(100)),
+            cost: Some(0.5),
+        };
+        assert_eq!(before.new_usage(used(99)), used(99));
+        assert_eq!(before.new_cost(0.25), 0.25);
+        let new = before.new_usage(used(130));
+        assert_eq!((new.input_tokens, new.total_tokens), (Some(30), Some(30)));
+        assert_eq!(Spent::default().new_usage(used(7)), used(7));
+        assert_eq!(Spent::default().new_cost(0.25), 0.25);
+    }
+}
