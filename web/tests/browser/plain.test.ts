@@ -29,5 +29,7 @@ test("a form of our own page is answered, and the server is told where it comes 
   const response = await answered;
   assert.equal(response.status(), 200);
   assert.equal((await response.request().allHeaders())["origin"], world.address);
+  // A page that is closed while it goes elsewhere may hold its browser up.
+  await page.waitForURL(/\/ask$/);
   await look.close();
 });

@@ -19,7 +19,7 @@ test("a run is watched until it is finished", async () => {
   const run = world.starts("run", "T6", "--command", "sh slow.sh {prompt_file}");
   await page.getByRole("link", { name: /Implement search over notes/ }).click();
   await page.waitForURL(/\/runs\/run_/);
-  await page.getByText("reading the task").waitFor();
+  await page.getByRole("region", { name: /^Log of T6/ }).getByText("reading the task").waitFor();
   await page.getByText("Live", { exact: true }).first().waitFor();
   writeFileSync(join(world.folder, "go"), "");
   await page.getByText("1 verified, 0 open").waitFor();

@@ -21,6 +21,7 @@ export const SIZES: Record<Size, { width: number; height: number }> = { desk: { 
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "cleo-pages-"));
   private server: ChildProcess | null = null;
+  private readonly started: ChildProcess[] = [];
   private browser: Browser | null = null;
   address = "";
 
@@ -39,7 +40,9 @@ export class World {
   }
 
   starts(...words: string[]): ChildProcess {
-    return spawn(cleo, words, { cwd: this.folder, env: this.environment(), stdio: "ignore" });
+    const started = spawn(cleo, words, { cwd: this.folder, env: this.environment(), stdio: "ignore" });
+    this.started.push(started);
+    return started;
   }
 
   /** Any free port, or the one of a server that was there before. */
@@ -79,6 +82,8 @@ export class World {
   }
 
   async end() {
+    // What a test that failed did not see to the end would keep the file of tests from ending.
+    this.started.filter((one) => one.exitCode === null).forEach((one) => one.kill());
     await this.browser?.close();
     await this.stopServer();
     rmSync(this.folder, { recursive: true, force: true });
