@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::pending::{Pending, PendingKind};
+use super::pending::{Pending, PendingKind, place};
 use super::request::Request;
 use super::value::{brief, label, plain};
 use super::vocabulary::Verb;
@@ -10,8 +10,8 @@ use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault};
 
 const AGENT: ChatAgent = ChatAgent::Clarifier;
 
-/// What the chat can do, for messages that no rule fits.
-const HELP: &str = "I did not understand that. I can show and change the design of a client, and list, \
+/// What the chat can do.
+pub(super) const HELP: &str = "I can show and change the design of a client, and list, \
     show, add, change, delete and secure its components. For example:\n\
     - show me my design for client 6\n\
     - change button radius to full for client 6\n\
@@ -29,7 +29,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
             (Some(client), true) => {
                 format!("This is about client {client} now. What would you like to see or change?")
             }
-            _ => HELP.to_string(),
+            _ => format!("I did not understand that. {HELP}"),
         };
         return Step::Say(Saying::new(AGENT, text));
     }
@@ -68,11 +68,10 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
     if let Some(error) = fault(found) {
         return Step::Say(Saying::new(AGENT, format!("{error}. Nothing was changed.")));
     }
-    let mut components = components(found);
-    if let Some(called) = &request.called {
-        components.retain(|component| is_called(component, called));
-    }
-    match components.as_slice() {
+    let all = components(found);
+    let called = request.called.as_deref();
+    let fitting = called.map_or_else(|| all.clone(), |called| called_so(&all, called));
+    match fitting.as_slice() {
         [] if description(request).is_empty() => Step::Say(Saying::new(AGENT, none(&operation))),
         [] => Step::Say(offer(request, operation)),
         [one] => {
@@ -82,7 +81,7 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
                 _ => proceed(operation, id(one), rest, &text),
             }
         }
-        many => Step::Say(list(many, operation)),
+        many => Step::Say(list(many, operation, "")),
     }
 }
 
@@ -100,6 +99,17 @@ fn proceed(operation: Call, id: &str, results: &[Value], found: &str) -> Step {
 fn components(found: &Value) -> Vec<Value> {
     let list = found.get("components").and_then(Value::as_array);
     list.cloned().unwrap_or_default()
+}
+
+/// Finds the components that are called so; else the one that has this place among them: "first".
+fn called_so(all: &[Value], called: &str) -> Vec<Value> {
+    let fitting = all.iter().filter(|component| is_called(component, called));
+    let fitting: Vec<Value> = fitting.cloned().collect();
+    let at = place(&called.to_lowercase(), all.len()).and_then(|place| place.checked_sub(1));
+    match at.and_then(|at| all.get(at)) {
+        Some(one) if fitting.is_empty() => vec![one.clone()],
+        _ => fitting,
+    }
 }
 
 /// Says whether every word of what a component is called stands in one of its texts.
@@ -181,21 +191,24 @@ pub(super) fn offered(pending: &Pending, found: &Value) -> Saying {
     let operation = pending.next.clone().unwrap_or_else(|| pending.call());
     match components(found).as_slice() {
         [] => Saying::new(AGENT, none(&pending.call())),
-        many => list(many, operation),
+        many => list(many, operation, ""),
     }
 }
 
-/// Lists components with numbers; one of them can be chosen for what was asked for.
-fn list(components: &[Value], operation: Call) -> Saying {
+/// Lists components with numbers; one of them can be chosen for what was asked for. `lead` goes before.
+fn list(components: &[Value], operation: Call, lead: &str) -> Saying {
     let lines = components.iter().enumerate();
     let lines = lines.map(|(index, one)| format!("{}. {}", index + 1, editor::details(one)));
     let lines = lines.collect::<Vec<_>>().join("\n");
     if operation.tool == Tool::GetComponent {
         let client = super::text(&operation.args, "clientId");
-        return Saying::new(AGENT, format!("Components of client {client}:\n{lines}"));
+        return Saying::new(
+            AGENT,
+            format!("{lead}Components of client {client}:\n{lines}"),
+        );
     }
     let text = format!(
-        "Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."
+        "{lead}Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."
     );
     let mut pending = Pending::new(PendingKind::Select, ChatAgent::Editor, operation);
     pending.candidates = components.iter().map(|one| id(one).to_string()).collect();

@@ -13,6 +13,10 @@ use super::vocabulary::{ADVICE, ARTICLES, ELEMENTS, Element, NEVER, POLITE, Verb
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Design;
+/// Words that speak against an option.
+const AGAINST: &[&str] = &[
+    "not", "no", "never", "without", "except", "but", "or", "instead", "than", "from",
+];
 
 /// Finds the parts of a design that words name in full.
 pub(super) fn named(words: &[String]) -> Vec<&'static Element> {
@@ -171,9 +175,29 @@ fn said(element: &Element, value: &str) -> Option<Value> {
         words.join(" ")
     };
     read(value).or_else(|| match element.kind {
-        Kind::Options(_) | Kind::Color => read(&bare()),
+        Kind::Options(_) => read(&bare()).or_else(|| only_option(element, value)),
+        Kind::Color => read(&bare()),
         _ => None,
     })
+}
+
+/// Finds the one option that a value speaks of, as in "a nice gradient". One that speaks of several, or
+/// against one, says none.
+fn only_option(element: &Element, value: &str) -> Option<Value> {
+    let value = value.to_lowercase();
+    let words = value.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '\'' | '’'));
+    let mut words: Vec<String> = words.map(String::from).collect();
+    words.retain(|word| !word.is_empty());
+    let is_against = |word: &String| {
+        let is_short = word.ends_with("'t") || word.ends_with("’t");
+        is_short || AGAINST.contains(&word.as_str())
+    };
+    if words.iter().any(is_against) {
+        return None;
+    }
+    let found = option(element, &words)?;
+    words.retain(|word| word != found && found.split('-').all(|part| word != part));
+    option(element, &words).is_none().then(|| found.into())
 }
 
 /// Finds what an element is to become. A value that is said and cannot be it is refused, whatever

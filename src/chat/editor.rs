@@ -317,6 +317,13 @@ fn refusal(call: &Call, error: &str, found: &str) -> Saying {
         true => format!("The specified component was not found for your client. {error}"),
         false => error.to_string(),
     };
+    if error.starts_with("Security group") && error.contains("not found") {
+        let text = format!(
+            "{found}{error}, and it is no field of a component. Nothing was changed.\nNext: name a \
+             security group of the client by its title, or a field such as the title."
+        );
+        return Saying::new(AGENT, text);
+    }
     let next = "Next: say it again with what is allowed, or ask me to list your components.";
     let text = format!(
         "{found}Understood: {}.\nAction: none.\nResult: {error}. Nothing was changed.\n{next}",

@@ -1,6 +1,7 @@
 //! A message as text with positions: what is quoted is out of sight of every rule, and the client it
 //! is about is taken out of it.
 
+mod client;
 #[cfg(test)]
 mod tests;
 
@@ -19,29 +20,11 @@ const OTHERS_MAX: usize = 10;
 /// Stands for what is quoted.
 pub(super) const HIDDEN: &str = "\u{1}";
 
-/// "client 6", "my clientId is 6", "client_id=6", "client #6", … with the little words before it.
-static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?:\b(?:and\s+)?(?:for|of|on|in|from|at|to|with|by)\s+)?(?:\b(?:and\s+)?(?:my|the|our|this)\s+)?\bclient(?:'s|s)?[\s_-]*(?:id\b|id(?:[^a-z]|$))?[\s:=#_-]*(?:\b(?:is|number|no\.?)(?:\s+is)?)?[\s:=#]*([0-9]+)\b",
-    )
-    .ok()
-});
-
 /// "component 101", "componentId: 101", "card #101", …
 static COMPONENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"\b(?:component|card|button|text|image|header|footer|banner|link)s?[\s_-]*(?:id)?[\s:=#_-]*(?:\b(?:is|number|no\.?|with\s+id)\b)?[\s:=#]*([0-9]+)\b",
     )
-    .ok()
-});
-
-/// A field of text and the sign of its value, behind which "client 7" may be part of the value.
-static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let field =
-        "(?:title|heading|header|caption|subtitle|subheading|description|desc|content|text|body)";
-    Regex::new(&format!(
-        r"\b(?:{field}|rename)\b[^\x02]*?(?:\b(?:to|into|as|is)\b|[=:])|\b(?:titled|called|named)\b|\bwith\s+(?:the\s+)?{field}\b"
-    ))
     .ok()
 });
 
@@ -71,6 +54,8 @@ pub(super) struct Message {
     pub(super) plain: String,
     /// The client named last, if any.
     pub(super) client: Option<String>,
+    /// Whether that client may as well be the end of a value.
+    pub(super) is_bare: bool,
     /// What stands in its place and is no number of a client.
     no_client: Option<String>,
 }
@@ -82,13 +67,16 @@ impl Message {
     /// Reads a message.
     pub(super) fn read(text: &str) -> Message {
         let plain = hidden(text);
-        let (place, client) = match named_client(&plain) {
+        let named = client::named(&plain);
+        let is_bare = named.as_ref().is_some_and(|named| named.is_bare);
+        let (place, client) = match named.map(|named| (named.place, named.number)) {
             Some((place, Ok(client))) => (place, client),
             other => {
                 return Message {
                     body: text.to_string(),
                     plain,
                     client: None,
+                    is_bare: false,
                     no_client: other.and_then(|(_, number)| number.err()),
                 };
             }
@@ -98,8 +86,21 @@ impl Message {
             body: without(text),
             plain: without(&plain),
             client: Some(client),
+            is_bare,
             no_client: None,
         }
+    }
+
+    /// Says that the client is in doubt when it may be part of a value and the conversation is about
+    /// another one.
+    pub(super) fn doubt(&self, remembered: Option<&str>) -> Option<String> {
+        let named = self.client.as_deref().filter(|_| self.is_bare)?;
+        let other = remembered.filter(|other| *other != named)?;
+        Some(format!(
+            "I cannot tell which client you mean: client {named}, which you name last, or client \
+             {other}, which this conversation is about. Nothing was changed. Please say it again with \
+             \"for client {named}\" or \"for client {other}\" at its end."
+        ))
     }
 
     /// Finds the component that is named by its number at a place.
@@ -143,20 +144,14 @@ impl Message {
         let (Some(component), Some(next)) = (COMPONENT.as_ref(), NEXT.as_ref()) else {
             return Vec::new();
         };
-        let mut named: Vec<String> = Vec::new();
-        let mut put = |text: &str, found: &Captures<'_>| {
-            let Some(digits) = found.get(1) else { return };
-            let (Ok(id) | Err(id)) = number(text, digits.range());
-            if named.len() < OTHERS_MAX && !named.contains(&id) {
-                named.push(id);
-            }
-        };
-        for found in component.captures_iter(text) {
-            let mut rest = &text[found.get(0).map_or(0, |whole| whole.end())..];
-            put(text, &found);
-            while let Some(found) = next.captures(rest) {
-                put(rest, &found);
-                rest = &rest[found[0].len()..];
+        let (mut named, mut at) = (Vec::new(), 0);
+        while named.len() < OTHERS_MAX {
+            let Some(found) = component.captures_at(text, at) else {
+                break;
+            };
+            at = put(&mut named, text, &found).unwrap_or(text.len());
+            while let Some(found) = next.captures(&text[at..]) {
+                at += put(&mut named, &text[at..], &found).unwrap_or(text.len() - at);
             }
         }
         named.drain(..named.len().min(1));
@@ -189,59 +184,40 @@ impl Message {
     }
 }
 
-/// Finds the client that a text names last, and where. One that is part of a value is none: behind a
-/// value a client counts where a word leads to it and nothing more is said.
-fn named_client(plain: &str) -> Option<(Word, Result<String, String>)> {
-    let (mut last, mut from, mut in_value) = (None, 0, false);
-    for found in CLIENT.as_ref()?.captures_iter(plain) {
-        let (place, digits) = (found.get(0)?.range(), found.get(1)?.range());
-        let gap = &plain[from..place.start];
-        let answer = gap.rfind(SEAM);
-        if answer.is_some() {
-            in_value = last.is_some();
-        }
-        in_value |= begins_value(&gap[answer.unwrap_or(0)..]);
-        from = place.end;
-        if !in_value || is_led_to(plain, &place) {
-            last = Some((place, number(plain, digits)));
+/// Adds the component that was found to those that are named, and returns where it ends. Of a long list
+/// only the first are told apart.
+fn put(named: &mut Vec<String>, text: &str, found: &Captures<'_>) -> Option<usize> {
+    let (Ok(id) | Err(id)) = number(text, found.get(1)?.range());
+    if named.len() < OTHERS_MAX && !named.contains(&id) {
+        named.push(id);
+    }
+    Some(found.get(0)?.end())
+}
+
+/// Finds the parts of a text that `and` or a comma takes apart, outside of quotes and brackets.
+pub(super) fn parts(text: &str) -> Vec<Word> {
+    let plain = hidden(text);
+    let closed = plain.rfind(')').unwrap_or(0);
+    let (mut parts, mut from, mut at, mut depth) = (Vec::new(), 0, 0, 0);
+    while let Some(place) = cut(&plain, at) {
+        depth = deep(&plain[at..place.start], depth);
+        at = place.end;
+        if depth == 0 || closed < place.start {
+            parts.push(from..place.start);
+            from = place.end;
         }
     }
-    last
-}
-
-/// Says whether a value begins in a text; what leads to a component is none.
-fn begins_value(text: &str) -> bool {
-    let found = VALUE.as_ref().and_then(|regex| regex.find(text));
-    found.is_some_and(|found| !text[found.end()..].contains("component"))
-}
-
-/// Says whether a client stands apart from the value before it, and at its end.
-fn is_led_to(plain: &str, place: &Word) -> bool {
-    let lead = plain[place.clone()]
-        .split_whitespace()
-        .find(|word| *word != "and");
-    let is_lead = lead.is_some_and(|lead| ["for", "of", "in", "on"].contains(&lead));
-    let is_apart = plain[..place.start].trim_end().ends_with([',', ';', SEAM]);
-    let rest = plain[place.end..].trim_start();
-    let next = rest.split(|c: char| !c.is_alphanumeric()).next();
-    let is_end = match next {
-        None | Some("and" | "please" | "thanks" | "then" | "now") => true,
-        Some("") => !rest.starts_with(['\'', '’', '-']),
-        Some("on" | "of" | "in") => rest[2..].trim_start().starts_with("component"),
-        Some(_) => false,
-    };
-    is_end && (is_lead || is_apart)
-}
-
-/// Finds the parts of a text that `and` or a comma takes apart, outside of quotes.
-pub(super) fn parts(text: &str) -> Vec<&str> {
-    let (plain, mut parts, mut from) = (hidden(text), Vec::new(), 0);
-    while let Some(place) = cut(&plain, from) {
-        parts.push(&text[from..place.start]);
-        from = place.end;
-    }
-    parts.push(&text[from..]);
+    parts.push(from..text.len());
     parts
+}
+
+/// Counts the brackets that are open behind a text.
+fn deep(text: &str, depth: usize) -> usize {
+    text.chars().fold(depth, |depth, c| match c {
+        '(' => depth + 1,
+        ')' => depth.saturating_sub(1),
+        _ => depth,
+    })
 }
 
 /// Finds the next place that takes parts of a text apart.

@@ -287,17 +287,20 @@ const PLACES: &[&[&str]] = &[
     &["tenth", "10th"],
 ];
 
+/// Reads a word for a place in a list of so many, counted from 1.
+pub(super) fn place(word: &str, last: usize) -> Option<usize> {
+    let place = PLACES.iter().position(|names| names.contains(&word));
+    place.map(|at| at + 1).or((word == "last").then_some(last))
+}
+
 /// Takes the little words off a choice, and writes "the second one" as a number.
 fn spoken(word: &str, last: usize) -> String {
     let little = ["the", "one", "take", "i", "choose", "pick", "mean"];
     let words = word.split([' ', ',']);
     let words =
         words.filter(|word| !word.is_empty() && !little.contains(word) && !POLITE.contains(word));
-    let number = |word: &str| {
-        let place = PLACES.iter().position(|names| names.contains(&word));
-        let place = place.map(|at| at + 1).or((word == "last").then_some(last));
-        place.map_or_else(|| word.to_string(), |place| place.to_string())
-    };
+    let number =
+        |word: &str| place(word, last).map_or_else(|| word.to_string(), |place| place.to_string());
     words.map(number).collect::<Vec<_>>().join(" ")
 }
 

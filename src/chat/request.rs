@@ -58,12 +58,14 @@ impl Request {
     pub(super) fn read(text: &str, client: Option<&str>) -> Request {
         let message = Message::read(text);
         let reader = Reader::new(&message);
+        let doubt = message.doubt(client);
+        let named = message.client.clone().filter(|_| doubt.is_none());
         let mut request = Request {
             message: text.to_string(),
-            client: message.client.clone().or(client.map(String::from)),
+            client: named.or(client.map(String::from)),
             component: reader.component.as_ref().map(|found| found.1.clone()),
             others: message.others(reader.naming.clone()),
-            fault: message.fault(reader.naming.clone()),
+            fault: doubt.or_else(|| message.fault(reader.naming.clone())),
             verb: reader.verb,
             words: keys::spread(reader.words.iter().map(|word| reader.word(word))),
             head: keys::spread(reader.head()),

@@ -7,7 +7,6 @@ use super::message::{Message, SEAM};
 use super::pending::{Ask, Chat, Choice, Pending, PendingKind, Short, choice, short, titled};
 use super::request::Request;
 use super::value::brief;
-use super::vocabulary::QUESTIONS;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
 use super::{args, clarifier, design, editor, fault, router, text};
 
@@ -42,7 +41,9 @@ impl Talk {
     /// Begins with a message and what the conversation remembers at a moment (RFC 3339 in UTC).
     /// `advice` is the agent that a model chose, where one was asked.
     pub fn begin(chat: &Chat, message: &str, now: &str, advice: Option<ChatAgent>) -> Talk {
-        let client = Message::read(message).client;
+        let read = Message::read(message);
+        let is_sure = read.doubt(chat.client.as_deref()).is_none();
+        let client = read.client.filter(|_| is_sure);
         let mut talk = Talk {
             reason: "what waited is answered",
             client: client.or_else(|| chat.client.clone()),
@@ -109,17 +110,15 @@ impl Talk {
 
     /// Puts another request in the place of what waits. What is none, such as "yess", does not.
     fn replaced(&mut self, pending: &Pending, message: &str, advice: Option<ChatAgent>) -> Doing {
+        let kept =
+            |text: String| Doing::Reply(Saying::new(pending.agent, text).waiting(Wait::Kept));
+        if asks_for_help(message) {
+            return kept(format!("{}\n{}", clarifier::HELP, still(pending)));
+        }
         if is_question(message) || self.is_unclear(message) {
-            let text = format!(
-                "I did not understand \"{}\". Still waiting: {}. {}",
-                brief(message.trim()),
-                waiting(pending),
-                match pending.kind {
-                    PendingKind::Confirm => "Should I proceed? Answer yes or no.",
-                    PendingKind::Select => "Please select one by its number, its ID or its title.",
-                }
-            );
-            return Doing::Reply(Saying::new(pending.agent, text).waiting(Wait::Kept));
+            let said = brief(message.trim());
+            let still = still(pending);
+            return kept(format!("I did not understand \"{said}\". {still}"));
         }
         let note = format!(
             "I dropped what was waiting: {}. Nothing was changed.\n",
@@ -235,6 +234,15 @@ fn waiting(pending: &Pending) -> String {
     }
 }
 
+/// Says what waits, and for which answer.
+fn still(pending: &Pending) -> String {
+    let answer = match pending.kind {
+        PendingKind::Confirm => "Should I proceed? Answer yes or no.",
+        PendingKind::Select => "Please select one by its number, its ID or its title.",
+    };
+    format!("Still waiting: {}. {answer}", waiting(pending))
+}
+
 fn nothing_waits(expired: bool, chat: &Chat) -> Saying {
     let text = match chat.pending.as_ref().filter(|_| expired) {
         Some(pending) => format!(
@@ -255,13 +263,25 @@ fn dropped() -> Saying {
 fn is_question(message: &str) -> bool {
     let text = message.trim().to_lowercase();
     let asked = text.trim_end_matches(['?', '!', '.']).trim_end();
+    // A single word of another kind, such as "Who?", can be a title.
     let back = [
+        "",
+        "what",
+        "huh",
+        "pardon",
         "what do you mean",
         "which one",
         "which ones",
         "what can i say",
     ];
-    text.ends_with('?') && (asked.is_empty() || QUESTIONS.contains(&asked) || back.contains(&asked))
+    text.ends_with('?') && back.contains(&asked)
+}
+
+/// Says whether a message only asks what can be said.
+fn asks_for_help(message: &str) -> bool {
+    let text = message.trim().to_lowercase();
+    let asked = text.trim_end_matches(['?', '!', '.', ' ']);
+    ["help", "help me", "help please", "what can you do"].contains(&asked)
 }
 
 /// Completes a request with a message that is no request of its own.
@@ -276,7 +296,9 @@ fn completed(ask: &Ask, message: &str) -> Option<String> {
     };
     let request = Request::read(&answer, None);
     let is_named = request.component.is_some() || request.fault.is_some();
-    let is_own = request.verb.is_some() || is_named;
+    // "New" or "Get started" is a value: it names nothing of which something could be done.
+    let is_request = || router::chosen(&request, None).reason != router::NO_RULE;
+    let is_own = is_named || request.verb.is_some() && is_request();
     let whole = format!("{}{SEAM} {answer}", ask.message);
     (!is_own && whole.len() <= WHOLE_MAX).then_some(whole)
 }

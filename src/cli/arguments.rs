@@ -85,17 +85,44 @@ pub(super) struct Globals {
 }
 
 impl Globals {
-    /// Names the workspace that was asked for in a command that would look for one.
-    pub(super) fn in_root(&self, command: &str) -> String {
-        match (&self.root, command.strip_prefix("cleo ")) {
-            (Some(root), Some(rest))
-                if !command.contains("--root") && !rest.ends_with("--help") =>
-            {
-                format!("cleo --root {} {rest}", quote(&root.to_string_lossy()))
+    /// Names the workspace that was asked for in each command of a line that would look for one.
+    pub(super) fn in_root(&self, line: &str) -> String {
+        let Some(root) = &self.root else {
+            return line.to_string();
+        };
+        let root = quote(&root.to_string_lossy());
+        let named = |command: &str| match command.strip_prefix("cleo ") {
+            Some(rest) if !command.contains("--root") && !rest.trim_end().ends_with("--help") => {
+                format!("cleo --root {root} {rest}")
             }
             _ => command.to_string(),
-        }
+        };
+        commands(line).into_iter().map(named).collect()
     }
+}
+
+/// Parts a line for a POSIX shell before each command behind `&&` or `|` outside quotes.
+fn commands(line: &str) -> Vec<&str> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    // The mark that ends a text in quotes, and whether a backslash counts in it.
+    let (mut inside, mut is_escaped, mut before) = (None, false, ' ');
+    for (at, c) in line.char_indices() {
+        match inside {
+            _ if is_escaped => is_escaped = false,
+            None | Some((_, true)) if c == '\\' => is_escaped = true,
+            Some((mark, _)) if c == mark => inside = None,
+            Some(_) => {}
+            None if matches!(c, '\'' | '"') => inside = Some((c, c == '"' || before == '$')),
+            None if line[at..].starts_with("& ") || line[at..].starts_with("| ") => {
+                parts.push(&line[start..at + 2]);
+                start = at + 2;
+            }
+            None => {}
+        }
+        before = c;
+    }
+    parts.push(&line[start..]);
+    parts
 }
 
 // The claim under which something is done. A doc comment would become the help of every command.
@@ -163,4 +190,40 @@ pub(super) fn refuse_blank(option: &'static str, items: &[String]) -> Result<()>
     };
     let message = format!("--{option} is empty, and says nothing");
     Err(Error::new(Code::TaskInvalid, message).leaving_out(option, item.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_of_a_line_goes_to_the_workspace_that_was_named() {
+        let globals = Globals {
+            root: Some("in it".into()),
+            ..Globals::default()
+        };
+        for (line, expected) in [
+            ("cleo list", "cleo --root 'in it' list"),
+            ("cleo list --help", "cleo list --help"),
+            (
+                "mkdir -p 'a b' && cleo sync 'a b/x.jsonl'",
+                "mkdir -p 'a b' && cleo --root 'in it' sync 'a b/x.jsonl'",
+            ),
+            (
+                "cleo export | cleo import - && cleo --root x init",
+                "cleo --root 'in it' export | cleo --root 'in it' import - && cleo --root x init",
+            ),
+            (
+                r"rm $'\'$ && cleo ' '| cleo ' && echo it\'s && cleo list",
+                r"rm $'\'$ && cleo ' '| cleo ' && echo it\'s && cleo --root 'in it' list",
+            ),
+            (
+                r"cleo update T1 --remove-depends 'it'\''s && cleo x'",
+                r"cleo --root 'in it' update T1 --remove-depends 'it'\''s && cleo x'",
+            ),
+        ] {
+            assert_eq!(globals.in_root(line), expected);
+        }
+        assert_eq!(Globals::default().in_root("cleo list"), "cleo list");
+    }
 }

@@ -13,6 +13,7 @@ use clap_complete::env::Shells;
 use super::arguments::Globals;
 use super::output::Output;
 use super::screen::clean;
+use super::update::NewStatus;
 use super::{Face, environment, tree};
 use crate::config::{KEYS, Settings};
 use crate::error::{Code, Error, Result};
@@ -216,6 +217,9 @@ fn fixed(argument: &Arg) -> Option<Vec<&'static str>> {
     let is = |wanted: TypeId| argument.get_value_parser().type_id() == wanted;
     if is(TypeId::of::<Status>()) {
         return Some(Status::ALL.iter().map(|word| word.word()).collect());
+    }
+    if is(TypeId::of::<NewStatus>()) {
+        return Some(NewStatus::words());
     }
     if is(TypeId::of::<Priority>()) {
         return Some(Priority::ALL.iter().map(|word| word.word()).collect());

@@ -17,6 +17,8 @@ use crate::ops::config::{Files, skills_dirs};
 use crate::ops::{Assignment, Surroundings};
 use crate::workspace::Workspace;
 
+/// Most characters that are kept of what can be no address.
+const ADDRESS_SHOWN: usize = 100;
 /// Longest name of who calls, in characters.
 const AGENT_MAX: usize = 100;
 
@@ -36,11 +38,20 @@ fn add_server(settings: &mut Settings) -> Result<()> {
         return Ok(());
     };
     let (key, name) = (Key::named(LLM_BASE_URL)?, provider.address_variable());
-    if let Some(text) = setting(name)? {
-        let value = read(key, name, &provider.address(&text))?;
+    if let Some(text) = variable(name) {
+        let address = provider.address(&text.to_string_lossy());
+        let value = key.read_variable(&address);
+        let value = value.unwrap_or_else(|_| Value::Text(no_address(&address)));
         settings.add(key, value, Origin::Variable(name));
     }
     Ok(())
+}
+
+/// Cuts what can be no address so that it is refused where a model is made, and not before: the variable
+/// belongs to other programs.
+fn no_address(text: &str) -> String {
+    let start = text.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
+    start.chain(['…']).collect()
 }
 
 /// Says where the files of settings are.

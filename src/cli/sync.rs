@@ -28,7 +28,8 @@ changed on the other stays. Of two new tasks with the same id, the one from the 
 and references to it follow. A dependency from the file that would close a circle is not taken, and
 is listed. A changed line names the versions that it comes from (`history`), so that both lines may
 stay where git finds a conflict, and a line that git has set back to an older version changes
-nothing. Nor does it bring a deleted task back: `cleo undo` does, or `cleo import` of its line.")]
+nothing. Nor does a line that cleo wrote bring back one of the last 1,000 tasks that were deleted:
+`cleo undo` does, or `cleo import` of the line.")]
 pub(super) struct Arguments {
     /// File of JSON lines, as `cleo export` writes it; made when it is not there
     #[arg(value_name = "FILE")]

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
     /// New status: pending, active, review, blocked or paused
     #[arg(long, value_name = "STATUS", value_parser = parse_status)]
-    status: Option<Status>,
+    status: Option<NewStatus>,
 
     /// New parent, or `none`
     #[arg(long, value_name = "TASK", value_parser = parse_parent)]
@@ -120,15 +120,26 @@ pub(super) struct Arguments {
     clear: Vec<Field>,
 }
 
-/// Reads a status. A text that is none is told those that can be set here; how a task ends has commands of
-/// its own.
-fn parse_status(text: &str) -> std::result::Result<Status, String> {
-    let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
-    let open = Status::ALL.iter().filter(is_open);
-    let open: Vec<&str> = open.map(|status| status.word()).collect();
-    let known = open.join(", ");
+/// `--status`: any can be read, so that a refusal can say what to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewStatus(Status);
+
+impl NewStatus {
+    /// Returns the words for those that can be set here; how a task ends has commands of its own.
+    pub(super) fn words() -> Vec<&'static str> {
+        let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
+        let open = Status::ALL.iter().filter(is_open);
+        open.map(|status| status.word()).collect()
+    }
+}
+
+/// Reads a status. A text that is none is told those that can be set here.
+fn parse_status(text: &str) -> std::result::Result<NewStatus, String> {
+    let known = NewStatus::words().join(", ");
     let parsed = text.parse::<Status>();
-    parsed.map_err(|_| format!("`{text}` is no status; use one of {known}"))
+    parsed
+        .map(NewStatus)
+        .map_err(|_| format!("`{text}` is no status; use one of {known}"))
 }
 
 /// `--parent`: a task, or none.
@@ -241,7 +252,7 @@ impl Arguments {
             title: self.title,
             description: self.description,
             kind: self.kind,
-            status: self.status,
+            status: self.status.map(|status| status.0),
             parent: self.parent.map(|parent| parent.0),
             add_depends: self.depends,
             remove_depends,

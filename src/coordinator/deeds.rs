@@ -120,7 +120,7 @@ impl Engine<'_> {
             tools: self.options.tools.clone(),
             limits: Limits {
                 cost: self.machine.left(),
-                budget: self.options.max_cost,
+                budget: self.options.budget(),
                 ..self.options.limits()
             },
             raw,

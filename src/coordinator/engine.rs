@@ -382,7 +382,7 @@ impl<'a> Engine<'a> {
         let ending = Ending {
             stop,
             caught,
-            spent: self.options.max_cost.filter(|_| self.machine.is_spent()),
+            spent: self.options.budget().filter(|_| self.machine.is_spent()),
             holder: self.left_by(),
         };
         Ok(Report::new(self.run, &self.board, &ending))

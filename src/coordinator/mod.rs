@@ -32,7 +32,7 @@ pub use giving_up::{Cancelled, cancel};
 pub use options::{DEPTH_MAX, Options, Rest, Selection};
 pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;
-pub use resume::resume;
+pub use resume::{resume, way_on};
 
 use crate::run::Event;
 use crate::run::board::Board;

@@ -49,6 +49,9 @@ pub struct Options {
     pub repairs: u32,
     /// What all may cost, in US dollars.
     pub max_cost: Option<f64>,
+    /// What its rest was given last, in US dollars; none for a run that got no more than at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted: Option<f64>,
     /// Most turns of an agent.
     pub max_turns: Option<u32>,
     /// How long all may take, in seconds.
@@ -87,6 +90,7 @@ impl Rest {
         let most = self.max_cost.map(|more| dollars(spent + more));
         Options {
             max_cost: most.or(options.max_cost),
+            granted: self.max_cost.or(options.granted),
             time_limit: self.time_limit.or(options.time_limit),
             ..options
         }
@@ -103,6 +107,11 @@ impl Options {
             max_cost: self.max_cost,
             fail_fast: self.fail_fast,
         }
+    }
+
+    /// Returns the amount of money that was given last, as somebody wrote it.
+    pub(super) fn budget(&self) -> Option<f64> {
+        self.granted.or(self.max_cost)
     }
 
     /// Returns the bounds of one agent, but for what it may cost.

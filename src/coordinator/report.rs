@@ -48,7 +48,7 @@ pub(super) struct Ending {
     pub(super) stop: Option<Stop>,
     /// The signal that had cleo end.
     pub(super) caught: Option<Code>,
-    /// What it may cost, when that is spent.
+    /// The money that was given last, when all is spent.
     pub(super) spent: Option<f64>,
     /// A run that nobody carries out any more and that holds tasks of this one.
     pub(super) holder: Option<String>,
@@ -86,10 +86,24 @@ fn told(summary: Summary) -> String {
         total,
         done,
         failed,
+        stopped,
         skipped,
         ..
     } = summary;
-    format!("{done} of {total} tasks are done, {failed} failed, {skipped} were not begun")
+    let stopped = match stopped {
+        0 => String::new(),
+        n => format!("{n} stopped, "),
+    };
+    format!("{done} of {total} tasks are done, {failed} failed, {stopped}{skipped} were not begun")
+}
+
+/// Writes the command that goes on with a run, with so much more money where its own is spent.
+pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
+    let resume = format!("cleo runs resume {}", run.id);
+    match more {
+        Some(more) => format!("{resume} --max-cost {more}"),
+        None => resume,
+    }
 }
 
 /// Says what a run is about, in a line.
@@ -119,7 +133,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Opt
     if run.status == RunStatus::Completed {
         return None;
     }
-    let resume = format!("cleo runs resume {}", run.id);
+    let resume = resuming(run, ending.spent);
     let what = told(summary);
     let error = |code, message: String| Some(Error::new(code, message));
     match ending.stop {
@@ -187,8 +201,8 @@ fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
         return error.or("give that run up", format!("cleo runs cancel {holder}"));
     }
     match ending.spent {
-        Some(most) => error
-            .fix(format!("cleo runs resume {} --max-cost {most}", run.id))
+        Some(_) => error
+            .fix(resuming(run, ending.spent))
             .or("see what was done", show),
         None => error.fix(show),
     }

@@ -4,12 +4,12 @@ use super::engine::{Engine, Outset, check_depth};
 use super::isolation::kept_on;
 use super::options::{Options, Rest};
 use super::prompt;
-use super::report::Report;
+use super::report::{Report, resuming};
 use super::trees::{Trees, task_of};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::ops::runs::alive::{self, Alive};
-use crate::ops::runs::{journal, no_run};
+use crate::ops::runs::{Shown, journal, no_run};
 use crate::ops::{Context, Surroundings};
 use crate::run::board::{Board, TaskRun};
 use crate::run::spent::dollars;
@@ -38,7 +38,7 @@ pub fn resume(
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
     let before = Board::of(&events);
-    let options = rest.of(first.clone(), spent(&before));
+    let options = rest.of(first.clone(), spent(before.tasks()));
     let is_new = options != first;
     let mut context = Context::open(surroundings)?;
     let outset = Outset {
@@ -127,9 +127,19 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
     Ok((options, first.tasks))
 }
 
-/// Adds up what a run has spent.
-fn spent(board: &Board) -> f64 {
-    let costs = board.tasks().iter().filter_map(|task| task.cost);
+/// Writes the command that goes on with a run that is over: with more money where its own is spent.
+pub fn way_on(shown: &Shown) -> String {
+    let events = shown.events.as_deref().unwrap_or_default();
+    let options = begun(&shown.run, events).ok().map(|(options, _)| options);
+    let spent = spent(&shown.tasks);
+    let is_spent = |options: &Options| options.max_cost.is_some_and(|most| spent >= most);
+    let spent_all = options.filter(is_spent);
+    resuming(&shown.run, spent_all.and_then(|options| options.budget()))
+}
+
+/// Adds up what the tasks of a run have cost.
+fn spent(tasks: &[TaskRun]) -> f64 {
+    let costs = tasks.iter().filter_map(|task| task.cost);
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 

@@ -4,7 +4,7 @@
 //! what users say to a server of its own, nor any variable to any server: a server that it names is
 //! on this machine and gets no key, and it names no variable.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use super::{Model, Provider};
@@ -58,10 +58,14 @@ impl Provider {
             return text.to_string();
         }
         let text = text.trim_end_matches('/');
+        if text.parse::<Ipv6Addr>().is_ok() {
+            return self.address(&format!("[{text}]"));
+        }
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, port),
-            _ => (text, "11434"),
+            _ => (text, ""),
         };
+        let port = if port.is_empty() { "11434" } else { port };
         let host = match host {
             "" | "0.0.0.0" | "[::]" => "127.0.0.1",
             host => host,
@@ -273,6 +277,9 @@ mod tests {
             (":11500", "http://127.0.0.1:11500"),
             ("0.0.0.0", "http://127.0.0.1:11434"),
             ("[::1]", "http://[::1]:11434"),
+            ("::1", "http://[::1]:11434"),
+            ("::", "http://127.0.0.1:11434"),
+            ("box:", "http://box:11434"),
             ("https://box/", "https://box/"),
         ] {
             assert_eq!(Provider::Ollama.address(text), url);

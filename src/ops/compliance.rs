@@ -5,7 +5,7 @@ mod output;
 mod rules;
 
 pub use history::{Counts, Group, Grouping, History, Period, Trend, history};
-pub use output::TaskReport;
+pub use output::{TaskReport, Unspawned};
 pub use rules::{Kind, RuleReport};
 
 use serde::Serialize;
@@ -26,9 +26,12 @@ const NAMED: usize = 10;
 pub struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.
     pub rules: Vec<RuleReport>,
-    /// Every task that is done, by id; of those that were never spawned, what is known.
+    /// Every task that is done, by id; of those that were never spawned, each of which something is
+    /// known.
     pub tasks: Vec<TaskReport>,
-    /// How many these are.
+    /// The others that are done: they were never spawned, and there is nothing else to tell of them.
+    pub unspawned: Unspawned,
+    /// How many tasks are done.
     pub total: usize,
     /// How many of them break no rule.
     pub compliant: usize,
@@ -59,15 +62,17 @@ pub fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Complianc
         let tasks = output::reports(transaction, &workspace, &worked, &required)?;
         Ok((rules, tasks))
     })?;
+    let total = tasks.len();
+    let (others, tasks): (Vec<_>, Vec<_>) =
+        tasks.into_iter().partition(TaskReport::is_only_unspawned);
+    let broken_by = tasks.iter().filter(|task| !task.violations.is_empty());
     let forced = tasks.iter().filter(|task| task.forced.is_some());
     Ok(Compliance {
-        total: tasks.len(),
-        compliant: tasks
-            .iter()
-            .filter(|task| task.violations.is_empty())
-            .count(),
+        total,
+        compliant: total - broken_by.count(),
         forced: forced.map(|task| task.task_id).collect(),
         error: broken(&rules, &tasks),
+        unspawned: Unspawned::of(&others),
         rules,
         tasks,
     })

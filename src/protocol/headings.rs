@@ -12,7 +12,8 @@ pub struct Section<'a> {
     /// True when no letter or digit stands between its heading and the next of its level or above,
     /// but for headings: a text of these alone says nothing.
     pub is_empty: bool,
-    /// What stands below it up to the next heading of any level.
+    /// What stands below it up to the next heading of any level. A title that is one because of the
+    /// line drawn below it belongs to it as well.
     pub body: &'a str,
 }
 
@@ -26,7 +27,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
         end += line.text.len();
         paragraph = if line.goes_on { paragraph } else { at };
         let heading = heading_of(&line).or_else(|| underlined(&line, &text[paragraph..at]));
-        let body_end = if heading.is_some() { paragraph } else { end };
+        let body_end = if heading.is_some() { at } else { end };
         if let Some(last) = found.last_mut() {
             last.body = &text[start..body_end];
         }
@@ -107,7 +108,7 @@ mod tests {
         let expected = [(1, "a", false), (2, "b", false), (2, "It is red.", true)];
         assert_eq!(titles(ruled), expected);
         let bodies: Vec<&str> = sections(ruled).iter().map(|one| one.body).collect();
-        assert_eq!(bodies, ["", "", "\n---\n"]);
+        assert_eq!(bodies, ["", "It is red.\n", "\n---\n"]);
     }
 
     #[test]

@@ -205,12 +205,6 @@ impl Board {
         }
     }
 
-    /// Counts the tasks that stand somewhere; epics are not counted.
-    pub fn count(&self, state: TaskState) -> usize {
-        let tasks = self.tasks.iter().filter(|task| !task.is_epic);
-        tasks.filter(|task| task.state == state).count()
-    }
-
     /// Takes what happened.
     pub fn take(&mut self, kind: &str, at: &str, told: &Told) {
         if kind == kind::RUN_STARTED {
@@ -249,6 +243,8 @@ pub struct Summary {
     pub done: usize,
     /// Failed.
     pub failed: usize,
+    /// Ended by somebody before they were over.
+    pub stopped: usize,
     /// Not begun.
     pub skipped: usize,
     /// Neither, because the run is not over.
@@ -258,17 +254,23 @@ pub struct Summary {
 impl Summary {
     /// Counts the tasks of a run.
     pub fn of(board: &Board) -> Summary {
-        let of = |state| board.count(state);
-        let (done, failed) = (of(TaskState::Done), of(TaskState::Failed));
-        let skipped = of(TaskState::Skipped);
-        let open = of(TaskState::Waiting) + of(TaskState::Running);
-        Summary {
-            total: done + failed + skipped + open,
-            done,
-            failed,
-            skipped,
-            open,
+        Summary::of_tasks(board.tasks())
+    }
+
+    /// Counts tasks.
+    pub fn of_tasks(tasks: &[TaskRun]) -> Summary {
+        let mut summary = Summary::default();
+        for task in tasks.iter().filter(|task| !task.is_epic) {
+            summary.total += 1;
+            *match task.state {
+                TaskState::Done => &mut summary.done,
+                TaskState::Failed if task.was_stopped() => &mut summary.stopped,
+                TaskState::Failed => &mut summary.failed,
+                TaskState::Skipped => &mut summary.skipped,
+                TaskState::Waiting | TaskState::Running => &mut summary.open,
+            } += 1;
         }
+        summary
     }
 }
 
@@ -466,8 +468,27 @@ mod tests {
         assert_eq!((task.attempts, task.duration_ms), (2, 10));
         assert_eq!((task.cost, task.outcome), (Some(0.5), Some(Outcome::Ok)));
         assert_eq!(task.started_at.as_deref(), Some("t1"));
-        assert_eq!(board.count(TaskState::Done), 1);
-        assert_eq!(board.count(TaskState::Waiting), 1);
+        let summary = Summary::of(&board);
+        assert_eq!((summary.done, summary.open), (1, 1));
+    }
+
+    #[test]
+    fn what_was_stopped_is_counted_apart_from_what_failed() {
+        let mut board = board();
+        for (task, outcome) in [(1, Outcome::Cancelled), (2, Outcome::AgentError)] {
+            let failed = Told {
+                outcome: Some(outcome),
+                ..told(task)
+            };
+            board.take(kind::TASK_FAILED, "t1", &failed);
+        }
+        let expected = Summary {
+            total: 2,
+            failed: 1,
+            stopped: 1,
+            ..Summary::default()
+        };
+        assert_eq!(Summary::of(&board), expected);
     }
 
     #[test]

@@ -9,9 +9,10 @@ pub fn plain(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    let mut endless = None;
     while let Some(place) = rest.find(begins) {
         plain.push_str(&rest[..place]);
-        rest = after(&rest[place..]);
+        rest = after(&rest[place..], &mut endless);
     }
     plain.push_str(rest);
     Cow::Owned(plain)
@@ -22,8 +23,8 @@ fn begins(c: char) -> bool {
     matches!(c, '\u{1b}' | '\u{9b}' | '\u{9d}')
 }
 
-/// Returns what follows the sequence that a text begins with.
-fn after(text: &str) -> &str {
+/// Returns what follows the sequence that a text begins with. `endless` is for [`after_string`].
+fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
     let mut chars = text.chars();
     let kind = match chars.next() {
         Some('\u{9b}') => Some('['),
@@ -33,7 +34,7 @@ fn after(text: &str) -> &str {
     let rest = chars.as_str();
     match kind {
         Some('[') => after_control(rest),
-        Some(']' | 'P' | 'X' | '^' | '_') => after_string(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => after_string(rest, endless),
         Some(' '..='/') => ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/'))),
         Some('0'..='~') => rest,
         _ => text.strip_prefix('\u{1b}').unwrap_or(rest),
@@ -53,14 +54,22 @@ fn ended(rest: &str) -> &str {
 }
 
 /// Skips a text, such as a title or the address of a link, with what ends it. None goes over a line.
-fn after_string(rest: &str) -> &str {
+/// `endless` keeps how much follows the last place until which nothing ends one: each place is looked
+/// at once, however many begin there.
+fn after_string<'a>(rest: &'a str, endless: &mut Option<usize>) -> &'a str {
+    if endless.is_some_and(|left| rest.len() >= left) {
+        return rest;
+    }
     match rest.find(['\u{7}', '\u{9c}', '\u{1b}', '\n']) {
         Some(end) if !rest[end..].starts_with('\n') => {
             let end = &rest[end..];
             let end = end.strip_prefix(['\u{7}', '\u{9c}']).unwrap_or(end);
             end.strip_prefix("\u{1b}\\").unwrap_or(end)
         }
-        _ => rest,
+        end => {
+            *endless = Some(end.map_or(0, |end| rest.len() - end));
+            rest
+        }
     }
 }
 
@@ -86,8 +95,16 @@ mod tests {
             ("\u{1b}[31é", "é"),
             ("\u{1b}", ""),
             ("\u{1b}é\u{1b}\n", "é\n"),
+            ("\u{9d}a\u{9d}b\n\u{9d}title\u{7}c", "ab\nc"),
         ] {
             assert_eq!(plain(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_line_of_nothing_but_beginnings_is_gone_through_once() {
+        let text = "\u{9d}".repeat(1 << 19);
+        assert_eq!(plain(&text), "");
+        assert_eq!(plain(&format!("{text}\n{text}end")), "\nend");
     }
 }

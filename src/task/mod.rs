@@ -128,12 +128,15 @@ impl Task {
     }
 
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
-    /// a cancellation is recorded, and leaving such a state clears its time. What is open is not
-    /// archived.
+    /// a cancellation is recorded, and leaving such a state clears its time. By a clock that was set
+    /// back it ends when it began, not before. What is open is not archived.
     pub fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
         self.updated_at = now.to_string();
-        let at = |wanted: Status| (status == wanted).then(|| now.to_string());
+        // Times of one form sort as text.
+        let started = self.started_at.as_deref();
+        let end = started.map_or(now, |start| start.max(now)).to_string();
+        let at = |wanted: Status| (status == wanted).then(|| end.clone());
         if status == Status::Active && self.started_at.is_none() {
             self.started_at = Some(now.to_string());
         }

@@ -703,6 +703,11 @@ fn what_is_taken_from_a_component_is_a_field_and_never_the_component() {
         &say(&workspace, "remove premium from component 101"),
         &["Security group 'premium' is not on component 101"],
     );
+    let turn = say(&workspace, "remove everything from component 101");
+    has(
+        &turn,
+        &["'everything' not found", "no field of a component"],
+    );
     has(
         &say(&workspace, "remove the radius from component 101"),
         &["allowed: no-radius, small, medium, full"],
@@ -735,6 +740,21 @@ fn a_description_that_nothing_fits_offers_no_other_component() {
         has(&turn, &["No components found matching", "show all"]);
         assert_eq!(turn["pending"]["tool"], "searchComponent", "{message}");
     }
+    let turn = say(&workspace, "delete my old card for client 6");
+    has(
+        &turn,
+        &["No components found matching 'old cards'", "show all"],
+    );
+    let turn = say(&workspace, "get the second card for client 6");
+    has(&turn, &["I found one: Component 102"]);
+    let turn = say(
+        &workspace,
+        "change title of my first card for client 6 to X",
+    );
+    assert_eq!(turn["pending"]["args"]["componentId"], "101");
+    let turn = say(&workspace, "add my About card to premium");
+    assert_eq!(turn["pending"]["tool"], "addSecurityGroup");
+    assert_eq!(turn["pending"]["args"]["componentId"], "102");
     let turn = say(
         &workspace,
         "change title of the About card to Us for client 6",
@@ -755,6 +775,27 @@ fn a_value_that_is_refused_is_not_replaced_by_another() {
         has(&turn, &["cannot be", "no-radius, small, medium, full"]);
         assert_eq!(turn["pending"], Value::Null, "{message}");
     }
+    has(
+        &say(&workspace, "set the page background to a nice gradient"),
+        &["the Page Background to gradient"],
+    );
+    for (message, key, value) in [
+        (
+            "set title font to Arial, Helvetica, sans-serif for client 6",
+            "title_font",
+            "Arial, Helvetica, sans-serif",
+        ),
+        (
+            "change title font to Hello and Goodbye",
+            "title_font",
+            "Hello and Goodbye",
+        ),
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["pending"]["args"]["designUpdates"][key], value);
+    }
+    let turn = say(&workspace, "set card background color to rgb(1, 2, 3)");
+    has(&turn, &["cannot be \"rgb(1, 2, 3)\""]);
     has(
         &say(&workspace, "change button radius to the full one, please"),
         &["the Button Radius to full"],
@@ -865,10 +906,19 @@ fn a_component_named_behind_the_value_is_seen() {
             json!({"clientId": "6", "componentId": "101", "updates": {"props.title": "Welcome"}});
         assert_eq!(turn["pending"]["args"], args, "{message}");
     }
-    let turn = say(&workspace, "update component 101 title to We love client 7");
-    assert_eq!(turn["pending"]["args"]["clientId"], "6");
-    let updates = json!({"props.title": "We love client 7"});
-    assert_eq!(turn["pending"]["args"]["updates"], updates);
+    for message in [
+        "update component 101 title to We love client 7",
+        "set title font to Lato client 7",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["which client you mean", "Nothing was changed"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    let turn = say(&workspace, "list components");
+    has(&turn, &["Components of client 6"]);
+    let turn = say(&workspace, "set title font to Lato client 6");
+    let updates = json!({"title_font": "Lato"});
+    assert_eq!(turn["pending"]["args"]["designUpdates"], updates);
 }
 
 #[test]
@@ -887,9 +937,24 @@ fn an_answer_that_is_none_is_asked_for_again() {
         has(&turn, &["What should the title of component 101 be?"]);
         assert_eq!(turn["pending"], Value::Null, "{answer}");
     }
+    for answer in ["New", "Get started", "Who?", "Order"] {
+        let turn = say(&workspace, answer);
+        let updates = json!({"props.title": answer});
+        assert_eq!(turn["pending"]["args"]["updates"], updates, "{answer}");
+        say(&workspace, "update component 101 title");
+    }
     has(&say(&workspace, "cancel"), &["Cancelled"]);
     has(&say(&workspace, "cancel"), &["Nothing is waiting"]);
     say(&workspace, "delete component 103");
+    let turn = say(&workspace, "help");
+    has(
+        &turn,
+        &[
+            "I can show and change",
+            "Still waiting: delete component 103",
+        ],
+    );
+    assert_eq!(turn["pending"]["tool"], "deleteComponent");
     for answer in ["yess", "what?", "hmm"] {
         let turn = say(&workspace, answer);
         has(&turn, &["I did not understand", "delete component 103"]);

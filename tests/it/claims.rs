@@ -593,6 +593,23 @@ fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
 }
 
 #[test]
+fn no_task_ends_before_it_began_whatever_the_clock_says() {
+    let workspace = TestWorkspace::planned();
+    let ada = Person::new(&workspace, "ada");
+    for (line, field) in [
+        ("complete T2 --force", "completedAt"),
+        ("cancel T4", "cancelledAt"),
+    ] {
+        let id = line.split(' ').nth(1).unwrap();
+        ada.does(&format!("start {id}"));
+        ada.does(&format!("release {id}"));
+        let task = ada.at("09:28:00").does(line)["task"].clone();
+        assert!(task["startedAt"].is_string(), "{task}");
+        assert_eq!(task[field], task["startedAt"], "{task}");
+    }
+}
+
+#[test]
 fn lists_show_what_is_claimed_and_by_whom() {
     let workspace = TestWorkspace::planned();
     Person::new(&workspace, "ada").does("claim T2");

@@ -40,7 +40,7 @@ fn bash_completes_commands_options_tasks_skills_phases_and_labels() {
         "ask cleo comple\nask cleo show T\nask cleo show t\nask cleo deps T3\nask cleo spawn T2 --template res\n\
          ask cleo list --phase d\nask cleo list --label=a\nask cleo list --label auth,te\n\
          ask cleo list --status pend\nask cleo config get list\nask cleo list --label = test\nask cleo update T2 --depends T1,T\n\
-         ask cleo route x --agent pe\nask cleo agents show to",
+         ask cleo update T2 --status ''\nask cleo route x --agent pe\nask cleo agents show to",
     );
     let lines: Vec<&str> = found.lines().map(str::trim).collect();
     let expected = [
@@ -56,6 +56,7 @@ fn bash_completes_commands_options_tasks_skills_phases_and_labels() {
         "list.limit",
         "testing",
         "T1,T5 T1,T4 T1,T3 T1,T2 T1,T1",
+        "pending active review blocked paused",
         "peter-logical",
         "toby-technical",
     ];

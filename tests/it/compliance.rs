@@ -146,20 +146,44 @@ fn finished_tasks_that_were_never_spawned_are_told_with_what_is_known() {
     workspace.ok("complete T1 --force");
     workspace.ok("complete T2");
     let result = validate(&workspace, &[])["result"].clone();
-    let [one, two] = &result["tasks"].as_array().unwrap()[..] else {
+    let [one] = &result["tasks"].as_array().unwrap()[..] else {
         panic!("{result}");
     };
-    for task in [one, two] {
-        assert_eq!(task["verdict"], Value::Null, "{task}");
-        assert_eq!(task["skill"], Value::Null, "{task}");
-    }
+    assert_eq!(one["verdict"], Value::Null, "{one}");
+    assert_eq!(one["skill"], Value::Null, "{one}");
     assert_eq!(
         (&result["total"], &result["forced"]),
         (&json!(2), &json!(["T1"]))
     );
     assert!(one["forced"].as_str().unwrap().ends_with(" tester"));
     assert_ne!(one["forcedReasons"], json!([]), "{one}");
-    assert_eq!(two["forced"], Value::Null);
+    assert_eq!(result["unspawned"], json!({"total": 1, "first": ["T2"]}));
+}
+
+#[test]
+fn of_many_tasks_that_were_never_spawned_the_first_are_named() {
+    let workspace = TestWorkspace::new();
+    for number in 1..=12 {
+        workspace.ok("add more");
+        workspace.ok(&format!("complete T{number}"));
+    }
+    let answer = validate(&workspace, &[]);
+    let first: Vec<String> = (1..=10).map(|number| format!("T{number}")).collect();
+    let result = &answer["result"];
+    assert_eq!(result["tasks"], json!([]));
+    assert_eq!(result["unspawned"], json!({"total": 12, "first": first}));
+    assert_eq!(
+        (&result["total"], &result["compliant"]),
+        (&json!(12), &json!(12))
+    );
+    let rule = rule(&answer, "ORC-002");
+    assert_eq!(
+        (&rule["tasks"], &rule["total"]),
+        (&json!(first), &json!(12))
+    );
+    let shown = workspace.text("orchestrator validate", "").stdout;
+    let line = "12 not spawned: no protocol to check (T1, T2, T3, T4, T5, T6, T7, T8, T9, T10";
+    assert!(shown.contains(&format!("{line} and 2 more)")), "{shown}");
 }
 
 #[test]

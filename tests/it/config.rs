@@ -73,6 +73,16 @@ fn the_variable_of_a_provider_is_the_default_of_its_address() {
 }
 
 #[test]
+fn a_variable_of_other_programs_that_is_no_address_stops_nothing_but_a_model() {
+    let mut workspace = TestWorkspace::planned();
+    workspace.ok("config set llm.provider openai-chat");
+    for text in ["x".repeat(1_200), "http://a\u{1b}b".to_string()] {
+        workspace = workspace.env("OPENAI_BASE_URL", &text);
+        workspace.ok("list");
+    }
+}
+
+#[test]
 fn settings_do_what_their_options_do() {
     let workspace = TestWorkspace::planned();
     let piped = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;

@@ -210,6 +210,15 @@ fn the_only_operand_never_goes() {
 }
 
 #[test]
+fn a_run_in_the_place_of_a_task_is_asked_about_as_one() {
+    let workspace = TestWorkspace::planned();
+    for run in ["run_1769418000000_1", "exec_1769418000000_k3v9x0q2m1"] {
+        let fix = fix_of(&workspace, &["why", run]);
+        assert_eq!(fix, format!("cleo why --run {run}"));
+    }
+}
+
+#[test]
 fn a_task_ends_by_a_command_of_its_own() {
     check_all(&[
         (&["update", "T2", "--status", "dnoe"], "cleo complete T2"),
@@ -220,6 +229,10 @@ fn a_task_ends_by_a_command_of_its_own() {
         ),
         (
             &["update", "T2", "--status", "dnoe", "--note", "x"],
+            "cleo update --help",
+        ),
+        (
+            &["update", "T1", "T2", "--status", "dnoe"],
             "cleo update --help",
         ),
     ]);

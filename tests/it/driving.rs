@@ -250,7 +250,11 @@ fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
     let done = "echo '{\"type\":\"result\",\"total_cost_usd\":0.5}'; sleep 60";
     for (budget, before, reason) in [
         (None, 0.0, "it cost more than 0.25 USD"),
-        (Some(2.0), 0.0, "with it the run cost more than 2 USD"),
+        (
+            Some(2.0),
+            0.0,
+            "with it the run cost more than the 2 USD given",
+        ),
         // What its conversation cost before is paid.
         (None, 0.4, "it took longer"),
     ] {

@@ -109,6 +109,9 @@ fn the_messages_of_the_specification_reach_their_agents() {
         ("zzzz qqqq", Value::Null),
     ] {
         let run = execute(&workspace, message)["run"].clone();
+        let why = workspace.cleo(&format!("why --run {}", run["id"].as_str().unwrap()));
+        let reason = run["routingReason"].as_str().unwrap();
+        assert_eq!(why.matches(reason).count(), 1, "{why}");
         assert_eq!(run["agent"], agent, "{message}");
         assert_eq!(run["status"], "completed", "{message}");
         assert_eq!(run["answeredBy"], "offline", "{message}");

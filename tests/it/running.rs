@@ -687,6 +687,33 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
 }
 
 #[test]
+fn more_money_is_told_as_it_was_given_and_how_to_go_on_is_shown_with_it() {
+    let workspace = lied_to_twice();
+    let words = "run T2 --runner claude --repair 1 --max-cost 1";
+    let words: Vec<&str> = words.split(' ').collect();
+    workspace.finish(workspace.command(&words), "");
+    let id = id_of_the_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "0.5"]);
+    let more = format!("cleo runs resume {id} --max-cost 0.5");
+    assert_eq!(resumed["error"]["fix"], more, "not what all may cost");
+    let shown = workspace.text(&format!("runs show {id}"), "");
+    assert!(shown.stdout.contains(&more), "{shown}");
+}
+
+#[test]
+fn a_run_is_not_begun_for_no_money() {
+    let workspace = planned();
+    for amount in ["0", "-1", "NaN"] {
+        for command in ["run T2", "runs resume run_1"] {
+            let line = format!("{command} --max-cost={amount}");
+            let words: Vec<&str> = line.split(' ').collect();
+            let told = workspace.json(&words);
+            assert_eq!(told["error"]["code"], "E_USAGE", "{line}: {told}");
+        }
+    }
+}
+
+#[test]
 fn a_task_that_was_cancelled_is_no_failure_of_a_run_that_goes_on() {
     let workspace = planned();
     workspace.ok("add Other");

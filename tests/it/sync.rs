@@ -678,6 +678,25 @@ fn a_place_where_no_file_can_be_is_refused_and_no_folder_is_made() {
 }
 
 #[test]
+fn what_to_do_about_a_place_merges_the_tasks_that_were_meant_and_only_tries_where_that_was_asked() {
+    let (one, other) = pair();
+    one.ok("add 'only here'");
+    let root = one.root().to_string_lossy().into_owned();
+    let line = ["--root", &root, "sync", "no/where/x.jsonl"];
+    let tried = other.refused(&[&line[..], &["--dry-run"]].concat(), "E_FILE_UNWRITABLE");
+    let fix = tried["fix"].as_str().unwrap();
+    assert!(fix.ends_with(" sync no/where/x.jsonl --dry-run"), "{fix}");
+    let pasted = other.shell(fix);
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert!(!other.path("no/where/x.jsonl").exists());
+    std::fs::remove_dir_all(other.path("no")).unwrap();
+    let refused = other.refused(&line, "E_FILE_UNWRITABLE");
+    let pasted = other.shell(refused["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_eq!(other.read("no/where/x.jsonl"), one.ok("export").stdout);
+}
+
+#[test]
 fn a_line_without_times_gets_them_and_is_one_task_in_all_copies() {
     let (one, other) = pair();
     let more = json!({"id": "T8", "title": "no times"});

@@ -188,6 +188,7 @@ fn without_a_good_output_file_the_exit_is_63() {
         ),
         ("# T\n\n## Summary\n\nTBD\n", "is not filled in"),
         ("# T\n\n## Summary\n\n*todo*…\n", "is not filled in"),
+        ("# T\n\n## Summary\nTBD\n---\n", "is not filled in"),
         ("# T\n\n## Summary:\n\n...\n", "Summary is empty"),
         ("# T\n\n**Summary**\n\nx\n", "has no section `## Summary`"),
         (

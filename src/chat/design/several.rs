@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::{AGENT, best, option, share, wanted};
 use crate::chat::Saying;
-use crate::chat::message::{SEAM, parts};
+use crate::chat::kind::Kind;
+use crate::chat::message::{SEAM, Word, parts};
 use crate::chat::request::Request;
 use crate::chat::value::{brief, element, plain};
 use crate::chat::vocabulary::{Element, POLITE, Verb};
@@ -23,25 +24,23 @@ pub(super) type Wanted = (Map<String, Value>, Vec<String>);
 /// and card style to stroked". What of it is no change of a design is returned too.
 pub(super) fn all_wanted(request: &Request) -> Result<Wanted, Box<Saying>> {
     let client = request.client.as_deref();
-    let texts = parts(&request.message);
-    if texts.len() > PARTS_MAX {
+    let places = parts(&request.message);
+    if places.len() > PARTS_MAX {
         return Err(Box::new(Saying::new(AGENT, TOO_MUCH)));
     }
-    let all: Vec<Request> = texts
+    let all: Vec<Request> = with_values(&request.message, places)
         .into_iter()
-        .map(|part| Request::read(part, client))
-        .filter(|part| {
-            !part
-                .words
-                .iter()
-                .all(|word| POLITE.contains(&word.as_str()))
-        })
+        .map(|place| Request::read(&request.message[place], client))
+        .filter(|part| !is_polite(part))
         .collect();
+    if let Some(doubt) = all.iter().find_map(|part| part.fault.clone()) {
+        return Err(Box::new(Saying::new(AGENT, doubt)));
+    }
     if all.iter().any(|part| part.client != request.client) {
         return Err(Box::new(Saying::new(AGENT, MANY_CLIENTS)));
     }
     // With one value for all of it, as in "button and card radius to full", the parts are no changes.
-    let is_one = !all.iter().any(is_whole) || has_one_value(request);
+    let is_one = !all.iter().any(is_whole) || has_one_value(&all);
     if is_one && !all.iter().all(is_whole) || all.len() < 2 {
         let updates = wanted(request)?;
         let beside = |part: &Request| is_beside(part, request, &updates);
@@ -62,6 +61,42 @@ pub(super) fn all_wanted(request: &Request) -> Result<Wanted, Box<Saying>> {
     Ok((updates, messages(left)))
 }
 
+/// Puts parts that a value was cut into together again, where the value is free text: "title font to
+/// Arial, Helvetica".
+fn with_values(message: &str, places: Vec<Word>) -> Vec<Word> {
+    let mut joined: Vec<Word> = Vec::new();
+    let mut is_open = false;
+    for place in places {
+        let part = Request::read(&message[place.clone()], None);
+        match joined.last_mut().filter(|_| is_open && is_more(&part)) {
+            Some(before) => before.end = place.end,
+            None => {
+                is_open = has_text(&part);
+                joined.push(place);
+            }
+        }
+    }
+    joined
+}
+
+/// Says whether a part names nothing of its own.
+fn is_more(part: &Request) -> bool {
+    let names_nothing = part.verb.is_none() && part.component.is_none() && part.value.is_none();
+    names_nothing && best(&part.words).0.is_empty() && !is_polite(part)
+}
+
+/// Says whether a part has a value that can be any text.
+fn has_text(part: &Request) -> bool {
+    let (named, is_full) = best(&part.head);
+    let is_free = |element: &&Element| matches!(element.kind, Kind::Name | Kind::Text);
+    is_full && part.value.is_some() && named.iter().all(is_free)
+}
+
+fn is_polite(part: &Request) -> bool {
+    let mut words = part.words.iter();
+    words.all(|word| POLITE.contains(&word.as_str()))
+}
+
 /// Returns what parts say, without the answers that complete them.
 fn messages(parts: Vec<Request>) -> Vec<String> {
     let said = |part: Request| part.message.split(SEAM).next().map(String::from);
@@ -77,9 +112,9 @@ fn is_whole(part: &Request) -> bool {
 }
 
 /// Says whether all that is taken apart stands before the only value.
-fn has_one_value(request: &Request) -> bool {
-    let value = request.value.as_deref();
-    value.is_some_and(|value| parts(value).len() == 1)
+fn has_one_value(all: &[Request]) -> bool {
+    let first = all.iter().position(|part| part.value.is_some());
+    first.is_some_and(|first| first + 1 == all.len())
 }
 
 /// Says whether a part has neither the value nor a word of what is changed.

@@ -45,7 +45,24 @@ fn a_client_is_found_in_every_spelling() {
         ("client 6.1", None),
         ("client 6-7", None),
         ("client -6 and then client 7", Some("7")),
-        ("update component 101 title to We love client 7", None),
+        ("update component 101 title to We love client 7", Some("7")),
+        ("update component 101 title: client 7", None),
+        ("update component 101 title to A client 7 is here", None),
+        ("change link text color to #00ff00 client 6", Some("6")),
+        ("set title font to Lato client 6, please", Some("6")),
+        (
+            "update component 102 title to Welcome clientId 6",
+            Some("6"),
+        ),
+        ("change component 102 title to \"Hi\" client 6", Some("6")),
+        ("find component with title Home client 6", Some("6")),
+        ("show component with caption Login clientId=6", Some("6")),
+        (
+            "add a banner with title Hello clientId: 6 and url x",
+            Some("6"),
+        ),
+        ("add a banner with title Hello to client 6", Some("6")),
+        ("rename component 101 to Hi client 6\u{2} x", Some("6")),
         (
             "client 6: update component 101 title to We love client 7",
             Some("6"),
@@ -129,8 +146,11 @@ fn parts_are_told_apart_outside_of_quotes() {
         ("a, b and c, and d", &["a", "b", "c", "d"]),
         ("a to 'b and c', d", &["a to 'b and c'", "d"]),
         ("band, ", &["band", ""]),
+        ("a to rgb(1, 2, 3), b", &["a to rgb(1, 2, 3)", "b"]),
+        ("a (b, c", &["a (b", "c"]),
     ] {
-        assert_eq!(parts(text), expected, "{text}");
+        let parts: Vec<&str> = parts(text).into_iter().map(|place| &text[place]).collect();
+        assert_eq!(parts, expected, "{text}");
     }
 }
 
@@ -204,6 +224,27 @@ fn the_client_is_taken_out_of_the_text_and_quotes_hide_the_rest() {
     assert_eq!(message.body.len(), message.plain.len());
     let message = Message::read("don't 'open \"ä");
     assert_eq!(message.body.len(), message.plain.len());
+}
+
+#[test]
+fn a_client_that_may_be_the_end_of_a_value_is_in_doubt_where_another_is_remembered() {
+    for (text, remembered, expected) in [
+        ("set title font to Lato client 7", Some("6"), true),
+        ("set title font to Lato client 7", Some("7"), false),
+        ("set title font to Lato client 7", None, false),
+        ("set title font to Lato for client 7", Some("6"), false),
+        ("set button radius to full client 7", Some("6"), false),
+    ] {
+        let doubt = Message::read(text).doubt(remembered);
+        assert_eq!(doubt.is_some(), expected, "{text}: {doubt:?}");
+    }
+}
+
+#[test]
+fn a_long_list_of_components_is_walked_once() {
+    let text = format!("delete component 101{}", ", component 102".repeat(1 << 16));
+    let message = Message::read(&text);
+    assert_eq!(message.others(0..message.plain.len()), ["102"]);
 }
 
 #[test]

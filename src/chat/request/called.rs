@@ -75,7 +75,10 @@ impl Reader<'_> {
         let is_bound = |index: &usize| {
             let word = self.at(*index);
             let is_lead = ["to", "into", "from"].contains(&word) || word.starts_with("security");
-            Some(*index) == self.with || request.is_security && is_lead
+            // Behind a field of a change there is its value; a reason describes nothing.
+            let is_field = self.is_change() && self.field(*index).is_some();
+            let is_over = is_field || word == "because" || request.is_security && is_lead;
+            Some(*index) == self.with || is_over
         };
         let bound = (last + 1..self.words.len()).find(is_bound);
         let bound = bound.map_or(self.message.plain.len(), |index| self.words[index].start);

@@ -204,17 +204,22 @@ impl Reader<'_> {
                     key.clone(),
                     self.raw_key(index).is_some(),
                     self.is_kind(index),
+                    start,
                 ));
             }
             index += field.map_or(1, |(_, count)| count);
         }
-        if fields.iter().any(|(_, is_raw, _)| *is_raw) {
-            fields.retain(|(_, is_raw, _)| *is_raw);
+        if fields.iter().any(|field| field.1) {
+            fields.retain(|field| field.1);
         }
-        if fields.iter().any(|(_, _, is_kind)| !is_kind) {
-            fields.retain(|(_, _, is_kind)| !is_kind);
+        if fields.iter().any(|field| !field.2) {
+            fields.retain(|field| !field.2);
         }
-        let mut keys: Vec<String> = fields.into_iter().map(|(key, _, _)| key).collect();
+        let last = self.message.plain.rfind(SEAM).unwrap_or(0);
+        let is_before = |field: &&(String, bool, bool, usize)| !field.2 && field.3 < last;
+        let before = fields.iter().filter(is_before);
+        let before: Vec<String> = before.map(|field| field.0.clone()).collect();
+        let mut keys: Vec<String> = fields.into_iter().map(|field| field.0).collect();
         if keys.is_empty() && self.from > 0 && self.at(self.from - 1) == "rename" {
             keys.push("props.title".to_string());
         }
@@ -222,9 +227,14 @@ impl Reader<'_> {
         if is_status && self.status(request) {
             return;
         }
-        if let Some(key) = self.answered_field() {
+        let answered = self.answered_field();
+        if let Some(key) = answered.filter(|key| before.is_empty() || before.contains(key)) {
             request.wanted = vec![key];
             return;
+        }
+        // What was wanted before is answered, whatever the answer reads like.
+        if !before.is_empty() {
+            keys = before;
         }
         match request.value.clone().or_else(|| self.answer()) {
             Some(value) => {

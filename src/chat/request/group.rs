@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use crate::chat::message::{Word, unquoted};
-use crate::chat::vocabulary::ARTICLES;
+use crate::chat::vocabulary::{ARTICLES, Verb};
 
 /// Words between a component and a security group.
 const BETWEEN: &[&str] = &["to", "into", "in", "from", "on"];
@@ -19,7 +19,8 @@ impl Reader<'_> {
                 .starts_with("securitygroup")
         };
         let Some(index) = (0..self.words.len()).find(|index| pair(index) || whole(index)) else {
-            return (false, None);
+            let group = self.joined();
+            return (group.is_some(), group);
         };
         let after = index + if whole(&index) { 1 } else { 2 };
         let start = self
@@ -57,6 +58,19 @@ impl Reader<'_> {
             Some(name)
         };
         (true, name)
+    }
+
+    /// Finds the group to which a component that is there already is added: "my card to premium".
+    fn joined(&self) -> Option<String> {
+        let is_there = ["my", "our", "this"].contains(&self.at(self.from));
+        let is_new = self.verb != Some(Verb::Create) || !is_there || self.part.is_some();
+        let kind = self.kind_index().filter(|_| !is_new)?;
+        let is_pair = self.at(kind + 1).starts_with("component");
+        let to = kind + 1 + usize::from(is_pair);
+        let lead = self.words.get(to);
+        let from = lead.filter(|_| ["to", "into"].contains(&self.at(to)))?;
+        let name = self.name(from.end..self.seam(from.end));
+        (!name.is_empty()).then_some(name)
     }
 
     /// Returns what is left of a text without little words at its start.

@@ -21,6 +21,10 @@ const IDLE: &[&str] = &[
     "value", "status", "whole", "entire", "of",
 ];
 
+/// Said when a piece of a field is to be taken away.
+const ONLY_WHOLE: &str = "I can only empty a whole field, not take a piece out of it. Nothing was changed. \
+    Please say what the field is to become, for example: title to Welcome";
+
 impl Reader<'_> {
     /// Finds the word between a part of a component and the component.
     pub(super) fn find_part(&mut self) {
@@ -124,12 +128,16 @@ impl Reader<'_> {
             // Directly before the component it has no value.
             let is_bare = (self.from..at).any(|index| {
                 let field = self.field(index);
-                field.is_some_and(|(_, count)| index + count == at)
+                field.is_some_and(|(_, count)| index + count == at && !self.is_quoted_before(at))
             });
             match is_bare {
                 true => request.wanted = fields,
                 false => put(request, self.assignments(self.from, end, true)),
             }
+            return;
+        }
+        if self.is_piece(at) {
+            request.fault = Some(ONLY_WHOLE.to_string());
             return;
         }
         let kind = |field: &str| {
@@ -148,6 +156,22 @@ impl Reader<'_> {
         // What is no field is said to be left out.
         let left = other.into_iter().map(|word| (word, "".into()));
         request.updates.extend(left);
+    }
+
+    /// Says whether a quoted value stands directly before a word.
+    fn is_quoted_before(&self, at: usize) -> bool {
+        let before = &self.message.plain[..self.words[at].start];
+        before.trim_end().ends_with(HIDDEN)
+    }
+
+    /// Says whether only a piece of a field is to be taken away: "the word Home from the title".
+    fn is_piece(&self, at: usize) -> bool {
+        let is_from = |index: usize| FROM.contains(&self.at(index)) && self.says(index);
+        let first = (self.from..at).find(|index| self.says(*index));
+        let is_field =
+            |index: usize| self.field(index).is_some() || self.status_field(index).is_some();
+        let is_quoted = self.message.plain[self.part_place(at)].contains(HIDDEN);
+        is_quoted || (self.from..at).any(is_from) || first.is_some_and(|first| !is_field(first))
     }
 
     /// Tells the fields before a word from what is none.

@@ -177,7 +177,23 @@ fn fields_and_values_are_found_in_many_ways_of_saying_it() {
         ),
         (
             "update component 101 title to We love client 7",
-            json!({"props.title": "We love client 7"}),
+            json!({"props.title": "We love"}),
+        ),
+        (
+            "add title \"Foo\" to component 101",
+            json!({"props.title": "Foo"}),
+        ),
+        (
+            "add description \"Nice, and good\" to component 101",
+            json!({"props.description": "Nice, and good"}),
+        ),
+        (
+            "update component 103 caption for client 6\u{2} Order",
+            json!({"props.caption": "Order"}),
+        ),
+        (
+            "delete the word Welcome from the title of component 101",
+            json!({}),
         ),
         ("update component 101\u{2} title", json!({})),
         ("update component 101 title to ", json!({})),
@@ -209,6 +225,24 @@ fn what_is_taken_from_a_component_does_not_delete_it() {
     }
     let request = Request::read("remove everything from component 101", None);
     assert!(request.is_security, "{request:?}");
+}
+
+#[test]
+fn a_piece_of_a_field_is_not_taken_away() {
+    for (message, is_piece) in [
+        (
+            "delete the word Welcome from the title of component 101",
+            true,
+        ),
+        ("remove 's' from the title of component 101", true),
+        ("remove spaces in the title of component 101", true),
+        ("remove the title of component 101", false),
+        ("remove both title and logo from component 101", false),
+    ] {
+        let fault = Request::read(message, None).fault;
+        let begins = |fault: &String| fault.starts_with("I can only empty a whole field");
+        assert_eq!(fault.as_ref().is_some_and(begins), is_piece, "{message}");
+    }
 }
 
 #[test]
@@ -262,6 +296,11 @@ fn what_is_unread_beside_a_type_is_what_a_component_is_called() {
         ("add premium security group to my card component", None),
         ("add my card component to the premium security group", None),
         ("add a big card", None),
+        ("add my Welcome card to premium", Some("Welcome")),
+        ("change title of my first card to X", Some("first")),
+        ("delete my old card", Some("old")),
+        ("update my card, the title should be X", None),
+        ("update my card because it is wrong", None),
         ("delete the Logout button component 103", None),
     ] {
         let request = Request::read(message, None);
@@ -338,6 +377,7 @@ fn a_security_group_is_named_before_or_after() {
         ("add premium to component 101", Some("premium")),
         ("add the premium group to my card", Some("premium")),
         ("remove premium from component 101", Some("premium")),
+        ("add my Welcome card to premium", Some("premium")),
         ("add a security group to component 101", None),
     ] {
         let request = Request::read(message, None);

@@ -50,7 +50,9 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let mut sources: Vec<Source> = arguments.tokens.map(Source::Given).into_iter().collect();
+    let given = arguments.tokens;
+    let given = given.map(|tokens| Source::Given("--tokens", tokens));
+    let mut sources: Vec<Source> = given.into_iter().collect();
     let standard_input = arguments.stdin.then(|| PathBuf::from("-"));
     for path in arguments.file.iter().chain(&standard_input) {
         let bytes = file::read_input(path, TEXT_MAX)?;

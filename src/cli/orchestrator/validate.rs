@@ -7,7 +7,8 @@ use crate::cli::Face;
 use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone, count};
 use crate::error::Result;
-use crate::ops::compliance::{self, Compliance, RuleReport, TaskReport};
+use crate::id;
+use crate::ops::compliance::{self, Compliance, RuleReport, TaskReport, Unspawned};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
     let mut context = face.context()?;
@@ -24,6 +25,7 @@ fn render(screen: &mut Screen, found: &Compliance) {
     for task in &found.tasks {
         task_lines(screen, task);
     }
+    unspawned_line(screen, &found.unspawned);
     let tasks = count(found.total, "finished task", "finished tasks");
     let broken = found.total - found.compliant;
     let with = if broken == 0 {
@@ -74,4 +76,20 @@ fn task_lines(screen: &mut Screen, task: &TaskReport) {
     for gate in &task.forced_gates {
         screen.line(Tone::Warn, format!("          passed by force: {gate}"));
     }
+}
+
+/// Tells of tasks of which there is nothing else to tell, however many they are.
+fn unspawned_line(screen: &mut Screen, unspawned: &Unspawned) {
+    let Unspawned { total, first } = unspawned;
+    if *total == 0 {
+        return;
+    }
+    let more = match total - first.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    verdict(screen, None);
+    let ids = id::list(first);
+    let text = format!("{total} not spawned: no protocol to check ({ids}{more})");
+    screen.line(Tone::Dim, text);
 }

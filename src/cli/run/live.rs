@@ -110,7 +110,7 @@ impl Live {
 
     fn sum(&self, board: &Board, running: usize) -> Vec<Cell> {
         let summary = Summary::of(board);
-        let over = summary.done + summary.failed + summary.skipped;
+        let over = summary.total - summary.open;
         let filled = over * BAR / summary.total.max(1);
         let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
         let costs = board.tasks().iter().filter_map(|task| task.cost);

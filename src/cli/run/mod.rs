@@ -165,8 +165,8 @@ pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
 /// Reads an amount of money.
 pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
     let price: Option<f64> = text.trim().parse().ok();
-    let price = price.filter(|price| price.is_finite() && *price >= 0.0);
-    price.ok_or_else(|| format!("`{text}` is no amount of US dollars such as 2.50"))
+    let price = price.filter(|price| price.is_finite() && *price > 0.0);
+    price.ok_or_else(|| format!("`{text}` is no amount of US dollars above 0, such as 2.50"))
 }
 
 impl Arguments {
@@ -315,6 +315,7 @@ fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
         runner_jobs: runner_jobs(settings)?,
         repairs: arguments.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
         max_cost: arguments.max_cost,
+        granted: None,
         max_turns: arguments.max_turns,
         time_limit: arguments.time_limit,
         task_time_limit: arguments
@@ -379,6 +380,7 @@ fn render(screen: &mut Screen, report: &Report) {
     };
     let parts = [
         (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
+        (summary.stopped > 0).then(|| format!("{} stopped", summary.stopped)),
         (summary.skipped > 0).then(|| format!("{} not begun", summary.skipped)),
         run.execution_time_ms.map(time),
         run.usage
@@ -456,7 +458,7 @@ mod tests {
     #[test]
     fn amounts_that_are_none_are_refused() {
         assert_eq!(price("2.50"), Ok(2.5));
-        for text in ["", "-1", "inf", "NaN", "5 USD"] {
+        for text in ["", "0", "-1", "inf", "NaN", "5 USD"] {
             assert!(price(text).is_err(), "{text}");
         }
         assert_eq!(duration("10m"), Ok(600));

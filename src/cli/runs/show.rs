@@ -9,6 +9,7 @@ use super::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::run::{state_tone, tasks};
 use crate::cli::screen::{Cell, Screen, Tone};
+use crate::coordinator::way_on;
 use crate::error::Result;
 use crate::ops::runs::{self, Shown};
 use crate::run::board::TaskRun;
@@ -114,7 +115,7 @@ fn undone(screen: &mut Screen, shown: &Shown) {
     let run = &shown.run;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");
-        screen.field("go on with", format!("cleo runs resume {}", run.id));
+        screen.field("go on with", way_on(shown));
     }
 }
 

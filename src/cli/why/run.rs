@@ -24,8 +24,10 @@ fn render(screen: &mut Screen, why: &RunWhy) {
     screen
         .say(status_tone(run.status), run.status)
         .line(Tone::Plain, format!("  {}", run.kind))
-        .field("because", &why.reason)
-        .field("routed", &run.routing_reason);
+        .field("because", &why.reason);
+    if run.routing_reason != why.reason {
+        screen.field("routed", &run.routing_reason);
+    }
     why.tasks.iter().for_each(|task| task_lines(screen, task));
     screen.field("all of it", format!("cleo runs show {}", run.id));
 }

@@ -81,13 +81,14 @@ fn seen(call: &Call) -> Result<Known> {
     agents::known_by(&call.surroundings("agents.list"), call.only())
 }
 
-/// Returns what says of an id that it is an agent's whom the caller does not see.
+/// Returns what says of an id that the caller does not hear of it. One that is no agent's may have been
+/// that of an agent which only its user saw, so that it is told to nobody but those who see all.
 pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     let all = call.server.agents(None)?;
     let user = call.only().map(String::from);
     Ok(move |id: &String| {
         let agent = all.agent(id);
-        agent.is_some_and(|agent| !agent.is_seen_by(user.as_deref()))
+        user.is_some() && agent.is_none_or(|agent| !agent.is_seen_by(user.as_deref()))
     })
 }
 

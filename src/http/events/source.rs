@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
-use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::{assigned, conversations};
+use crate::ops::agents;
 use crate::run::Line;
 use crate::store::agency::Agency;
 use crate::store::sqlite::{SqliteAgency, SqliteStore};
@@ -52,6 +52,7 @@ impl Missed {
 pub(super) struct Source {
     store: SqliteStore,
     agency: SqliteAgency,
+    workspace: Workspace,
     /// Whose each run and conversation is.
     owners: HashMap<String, Option<Arc<str>>>,
     seen: Option<(u64, u64)>,
@@ -63,6 +64,7 @@ impl Source {
         Ok(Source {
             store: workspace.open_store()?,
             agency: SqliteAgency::open_or_create(&workspace.agency())?,
+            workspace: workspace.clone(),
             owners: HashMap::new(),
             seen: None,
         })
@@ -186,13 +188,16 @@ impl Source {
 
     fn tasks(&mut self, after: u64, limit: u32) -> Result<Parts> {
         let changes = self.store.read()?.changes(after, None, limit)?;
-        // All who listen hear the same, so that nobody hears of an agent that only its user sees.
-        let agents = self.agency.read()?.agents()?.into_iter();
-        let agents = agents.filter(Agent::is_private).map(|agent| agent.id);
-        let private: HashSet<String> = agents.collect();
+        if changes.is_empty() {
+            return Ok(Parts::new());
+        }
+        // All who listen hear the same, so that nobody hears of an agent that only its user sees, or saw.
+        let agents = agents::known_in(&self.workspace)?.agents.into_iter();
+        let told = agents.filter(|agent| !agent.is_private());
+        let told: HashSet<String> = told.map(|agent| agent.id).collect();
         let part = |change: Recorded| {
             let mut data = serde_json::to_value(&change).unwrap_or_default();
-            assigned::hide(&mut data, &|id: &String| private.contains(id));
+            assigned::hide(&mut data, &|id: &String| !told.contains(id));
             (change.at, Part::Task(change.cursor, data))
         };
         Ok(changes.into_iter().map(part).collect())

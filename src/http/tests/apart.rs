@@ -234,6 +234,14 @@ fn an_agent_of_another_user_is_neither_told_nor_found_nor_assigned_by_tasks() {
         let assigned = json!({"assignedAgent": name});
         world.by(&bob, "PATCH", one, assigned).with(404);
     }
+    // Nor is one told that is not there any more.
+    world
+        .by(&ann, "DELETE", "/api/agents/anns", json!(null))
+        .with(200);
+    for place in [path, one, "/api/work/log", "/api/tasks", "/api/work/next"] {
+        let told = world.by(&bob, "GET", place, json!(null));
+        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
+    }
     world
         .call("PATCH", one, json!({"assignedAgent": "dana"}))
         .with(200);

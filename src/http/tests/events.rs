@@ -119,6 +119,24 @@ fn only_what_is_asked_for_is_told_and_only_what_is_the_callers() {
 }
 
 #[test]
+fn the_name_of_an_agent_that_only_its_user_saw_is_not_told_once_it_is_gone() {
+    let world = World::new();
+    let ann = world.token("ann", Scope::Write);
+    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
+    world
+        .by(&ann, "POST", "/api/agents/create", agent)
+        .with(201);
+    let task = json!({"title": "One", "assignedAgent": "anns"});
+    world.by(&ann, "POST", "/api/work/tasks", task).with(201);
+    world
+        .by(&ann, "DELETE", "/api/agents/anns", json!(null))
+        .with(200);
+    let told = heard(&world, None, "?kinds=task&since=0.0.0.0", "", 2);
+    assert_eq!(told[1].1, "task");
+    assert!(!told[1].2.to_string().contains("anns"), "{told:?}");
+}
+
+#[test]
 fn what_others_do_meanwhile_takes_no_room_of_what_somebody_hears() {
     let world = World::new();
     let (ann, bob) = (

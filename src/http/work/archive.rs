@@ -100,6 +100,10 @@ fn archive(call: &Call) -> Result<Answer> {
 
 fn unarchive(call: &Call) -> Result<Answer> {
     let wanted: ToUnarchive = call.body()?;
+    if wanted.tasks.is_empty() {
+        let message = "say what to take out of the archive: `tasks`";
+        return Err(refused(message).fix("cleo unarchive --help"));
+    }
     let context = &mut *acting(call, "unarchive", wanted.agent.as_deref())?;
     let archival = tasks::unarchive(context, &wanted.tasks, wanted.dry_run)?;
     answered(context, archival)

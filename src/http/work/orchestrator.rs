@@ -98,7 +98,8 @@ impl ToCount {
             let message = format!("there can be {SOURCES_MAX} texts and {SOURCES_MAX} tasks");
             return Err(Error::new(Code::InputInvalid, message));
         }
-        let mut sources: Vec<Source> = self.tokens.map(Source::Given).into_iter().collect();
+        let given = self.tokens.map(|tokens| Source::Given("tokens", tokens));
+        let mut sources: Vec<Source> = given.into_iter().collect();
         let texts = (1_usize..).zip(self.texts);
         sources.extend(texts.map(|(number, text)| Source::Text(format!("text {number}"), text)));
         sources.extend(self.tasks.into_iter().map(Source::Prompt));

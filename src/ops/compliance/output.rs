@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::Worked;
+use super::{NAMED, Worked};
 use crate::error::{Code, Result};
 use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
@@ -36,6 +36,35 @@ pub struct TaskReport {
     pub forced_gates: Vec<Gate>,
     /// What spoke against it when it was completed by force, such as stale evidence.
     pub forced_reasons: Vec<String>,
+}
+
+impl TaskReport {
+    /// Says whether there is nothing to tell of a task but that it was never spawned.
+    pub(super) fn is_only_unspawned(&self) -> bool {
+        let is_forced = self.forced.is_some() || !self.forced_reasons.is_empty();
+        let is_quiet = self.violations.is_empty() && self.forced_gates.is_empty();
+        self.skill.is_none() && is_quiet && !is_forced
+    }
+}
+
+/// Finished tasks of which nothing else is known than that they were never spawned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Unspawned {
+    /// How many there are.
+    pub total: usize,
+    /// The first ten of them, by id.
+    pub first: Vec<TaskId>,
+}
+
+impl Unspawned {
+    pub(super) fn of(reports: &[TaskReport]) -> Unspawned {
+        let first = reports.iter().take(NAMED).map(|report| report.task_id);
+        Unspawned {
+            total: reports.len(),
+            first: first.collect(),
+        }
+    }
 }
 
 /// Checks every task that is done. The manifest is read once for all, and so are their gates.

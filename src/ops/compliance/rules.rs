@@ -25,8 +25,10 @@ pub struct RuleReport {
     pub verdict: Option<&'static str>,
     /// What was found, or where to look.
     pub evidence: String,
-    /// The tasks that break it.
+    /// The first ten tasks that break it, by id.
     pub tasks: Vec<TaskId>,
+    /// How many tasks break it.
+    pub total: usize,
 }
 
 /// Whether a program can tell that a rule is kept.
@@ -85,6 +87,7 @@ fn advice(id: &'static str, rule: &'static str, evidence: &str) -> RuleReport {
         verdict: None,
         evidence: evidence.to_string(),
         tasks: Vec::new(),
+        total: 0,
     }
 }
 
@@ -96,13 +99,16 @@ fn checked(
 ) -> RuleReport {
     tasks.sort();
     tasks.dedup();
+    let total = tasks.len();
+    tasks.truncate(NAMED);
     RuleReport {
         id,
         rule,
         kind: Kind::Checked,
-        verdict: Some(if tasks.is_empty() { "pass" } else { "fail" }),
+        verdict: Some(if total == 0 { "pass" } else { "fail" }),
         evidence,
         tasks,
+        total,
     }
 }
 

@@ -14,8 +14,8 @@ use crate::ops::spawn::{Options, spawn};
 /// Something to count.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// So many tokens, counted by the caller.
-    Given(usize),
+    /// So many tokens, counted by the caller, with the name under which they are given.
+    Given(&'static str, usize),
     /// A text, with the name of where it comes from.
     Text(String, String),
     /// The prompt for a task, as `spawn` would prepare it now.
@@ -99,8 +99,8 @@ fn part(source: Source, limit: usize, open: &mut impl FnMut() -> Result<Context>
         method: estimate::METHOD,
     };
     Ok(match source {
-        Source::Given(tokens) => Part {
-            of: "--tokens".to_string(),
+        Source::Given(of, tokens) => Part {
+            of: of.to_string(),
             tokens,
             method: GIVEN,
         },

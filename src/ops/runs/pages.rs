@@ -158,13 +158,11 @@ pub fn log(
             .collect()
     });
     let shown = lines.iter().enumerate().skip(from).take(wanted.limit);
-    let shown = shown.map(|(n, raw)| LogLine {
-        n,
-        ms: raw.ms,
-        line: transcript::Line {
-            error: raw.error || transcript::line(raw.ch, &raw.text).error,
-            ..transcript::line(raw.ch, &raw.text)
-        },
+    let shown = shown.map(|(n, raw)| {
+        let mut line = transcript::line(raw.ch, &raw.text);
+        line.error |= raw.error;
+        let ms = raw.ms;
+        LogLine { n, ms, line }
     });
     Ok(LogPage {
         total,

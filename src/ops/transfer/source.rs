@@ -1,5 +1,6 @@
 //! The file or folder that tasks come from. It is read twice: first ids and references, then tasks.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -105,10 +106,8 @@ impl Source {
         }
         let format = chosen(path, verdict)?;
         if format == Format::Backlog {
-            let message = format!(
-                "{} is a file; Backlog.md keeps tasks in a folder",
-                path.display()
-            );
+            let named = named(path);
+            let message = format!("{named} is a file; Backlog.md keeps tasks in a folder");
             return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
         }
         let mut documents = vec![(None, bytes)];
@@ -263,7 +262,7 @@ fn first_line(file: &File, start: &mut Vec<u8>) -> std::io::Result<()> {
 
 /// Returns the one kind that it is.
 fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
-    let named = path.display();
+    let named = named(path);
     let import = |format: &Format| {
         let path = quote(&path.to_string_lossy());
         format!("cleo import {path} --from {}", format.word())
@@ -309,6 +308,14 @@ fn answered(bytes: &[u8]) -> Option<Vec<u8>> {
     (answer.command == "export").then(|| answer.result.text.into_bytes())
 }
 
+/// Returns how messages name what is read. What was sent, or written to the standard input, has no path.
+fn named(path: &Path) -> Cow<'_, str> {
+    match path.as_os_str() == "-" {
+        true => Cow::Borrowed("the text"),
+        false => path.to_string_lossy(),
+    }
+}
+
 /// Refuses a document that ends in the middle, of which nobody can say what it was to be.
 fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
     let Err(cause) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) else {
@@ -317,7 +324,7 @@ fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
     if !cause.is_eof() || bytes.trim_ascii().is_empty() {
         return Ok(());
     }
-    let (named, line) = (path.display(), cause.line());
+    let (named, line) = (named(path), cause.line());
     let message = format!("{named} ends in the middle of a JSON document, in line {line}");
     let look = match path.as_os_str() == "-" {
         true => "cleo import --help".to_string(),

@@ -7,7 +7,7 @@ pub mod html;
 pub mod junit;
 mod timeline;
 
-use super::board::{Summary, TaskRun, TaskState};
+use super::board::{Summary, TaskRun};
 use super::{Event, Message, Outcome, Run, Step};
 use crate::error::{Code, steers};
 
@@ -36,16 +36,7 @@ impl<'a> Record<'a> {
 
     /// Counts the tasks by how far they came.
     fn summary(&self) -> Summary {
-        let of = |state| self.work().filter(|task| task.state == state).count();
-        let (done, failed) = (of(TaskState::Done), of(TaskState::Failed));
-        let (skipped, total) = (of(TaskState::Skipped), self.work().count());
-        Summary {
-            total,
-            done,
-            failed,
-            skipped,
-            open: total - done - failed - skipped,
-        }
+        Summary::of_tasks(self.tasks)
     }
 }
 

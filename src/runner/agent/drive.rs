@@ -214,7 +214,7 @@ impl Attempt<'_> {
         }
         let limit = limits.cost.filter(|limit| ended.cost > Some(*limit))?;
         let reason = match limits.budget {
-            Some(all) => format!("with it the run cost more than {all} USD"),
+            Some(all) => format!("with it the run cost more than the {all} USD given"),
             None => format!("it cost more than {limit} USD"),
         };
         Some((Outcome::Budget, reason))

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Ended, Sign};
+use crate::run::transcript::TEXT_MAX;
 use crate::run::{Outcome, Usage, escapes};
 
 /// Longest description of what an agent does, in characters.
@@ -98,7 +99,8 @@ pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
 
 /// Takes a line of words for what an agent does; one without any says nothing.
 pub(super) fn saying(line: &str) -> Option<Sign> {
-    let plain = escapes::plain(line);
+    // Little is shown, and lines may be long.
+    let plain = escapes::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
     let shown: String = shown
         .skip_while(|c| c.is_whitespace())

@@ -52,6 +52,7 @@ fn what_was_read_is_counted_against_the_limit() {
     assert_eq!(start["parts"].as_array().unwrap().len(), 1);
     let told = count(json!({"texts": ["four"], "tasks": ["T2"], "tokens": 1})).with(200);
     assert_eq!(told["parts"].as_array().unwrap().len(), 3);
+    assert_eq!(told["parts"][0]["of"], "tokens");
     let told = count(json!({"tokens": 7_300})).with(200);
     assert_eq!(told["warnings"].as_array().unwrap().len(), 1);
     let told = count(json!({"tokens": 9_000})).with(422);

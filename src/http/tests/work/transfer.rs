@@ -36,7 +36,11 @@ fn a_faulty_text_is_refused_with_its_faults_and_imports_nothing() {
         (code(&told), &told["result"]["faults"]["total"]),
         ("E_IMPORT_INVALID", &json!(1))
     );
-    import(json!({"text": "what is this"})).with(400);
+    for text in ["", "what is this"] {
+        let told = import(json!({"text": text})).with(400);
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains("the text"), "{message}");
+    }
     import(json!({"text": text, "from": "odd"})).with(400);
     // What lies on the server's machine is not reached.
     import(json!({"text": "x", "from": "backlog"})).with(400);

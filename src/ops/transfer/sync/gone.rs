@@ -8,6 +8,9 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Transaction;
 
+/// Most tasks of a file of which the versions stay after they have gone: all are read at each merge.
+pub(super) const GONE_MAX: usize = 1_000;
+
 /// Where the versions of a task are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kept {
@@ -58,6 +61,26 @@ pub(super) fn set_aside(transaction: &mut dyn Transaction, file: &str, id: TaskI
     transaction.put_base(&shelf, place, Some(&versions))
 }
 
+/// Makes room for the versions of some more tasks that have gone, and forgets those of the first made. What
+/// goes in one merge is kept whole, until more goes.
+pub(super) fn make_room(
+    transaction: &mut dyn Transaction,
+    file: &str,
+    more: usize,
+    most: usize,
+) -> Result<()> {
+    if more == 0 {
+        return Ok(());
+    }
+    let shelf = shelf(file, true);
+    let kept = transaction.base_ids(&shelf)?;
+    let n_over = (kept.len() + more).saturating_sub(most);
+    for id in kept.into_iter().take(n_over) {
+        transaction.put_base(&shelf, id, None)?;
+    }
+    Ok(())
+}
+
 /// Forgets all versions. A file that is made anew knows nothing of earlier merges.
 pub(super) fn forget(transaction: &mut dyn Transaction, file: &str) -> Result<()> {
     for kept in Kept::all(transaction, file)? {
@@ -104,5 +127,33 @@ impl Merge {
     fn comes_from_end(&self, at: usize, versions: &Versions) -> Result<bool> {
         let names = names(&canonical(self.copy.text(at))?);
         Ok(versions.end().is_some_and(|end| names.contains(&end)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::memory::MemoryStore;
+    use crate::store::{Stamp, Store};
+
+    #[test]
+    fn of_tasks_that_have_gone_only_so_many_are_known() {
+        let mut store = MemoryStore::default();
+        let stamp = Stamp {
+            command: "sync",
+            at: "2026-01-26T09:00:00.000Z".into(),
+            by: "tester".into(),
+        };
+        let mut transaction = store.write(&stamp).unwrap();
+        for id in 1..=4 {
+            let gone = transaction.put_base("x/", TaskId(id), Some("{}"));
+            gone.unwrap();
+        }
+        for (more, left) in [(0, vec![1, 2, 3, 4]), (1, vec![3, 4]), (9, vec![])] {
+            make_room(&mut *transaction, "x", more, 3).unwrap();
+            let kept = Kept::all(&*transaction, "x").unwrap();
+            let kept: Vec<u32> = kept.iter().map(|kept| kept.id.0).collect();
+            assert_eq!(kept, left, "{more}");
+        }
     }
 }

@@ -90,28 +90,35 @@ struct Cut {
     why: Option<&'static str>,
 }
 
-/// Takes references away until each leads somewhere and none round in a circle.
+/// Takes references away until each leads somewhere, none round in a circle and none too deep. What goes
+/// back to the parent that it had may be wrong there by now, and is looked at again.
 fn cut(before: &Graph, refers: &mut Graph) -> Result<Vec<Cut>> {
     let mut cut = Vec::new();
-    let mut take = |refers: &mut Graph, found: Vec<Reference>, why| {
+    let (mut found, mut why) = (loose(refers), None);
+    loop {
         apply(refers, before, &found);
         cut.extend(found.into_iter().map(|reference| Cut { reference, why }));
-    };
-    let found = loose(refers);
-    take(refers, found, None);
-    // First what came from the file goes, and what is still a circle then goes whole.
-    for only_new in [true, false] {
-        loop {
-            let found = circular(refers, before, only_new)?;
-            if found.is_empty() {
-                break;
-            }
-            take(refers, found, Some(CIRCLE));
+        (found, why) = wrong(refers, before)?;
+        if found.is_empty() {
+            return Ok(cut);
         }
     }
-    let found = deep(refers, before);
-    take(refers, found, Some(DEEP));
-    Ok(cut)
+}
+
+/// Finds what has to go next, and why. First what came from the file goes, and what is still wrong then goes
+/// whole.
+fn wrong(refers: &Graph, before: &Graph) -> Result<(Vec<Reference>, Option<&'static str>)> {
+    for only_new in [true, false] {
+        let found = circular(refers, before, only_new)?;
+        if !found.is_empty() {
+            return Ok((found, Some(CIRCLE)));
+        }
+    }
+    let mut found = deep(refers, before, true);
+    if found.is_empty() {
+        found = deep(refers, before, false);
+    }
+    Ok((found, Some(DEEP)))
 }
 
 impl Refers {
@@ -222,15 +229,19 @@ fn circular(refers: &Graph, before: &Graph, only_new: bool) -> Result<Vec<Refere
     Ok(cut)
 }
 
-/// Finds new parents below which tasks are nested too deep.
-fn deep(refers: &Graph, before: &Graph) -> Vec<Reference> {
+/// Finds parents below which tasks are nested too deep: the new ones, or the uppermost, without which what is
+/// below is no longer too deep.
+fn deep(refers: &Graph, before: &Graph, only_new: bool) -> Vec<Reference> {
     let mut deep = Vec::new();
     for (id, own) in refers {
         let old = before.get(id);
         let is_new = old.is_none_or(|old| old.parent != own.parent);
-        let parent = own
-            .parent
-            .filter(|_| is_new && depth(*id, refers) > DEPTH_MAX);
+        let is_wanted = |parent: &TaskId| match only_new {
+            true => is_new,
+            false => depth(*parent, refers) <= DEPTH_MAX,
+        };
+        let parent = own.parent.filter(is_wanted);
+        let parent = parent.filter(|_| depth(*id, refers) > DEPTH_MAX);
         deep.extend(parent.map(|parent| (*id, parent, "parent")));
     }
     deep.sort_unstable();
@@ -270,4 +281,49 @@ fn without(mut task: Task, cut: &Cut, had_here: bool, parent: Option<TaskId>) ->
         }
     }
     task
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tasks and their parents; 0 is none.
+    type Parents = &'static [(u32, u32)];
+
+    fn graph(parents: &[(u32, u32)]) -> Graph {
+        let own = |parent: u32| Refers {
+            parent: (parent > 0).then_some(TaskId(parent)),
+            depends: Vec::new(),
+        };
+        let tasks = parents.iter();
+        tasks
+            .map(|(id, parent)| (TaskId(*id), own(*parent)))
+            .collect()
+    }
+
+    /// T1 to T8 stand below each other, as deep as it goes, and some more.
+    fn nested(more: &[(u32, u32)]) -> Graph {
+        let chain: Vec<(u32, u32)> = (1..=8).map(|id| (id, id - 1)).collect();
+        graph(&[&chain[..], more].concat())
+    }
+
+    #[test]
+    fn nothing_stays_too_deep_below_a_task_that_was_moved() {
+        let cases: [(Parents, Parents, [u32; 2]); 5] = [
+            // T10 goes back to T9, below which it is too deep by now.
+            (&[(9, 0), (10, 9)], &[(9, 7), (10, 8)], [7, 0]),
+            (&[(9, 0)], &[(9, 7), (10, 9)], [7, 0]),
+            (&[(9, 0), (10, 9)], &[(9, 7), (10, 9)], [7, 0]),
+            (&[(9, 0), (10, 9)], &[(9, 8), (10, 9)], [0, 9]),
+            // T10 goes back to T9, and would be above it.
+            (&[(9, 0), (10, 9)], &[(9, 10), (10, 8)], [0, 9]),
+        ];
+        for (before, more, parents) in cases {
+            let mut refers = nested(more);
+            cut(&graph(before), &mut refers).unwrap();
+            let parent = |id| refers[&TaskId(id)].parent.map_or(0, |parent| parent.0);
+            assert_eq!([parent(9), parent(10)], parents, "{before:?} {more:?}");
+            assert!(refers.keys().all(|id| depth(*id, &refers) <= DEPTH_MAX));
+        }
+    }
 }

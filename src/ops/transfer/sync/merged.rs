@@ -7,7 +7,7 @@ use serde_json::json;
 use super::ahead::Horizon;
 use super::changes::Touched;
 use super::copy::Copy;
-use super::gone::set_aside;
+use super::gone::{GONE_MAX, make_room, set_aside};
 use super::graph::mend;
 use super::identity::{Known, WAS, recognize};
 use super::keys;
@@ -352,10 +352,11 @@ impl Merge {
             keys::free(transaction, task)?;
             transaction.put(task)?;
         }
-        for id in transaction.base_ids(&self.name)? {
-            if !self.lines.contains_key(&id) {
-                set_aside(transaction, &self.name, id)?;
-            }
+        let mut going = transaction.base_ids(&self.name)?;
+        going.retain(|id| !self.lines.contains_key(id));
+        make_room(transaction, &self.name, going.len(), GONE_MAX)?;
+        for id in going {
+            set_aside(transaction, &self.name, id)?;
         }
         for id in self.lines.keys().copied().collect::<Vec<_>>() {
             self.keep(transaction, id)?;

@@ -76,6 +76,24 @@ pub struct Synced {
 
 /// Merges the tasks with their copy in a file, both ways. A file that is not there is made.
 pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced> {
+    merged_with(context, path, dry_run).map_err(|error| match dry_run {
+        true => only_tried(error),
+        false => error,
+    })
+}
+
+/// Lets what to do about an error end with a trial, too, as that was asked for.
+fn only_tried(mut error: Error) -> Error {
+    let others = error.alternatives.iter_mut();
+    let others = others.map(|other| &mut other.command);
+    let commands = error.fix.iter_mut().chain(others);
+    for command in commands.filter(|command| command.contains("cleo sync ")) {
+        command.push_str(" --dry-run");
+    }
+    error
+}
+
+fn merged_with(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced> {
     let full = context.surroundings.directory.join(path);
     let name = name_of(&full, &context.workspace.root);
     let shown = path.to_string_lossy().into_owned();
