@@ -51,17 +51,17 @@ export default function Architecture() {
       title="Architecture"
       crumbs={[{ label: "Agents", href: "/agents" }]}
       actions={
-        <>
-          {isThere && (
+        isThere && (
+          <>
             <span className="desk-only">
               <Cleanup agents={agents} />
             </span>
-          )}
-          <Link className="button primary" href="/agents/manage?edit=1">
-            <Icon name="plus" />
-            New agent
-          </Link>
-        </>
+            <Link className="button primary" href="/agents/manage?edit=1">
+              <Icon name="plus" />
+              New agent
+            </Link>
+          </>
+        )
       }
       rail={<ArchitectureRail key={String(isThere)} metrics={metrics.data} executions={list} running={running.length} name={name} of={of} />}
     >
