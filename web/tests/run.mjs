@@ -20,7 +20,7 @@ try {
   });
   await bundle.write({ dir: out, format: "esm", entryFileNames: "[name].mjs" });
   const files = names.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
-  const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=2", "--test-timeout=240000", ...files], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=2", "--test-timeout=900000", ...files], { stdio: "inherit" });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });
