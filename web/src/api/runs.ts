@@ -122,7 +122,7 @@ export interface LogLine {
   cut: boolean;
   bytes: number;
   error: boolean;
-  tool: { name: string; summary: string | null; exitCode: number | null; durationMs: number | null } | null;
+  tool: { name: string; summary: string; exitCode: number | null } | null;
 }
 
 export interface LogPage {

@@ -21,19 +21,25 @@ export interface MenuProps {
   entries: MenuEntry[];
   label?: string;
   align?: "start" | "end";
+  /** Given, with `onOpen`, by who opens it in another way as well, such as with a key. */
+  open?: boolean;
+  onOpen?: (open: boolean) => void;
 }
 
 const load = () => import("./MenuOpen");
 const MenuOpen = lazy(load);
 
 export function Menu(props: MenuProps) {
-  const [opened, setOpened] = useState(false);
+  const [own, setOwn] = useState(false);
+  const { open = own, onOpen = setOwn } = props;
+  const [opened, setOpened] = useState(open);
+  if (open && !opened) setOpened(true);
   const closed = cloneElement(props.trigger, {
     "aria-haspopup": "menu",
     "aria-expanded": false,
     onPointerEnter: () => void load(),
-    onClick: () => setOpened(true),
+    onClick: () => onOpen(true),
   });
   if (!opened) return closed;
-  return <Suspense fallback={closed}><MenuOpen {...props} /></Suspense>;
+  return <Suspense fallback={closed}><MenuOpen {...props} open={open} onOpen={onOpen} /></Suspense>;
 }

@@ -3,9 +3,9 @@ import { Icon } from "./Icon";
 import type { MenuEntry, MenuItem, MenuProps } from "./Menu";
 
 /** The open menu; it comes with the first click on any of them. */
-export default function MenuOpen({ trigger, entries, label, align = "end" }: MenuProps) {
+export default function MenuOpen({ trigger, entries, label, align = "end", open, onOpen }: MenuProps & Required<Pick<MenuProps, "open" | "onOpen">>) {
   return (
-    <Radix.Root modal={false} defaultOpen>
+    <Radix.Root modal={false} open={open} onOpenChange={onOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content className="menu" align={align} sideOffset={4} collisionPadding={8} {...(label ? { "aria-label": label } : {})}>

@@ -1,8 +1,9 @@
 // The detail of a selection beside the list: resizable, remembered, closed with Esc.
-import type { KeyboardEvent, PointerEvent, ReactNode } from "react";
+import { useEffect, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Link } from "../router/Link";
+import { navigate } from "../router/location";
 import { PANEL, setPanelWidth, useSettings } from "./settings";
 
 export function Split({ children, panel }: { children: ReactNode; panel?: ReactNode }) {
@@ -13,6 +14,20 @@ export function Split({ children, panel }: { children: ReactNode; panel?: ReactN
       {panel}
     </div>
   );
+}
+
+/** Closes the panel that is open. */
+let close: (() => void) | null = null;
+/** The address with the panel that was closed last with its key. */
+let closed: string | null = null;
+
+/** Closes the panel, or opens it again where that was on this page. */
+export function togglePanel() {
+  const { pathname, search } = window.location;
+  if (close) {
+    closed = pathname + search;
+    close();
+  } else if (closed?.startsWith(`${pathname}?`)) navigate(closed);
 }
 
 interface Props {
@@ -28,6 +43,12 @@ interface Props {
 }
 
 export function Panel({ label, title, above, href, onClose, children }: Props) {
+  useEffect(() => {
+    close = onClose;
+    return () => {
+      if (close === onClose) close = null;
+    };
+  }, [onClose]);
   return (
     <aside className="panel" aria-label={label}>
       <Handle />

@@ -4,6 +4,7 @@ import { navigate } from "../router/location";
 import { Voice } from "./announce";
 import { useKeys } from "./keys";
 import { openPalette, usePalette } from "./palette";
+import { togglePanel } from "./Panel";
 import { PhoneBar } from "./PhoneBar";
 import { PLACES } from "./places";
 import { setFolded, useSettings } from "./settings";
@@ -23,6 +24,7 @@ export function Shell({ children }: { children: ReactNode }) {
     { keys: "Mod+K", does: "Find or run", run: () => openPalette() },
     { keys: "?", does: "Keys of this page", run: () => setHelp(true) },
     { keys: "[", does: "Fold the sidebar", run: () => setFolded(!folded) },
+    { keys: "]", does: "Close the panel, or open it again", run: togglePanel },
     ...PLACES.map(({ key, label, href }) => ({ keys: `G ${key}`, does: label, run: () => navigate(href) })),
   ]);
   return (

@@ -126,10 +126,10 @@ test("a change of a design is asked for with what it was, confirmed with a key, 
   await fine(look);
   await card.focus();
   await page.keyboard.press("y");
-  await page.getByText(/^Confirmed \d/).waitFor();
+  await page.getByText(/^Confirmed \d\d:\d\d, button radius is full$/).waitFor();
   await card.waitFor({ state: "detached" });
   await page.reload();
-  await page.getByText(/^Confirmed \d/).waitFor();
+  await page.getByText(/^Confirmed \d\d:\d\d, button radius is full$/).waitFor();
   await look.shot("agents-chat-confirmed");
   await fine(look);
   const design = world.cleo("chat", "--message", "show me my design for client 6", "--conversation", "other");
@@ -150,6 +150,7 @@ test("one of several components is chosen by its number, and what destroys says 
   await fine(look);
   await choice.focus();
   await page.keyboard.press("1");
+  await page.getByText(/^Chosen \d\d:\d\d, component 101/).waitFor();
   const change = page.getByRole("group", { name: /Change component 101/ });
   await change.waitFor();
   await change.getByRole("button", { name: /^Cancel/ }).click();

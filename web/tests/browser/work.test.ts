@@ -29,6 +29,35 @@ test("a selected task opens beside the graph, and its address restores it", asyn
   await look.close();
 });
 
+test("a panel closes with its key, gives the focus back and opens again", async () => {
+  const look = await world.open("/work?view=list&epic=T1");
+  const { page } = look;
+  await page.getByRole("link", { name: /Specify the HTTP interface/ }).click();
+  const panel = page.getByRole("complementary", { name: "Task T4" });
+  await panel.getByRole("tab", { name: "Prompt" }).click();
+  await page.keyboard.press("]");
+  await panel.waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.getAttribute("data-task") === "T4");
+  await page.keyboard.press("]");
+  await panel.waitFor();
+  assert.match(page.url(), /tab=prompt/);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("Alt shows all that a task waits for and all that waits for it", async () => {
+  const look = await world.open("/work?view=graph&epic=T1&task=T4");
+  const { page } = look;
+  await page.getByRole("complementary", { name: "Task T4" }).waitFor();
+  const dimmed = page.locator(".react-flow__node.dimmed");
+  await page.keyboard.down("Alt");
+  await dimmed.first().waitFor();
+  assert.equal(await page.locator(".dimmed #node-T4").count(), 0);
+  await page.keyboard.up("Alt");
+  await dimmed.first().waitFor({ state: "detached" });
+  await look.close();
+});
+
 test("arrows move the focus along the lines of the graph", async () => {
   const look = await world.open("/work?view=graph&epic=T1");
   const { page } = look;

@@ -1,9 +1,9 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 import type { Resource } from "../../api/resource";
 import { Monogram } from "../../agents/Monogram";
 import { roleOf } from "../../agents/names";
 import type { Agent, Metrics } from "../../agents/types";
-import { duration, percent } from "../../format/numbers";
+import { count, duration, percent } from "../../format/numbers";
 import { Loaded } from "../../parts/States";
 import { Link } from "../../router/Link";
 
@@ -18,12 +18,21 @@ const MOST = 50;
 
 /** Every agent with how it fares; the text of the picture. */
 export function AgentsTable({ agents, metrics }: Props) {
+  const known = useMemo(() => agents.filter((agent) => agent.status !== "archived"), [agents]);
   return (
     <section className="agents-table" aria-labelledby="agents-table">
       <h2 id="agents-table">
         Agents <span className="muted">24 hours</span>
       </h2>
-      <Loaded of={metrics}>{(facts) => <Table agents={agents} facts={facts} />}</Loaded>
+      <Loaded of={metrics}>{(facts) => <Table agents={known} facts={facts} />}</Loaded>
+      {known.length > MOST && (
+        <p className="small muted execution-more">
+          {`The first ${MOST} of ${count(known.length)}. `}
+          <Link className="link" href="/agents/manage">
+            All agents
+          </Link>
+        </p>
+      )}
     </section>
   );
 }
@@ -31,7 +40,6 @@ export function AgentsTable({ agents, metrics }: Props) {
 /** Drawn anew only when the agents or the numbers are others, not while a message is typed. */
 const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) {
   const of = new Map(facts.agents.map((one) => [one.agentId, one]));
-  const known = agents.filter((agent) => agent.status !== "archived");
   return (
     <table className="table">
       <thead>
@@ -49,7 +57,7 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
         </tr>
       </thead>
       <tbody>
-        {known.slice(0, MOST).map((agent) => {
+        {agents.slice(0, MOST).map((agent) => {
           const one = of.get(agent.id);
           return (
             <tr key={agent.id}>

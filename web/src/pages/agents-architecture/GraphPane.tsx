@@ -6,6 +6,7 @@ import type { Agent, Metrics, Routed } from "../../agents/types";
 import { useNow } from "../../format/clock";
 import { millis } from "../../format/time";
 import { Button } from "../../parts/Button";
+import { phone } from "../../parts/screen";
 import { Ghost, Trouble } from "../../parts/States";
 
 const AgentGraph = lazy(() => import("../../agents/AgentGraph"));
@@ -75,8 +76,6 @@ function Rows({ agents, routed, message }: Props) {
     </div>
   );
 }
-
-const phone = window.matchMedia("(max-width: 720px)");
 
 function useNarrow() {
   return useSyncExternalStore(

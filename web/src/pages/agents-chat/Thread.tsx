@@ -16,6 +16,7 @@ import { Button } from "../../parts/Button";
 import { Absent, Loaded, sentence } from "../../parts/States";
 import { Command } from "../../parts/Command";
 import { Link } from "../../router/Link";
+import { useKeys } from "../../shell/keys";
 import { Composer } from "./Composer";
 import { Details } from "./Details";
 import { cancel, forget, send, useOutbox, type Outgoing } from "./outbox";
@@ -58,6 +59,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
   useEvents((events) => {
     if (waitsFor !== null && events.some((event) => event.data["runId"] === waitsFor && event.data["type"] === "execution_end")) touch("/api/conversations/");
   });
+  useKeys("Answer", waitsFor === null ? [] : [{ keys: "Escape", does: "Stop the answer", run: () => void cancel(waitsFor) }]);
   const answer = useCallback((text: string) => void send(conversation, text), [conversation]);
   const isArchived = conversation.status === "archived";
   const list = entries(messages);

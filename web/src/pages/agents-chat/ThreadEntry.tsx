@@ -40,7 +40,10 @@ export function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Pro
       )}
       {outcome && (
         <p className="system-line">
-          {outcome.text} <time dateTime={outcome.at}>{timeOfDay(outcome.at)}</time>
+          <span className="text">
+            {outcome.text} <time dateTime={outcome.at}>{timeOfDay(outcome.at)}</time>
+            {outcome.what !== null && `, ${outcome.what}`}
+          </span>
         </p>
       )}
     </>

@@ -3,6 +3,7 @@
 
 import { CHAT_AGENTS } from "../../agents/names";
 import type { Said } from "../../agents/types";
+import { outcomeOf, type Outcome } from "./settled";
 
 export interface Entry {
   message: Said;
@@ -11,38 +12,19 @@ export interface Entry {
   outcome: Outcome | null;
 }
 
-export interface Outcome {
-  text: string;
-  at: string;
-}
-
-const YES = /^(?:y|yes|ok|okay|confirm|confirmed|proceed|sure)\b/i;
-const NO = /^(?:n|no|cancel|stop|never ?mind)\b/i;
-
 export function entries(messages: readonly Said[]): Entry[] {
   const found: Entry[] = [];
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
     if (!message) continue;
     const answer = messages[at + 1];
-    const outcome = message.metadata.pending && answer?.type === "user" ? outcomeOf(message, answer) : null;
+    const { pending } = message.metadata;
+    const outcome = pending && answer?.type === "user" ? outcomeOf(pending, answer, messages[at + 2]) : null;
     found.push({ message, continues: continues(found.at(-1), message), outcome });
     // The answer is told by the line under the question.
     if (outcome?.isWhole) at++;
   }
   return found;
-}
-
-function outcomeOf(question: Said, answer: Said): (Outcome & { isWhole: boolean }) | null {
-  const pending = question.metadata.pending;
-  if (!pending) return null;
-  const text = answer.content.trim();
-  const put = (words: string, isWhole = true) => ({ text: words, at: answer.created_at, isWhole });
-  if (NO.test(text)) return put("Cancelled");
-  if (pending.kind === "confirm") return YES.test(text) ? put("Confirmed") : put("The open question was dropped", false);
-  const place = Number(text.replace(/^#|^number /i, ""));
-  const chosen = pending.candidates.includes(text) ? text : pending.candidates[place - 1];
-  return chosen === undefined ? null : put(`Chose component ${chosen}`);
 }
 
 function continues(before: Entry | undefined, message: Said): boolean {

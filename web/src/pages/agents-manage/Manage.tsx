@@ -8,6 +8,7 @@ import { Id } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Empty, Loaded } from "../../parts/States";
 import { toast } from "../../parts/toasts";
+import { Link } from "../../router/Link";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
@@ -66,10 +67,12 @@ export default function Manage() {
         <div className="pane">
           <Loaded of={resource}>
             {() =>
-              list.length === 0 ? (
+              agents.length === 0 ? (
                 <Empty action={<Button onClick={create}>New agent</Button>} command="cleo agents register 'Lore keeper' --tag warcraft,lore,'second war' --prompt 'You know Azeroth.'">
-                  {agents.length === 0 ? "No agents." : "No agent fits these filters."}
+                  No agents. One gets messages as soon as it is made.
                 </Empty>
+              ) : list.length === 0 ? (
+                <Empty action={<Link className="link" href={withQuery({ status: null, q: null })} replace>Show all agents</Link>}>No agent fits this filter.</Empty>
               ) : (
                 <ManageTable list={list} metrics={metrics.data} selected={id} onOpen={open} name={name} />
               )

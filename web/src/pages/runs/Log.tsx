@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { LogLine } from "../../api/runs";
-import { bytes, duration, offset, plural } from "../../format/numbers";
+import { bytes, offset, plural } from "../../format/numbers";
 import { Button } from "../../parts/Button";
 import { Ghost, Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
@@ -106,10 +106,9 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
 }
 
 function Tool({ tool }: { tool: NonNullable<LogLine["tool"]> }) {
-  const facts = [tool.exitCode === null ? null : `exit ${tool.exitCode}`, tool.durationMs === null ? null : duration(tool.durationMs)].filter(Boolean).join(", ");
   return (
     <>
-      ▸ {tool.name} {tool.summary} <span className={tool.exitCode ? "bad" : "muted"}>{facts}</span>
+      ▸ {tool.name} {tool.summary} {tool.exitCode !== null && <span className={tool.exitCode ? "bad" : "muted"}>exit {tool.exitCode}</span>}
     </>
   );
 }

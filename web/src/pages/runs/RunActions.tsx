@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
@@ -9,6 +9,8 @@ import { Confirm, Dialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
 import { Trouble } from "../../parts/States";
 import { navigate } from "../../router/location";
+import { useKeys } from "../../shell/keys";
+import { offer } from "../../shell/palette";
 import { CompareDialog } from "./CompareDialog";
 import { STATUS_WORDS } from "./RunLine";
 
@@ -31,6 +33,17 @@ export function RunActions({ run }: { run: RunRow }) {
     }
   }
 
+  const command = `cleo runs show ${run.id}`;
+  useKeys("This run", [{ keys: "C", does: "Copy its command", run: () => copy(command, "command") }]);
+  useEffect(() => {
+    offer("run", [
+      ...(live ? [{ label: "Cancel this run", cli: `cleo runs cancel ${run.id}`, run: () => setAsking(true) }] : []),
+      ...(overTasks ? [{ label: "Compare this run with another", run: () => setComparing(true) }] : []),
+      { label: "Copy the command of this run", shortcut: "C", cli: command, run: () => copy(command, "command") },
+    ]);
+    return () => offer("run", []);
+  }, [live, overTasks, run.id, command]);
+
   const report = `/api/runs/${encodeURIComponent(run.id)}/report`;
   return (
     <>
@@ -43,7 +56,7 @@ export function RunActions({ run }: { run: RunRow }) {
         entries={[
           ...(overTasks ? [{ label: "Compare with another run", onSelect: () => setComparing(true) }] : []),
           ...(overTasks ? [{ label: "Save the report", onSelect: () => window.location.assign(report) }] : []),
-          { label: "Copy its command", icon: "copy" as const, onSelect: () => copy(`cleo runs show ${run.id}`, "command") },
+          { label: "Copy its command", icon: "copy" as const, shortcut: "C", onSelect: () => copy(command, "command") },
           { label: "All runs", onSelect: () => navigate("/runs") },
         ]}
       />

@@ -25,7 +25,7 @@ export const STATUS_WORDS: Record<RunStatus, string> = {
 
 export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
   return (
-    <Link className="run-line" href={`/runs/${encodeURIComponent(run.id)}`} data-selected={selected || undefined}>
+    <Link className={run.steps ? "run-line" : "run-line plain"} href={`/runs/${encodeURIComponent(run.id)}`} data-selected={selected || undefined}>
       <RunGlyph run={run} />
       <span className="title">
         <span className="ell">{run.title}</span>
@@ -38,7 +38,7 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
         <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />
       </span>
       <span className="figure desk-only">{run.cost !== null ? <Cost usd={run.cost} /> : ""}</span>
-      <span className="ell small muted desk-only">{run.user}</span>
+      <span className="ell small muted desk-only">{run.user && `by ${run.user}`}</span>
       <time className="figure small muted" dateTime={run.startedAt}>{timeOfDay(run.startedAt)}</time>
     </Link>
   );

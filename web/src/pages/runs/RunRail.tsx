@@ -5,6 +5,7 @@ import { tokens } from "../../format/numbers";
 import { Fact, Rail } from "../../parts/Rail";
 import { useNow } from "../../format/clock";
 import { millis } from "../../format/time";
+import { withQuery } from "../../router/location";
 
 export function RunRail({ page }: { page: RunPage | undefined }) {
   const run = page?.run;
@@ -22,9 +23,15 @@ export function RunRail({ page }: { page: RunPage | undefined }) {
       {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}
       <Fact label="Tokens" value={page && <Tokens n={sum(run?.usage, "input")} />} unit={out(run?.usage)} title={source} />
       <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />
-      {run && run.needsYou > 0 && <Fact label="Needs you" glyph="needsYou" value={run.needsYou} />}
+      {page && page.run.needsYou > 0 && <NeedsYou page={page} />}
     </Rail>
   );
+}
+
+/** How many steps wait for somebody, and the way to the first of them. */
+function NeedsYou({ page }: { page: RunPage }) {
+  const first = page.tasks.find((task) => task.outcome === "blocked" && task.state !== "done")?.taskId;
+  return <Fact label="Needs you" glyph="needsYou" value={page.run.needsYou} unit={first && `${first} is blocked`} href={first && withQuery({ task: first, attempt: null })} />;
 }
 
 /** By the server's clock: the browser only adds what passed since it answered. */

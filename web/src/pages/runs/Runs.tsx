@@ -7,8 +7,10 @@ import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/runs"
 import { Cost } from "../../format";
 import { plural } from "../../format/numbers";
 import { Button } from "../../parts/Button";
+import { copy } from "../../parts/copy";
 import { Menu } from "../../parts/Menu";
 import { Fact, Rail } from "../../parts/Rail";
+import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
 import { Link } from "../../router/Link";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
@@ -39,16 +41,24 @@ export default function Runs() {
   const summary = pages[0]?.summary;
   const total = pages[0]?.total;
   const filtered = Boolean(status || q || asked.kind);
+  const field = useRef<HTMLInputElement>(null);
+  const [filtering, setFiltering] = useState(false);
+  useKeys("Runs", [
+    { keys: "F", does: "Filter", run: () => setFiltering(true) },
+    { keys: "/", does: "Find a run", run: () => field.current?.focus() },
+  ]);
   return (
     <Page
       title="Runs"
       rail={<Summary summary={summary} />}
       actions={
         <>
-          <input className="input run-search" type="search" aria-label="Find a run" placeholder="Find a run" value={q ?? ""} maxLength={200} onChange={(event) => setQ(event.target.value)} />
+          <input ref={field} className="input run-search" type="search" aria-label="Find a run" placeholder="Find a run" value={q ?? ""} maxLength={200} onChange={(event) => setQ(event.target.value)} />
           <Menu
             label="Filter"
-            trigger={<Button icon="filter" aria-pressed={filtered}><span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span></Button>}
+            open={filtering}
+            onOpen={setFiltering}
+            trigger={<Button icon="filter" shortcut="F" aria-pressed={filtered}><span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span></Button>}
             entries={[
               "Status",
               ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
@@ -84,7 +94,7 @@ function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
 
 function Nothing({ filtered }: { filtered: boolean }) {
   if (filtered) return <Empty action={<Link className="link" href="/runs" replace>Show all runs</Link>}>No run fits this filter.</Empty>;
-  return <Empty command="cleo run --all-ready">No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
+  return <Empty command="cleo run --all-ready" action={<Link className="link" href="/work">Go to the work</Link>}>No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
 }
 
 function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean; end: (() => void) | undefined; total: number }) {
@@ -103,10 +113,11 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
     setAt(to);
     window.scrollToIndex(to, { align: "auto" });
   }
-  useKeys("Runs", [
+  useKeys("List of runs", [
     { keys: "J|ArrowDown", does: "Next run", run: () => step(1) },
     { keys: "K|ArrowUp", does: "Run before", run: () => step(-1) },
     { keys: "Enter", does: "Open the run", run: () => { const row = rows[at]; if (row) navigate(`/runs/${row.id}`); } },
+    { keys: "C", does: "Copy the command of the run", run: () => { const row = rows[at]; if (row) copy(`cleo runs show ${row.id}`, "command"); } },
   ]);
   const shown = window.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
@@ -130,10 +141,10 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
   );
 }
 
-const phone = window.matchMedia("(max-width: 720px)");
-
+/** On a phone the steps have a line of their own under the title. */
 function heightOf(row: RunRow | undefined) {
-  return phone.matches ? 64 : row?.error ? 52 : 32;
+  const lines = row?.error ? 52 : coarse.matches || phone.matches ? 44 : 32;
+  return phone.matches && row?.steps ? lines + 12 : lines;
 }
 
 /**

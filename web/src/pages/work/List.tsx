@@ -6,6 +6,7 @@ import { Ago } from "../../format";
 import { count, plural } from "../../format/numbers";
 import { GateMeter } from "../../parts/GateMeter";
 import { Icon } from "../../parts/Icon";
+import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Link } from "../../router/Link";
@@ -140,11 +141,10 @@ function Nothing({ filters }: { filters: Filters }) {
   return <NoTasks />;
 }
 
-const coarse = window.matchMedia("(max-width: 720px)");
-
 function heightOf(item: Item | undefined) {
   if (item && "heading" in item) return 36;
-  return coarse.matches ? 52 : 32;
+  if (phone.matches) return 52;
+  return coarse.matches ? 44 : 32;
 }
 
 function keyOf(item: Item | undefined, index: number) {

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Button } from "../../parts/Button";
 import { useKeys } from "../../shell/keys";
+import { offer } from "../../shell/palette";
 
 const RunDialog = lazy(() => import("./RunDialog"));
 
@@ -8,6 +9,11 @@ const RunDialog = lazy(() => import("./RunDialog"));
 export function RunReady({ epic, ready }: { epic: string | null; ready: number | undefined }) {
   const [open, setOpen] = useState(false);
   useKeys("Run", [{ keys: "R", does: "Run what is ready", run: () => setOpen(true) }]);
+  const { line } = wish(epic);
+  useEffect(() => {
+    offer("ready", [{ label: "Run what is ready", shortcut: "R", cli: line, run: () => setOpen(true) }]);
+    return () => offer("ready", []);
+  }, [line]);
   return (
     <>
       <Button look="primary" icon="play" onClick={() => setOpen(true)} disabled={ready === 0} title={ready === 0 ? "No task is ready" : undefined}>

@@ -1,6 +1,7 @@
 // The filters of the work are in its address: epic, states, words.
 import { useMemo } from "react";
 import { usePlace } from "../../router/location";
+import { phone } from "../../parts/screen";
 import { STATES, type State } from "../../parts/state";
 
 export type ViewName = "graph" | "list" | "board";
@@ -13,8 +14,6 @@ export interface Filters {
   task: string | null;
   tab: string;
 }
-
-const phone = window.matchMedia("(max-width: 720px)");
 
 export function useFilters(): Filters {
   const { query } = usePlace();

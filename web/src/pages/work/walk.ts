@@ -24,8 +24,13 @@ export function select(id: string) {
   navigate(withQuery({ task: id }));
 }
 
+/** Closes the panel. Whoever was in it goes on where the task stands in the view. */
 export function closeTask() {
+  const id = new URLSearchParams(window.location.search).get("task");
+  const isInside = document.activeElement?.closest(".panel") != null;
   navigate(withQuery({ task: null, tab: null }));
+  if (id === null || !isInside) return;
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-task="${CSS.escape(id)}"]`)?.focus({ preventScroll: true }));
 }
 
 export function useWalk() {

@@ -6,6 +6,7 @@ import { useNow } from "../../../format/clock";
 import { millis } from "../../../format/time";
 import { Button } from "../../../parts/Button";
 import { Icon } from "../../../parts/Icon";
+import { coarse, phone } from "../../../parts/screen";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { Link } from "../../../router/Link";
 import { navigate, usePlace, withQuery } from "../../../router/location";
@@ -210,11 +211,10 @@ function foldedAtFirst(tasks: RunTask[]): ReadonlySet<number | null> {
   return new Set(tasks.map((task) => task.wave).filter((wave) => !open.has(wave)));
 }
 
-const phone = window.matchMedia("(max-width: 720px)");
-
 /** On a phone the bars have a line of their own under the name. */
 function heightOf(row: Row | undefined) {
-  return phone.matches ? (row && "taskId" in row ? 52 : 36) : 26;
+  if (phone.matches && row && "taskId" in row) return 52;
+  return coarse.matches || phone.matches ? 44 : 26;
 }
 
 function keyOf(row: Row | undefined, index: number) {

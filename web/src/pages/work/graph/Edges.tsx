@@ -8,12 +8,15 @@ type Kind = "met" | "unmet" | "far" | "critical" | "missing" | "thick";
 const ORDER: Kind[] = ["met", "far", "unmet", "missing", "thick"];
 const FAR = 1200;
 
-export const Edges = memo(function Edges({ graph, selected, critical }: { graph: Graph; selected: string | null; critical: boolean }) {
+export const Edges = memo(function Edges({ graph, selected, kin, critical }: { graph: Graph; selected: string | null; kin: ReadonlySet<string> | null; critical: boolean }) {
   const boxes = useMemo(() => places(graph), [graph]);
   const seen = useSeen();
   const edges = useMemo(() => graph.edges.filter((edge) => crosses(edge, boxes, seen)), [graph.edges, boxes, seen]);
   const paths = useMemo(() => drawn(edges, boxes, critical), [edges, boxes, critical]);
-  const chosen = useMemo(() => edges.filter((edge) => selected !== null && (edge.from === selected || edge.to === selected) && !(critical && edge.kind === "critical")).map((edge) => pathOf(edge, boxes)).join(""), [edges, boxes, selected, critical]);
+  const chosen = useMemo(() => {
+    const isIts = (edge: Edge) => (kin ? kin.has(edge.from) && kin.has(edge.to) : selected !== null && (edge.from === selected || edge.to === selected));
+    return edges.filter((edge) => isIts(edge) && (kin !== null || !(critical && edge.kind === "critical"))).map((edge) => pathOf(edge, boxes)).join("");
+  }, [edges, boxes, selected, kin, critical]);
   const thick = edges.filter((edge) => edge.count > 8);
   return (
     <ViewportPortal>

@@ -16,6 +16,7 @@ import { StackNode, TaskNode } from "./Nodes";
 import { Toolbar } from "./Toolbar";
 import { Overview } from "./Overview";
 import { focusOf, useGraphKeys } from "./keys";
+import { useKin } from "./kin";
 import { useZoomLevel } from "./zoom";
 import "./graph.css";
 
@@ -40,7 +41,8 @@ export default function GraphView({ graph, filters }: { graph: Resource<Graph>; 
 function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) {
   const { query } = usePlace();
   const critical = query.get("critical") !== "off";
-  const nodes = useMemo(() => flowNodes(graph, selected), [graph, selected]);
+  const kin = useKin(graph, selected);
+  const nodes = useMemo(() => flowNodes(graph, selected, kin), [graph, selected, kin]);
   const level = useZoomLevel();
   useEffect(() => seeTasks(graph.nodes), [graph.nodes]);
   useGraphKeys(graph, selected);
@@ -50,7 +52,7 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
     if (node.type === "task") select(node.id);
   }, []);
   return (
-    <div className={`canvas zoom-${level}`}>
+    <div className={kin ? `canvas zoom-${level} among-kin` : `canvas zoom-${level}`}>
       <ReactFlow
         nodes={nodes} nodeTypes={TYPES} defaultViewport={begin} minZoom={0.1} maxZoom={2}
         onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={false} nodesFocusable={false} elementsSelectable={false}
@@ -60,7 +62,7 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
         aria-label="Tasks by wave"
       >
         <Lanes graph={graph} />
-        <Edges graph={graph} selected={selected} critical={critical} />
+        <Edges graph={graph} selected={selected} kin={kin} critical={critical} />
         <Overview graph={graph} />
       </ReactFlow>
       <LaneHeads graph={graph} />
@@ -94,18 +96,22 @@ function useReveal(graph: Graph, selected: string | null) {
   }, [selected, graph.nodes, getViewport, getZoom, setCenter]);
 }
 
-function flowNodes(graph: Graph, selected: string | null): Node[] {
+function flowNodes(graph: Graph, selected: string | null, kin: ReadonlySet<string> | null): Node[] {
   // A selected task that is folded away or not of this graph has no card to tab to.
   const tabbed = (graph.nodes.find((task) => task.id === selected) ?? focusOf(graph))?.id;
   return [
     ...graph.nodes.map((task): Node => ({
-      id: task.id, type: "task", ...known(task),
+      id: task.id, type: "task", ...known(task), className: dimmed(task.id, kin),
       data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
     })),
     ...graph.stacks.map((stack): Node => ({
-      id: `stack ${stack.key}`, type: "stack", ...known(stack), data: { stack },
+      id: `stack ${stack.key}`, type: "stack", ...known(stack), className: dimmed(stack.key, kin), data: { stack },
     })),
   ];
+}
+
+function dimmed(id: string, kin: ReadonlySet<string> | null) {
+  return kin && !kin.has(id) ? "dimmed" : "";
 }
 
 /** Place and size are known, and there are no handles: nothing has to be mounted to be measured. */

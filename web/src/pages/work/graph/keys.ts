@@ -27,6 +27,7 @@ export function useGraphKeys(graph: Graph, selected: string | null) {
     { keys: "+|=", does: "Zoom in", run: () => void flow.zoomIn({ duration: 160 }) },
     { keys: "-", does: "Zoom out", run: () => void flow.zoomOut({ duration: 160 }) },
     { keys: "P", does: "Critical path", run: () => setCritical(critical === "off" ? null : "off") },
+    { keys: "Alt", does: "While it is held: all that the task waits for, and all that waits for it", run: () => undefined },
     { keys: "E", does: "Fold what was unfolded", run: () => setUnfold(null) },
   ]);
   useFocus(selected);

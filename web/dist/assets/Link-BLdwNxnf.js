@@ -1,1 +1,0 @@
-import{t as e}from"./location-BQCqp3Cc.js";import{t}from"./jsx-runtime-Wy9s6hX0.js";var n=t();function r({replace:t=!1,onClick:r,...a}){function o(n){r?.(n),!n.defaultPrevented&&i(n)&&(n.preventDefault(),e(a.href,{replace:t}))}return(0,n.jsx)(`a`,{...a,onClick:o})}function i(e){return e.button===0&&!e.metaKey&&!e.ctrlKey&&!e.shiftKey&&!e.altKey}export{r as t};

@@ -1,1 +1,0 @@
-import{a as e,n as t}from"./jsx-runtime-Wy9s6hX0.js";var n=e(t(),1);function r(e){(0,n.useEffect)(()=>{let t=document.activeElement,n=e.current;return n?.showModal(),n?.querySelector(`[data-first]`)?.focus(),()=>{n?.close(),t instanceof HTMLElement&&t.focus()}},[e])}export{r as t};

@@ -1,0 +1,45 @@
+// While Alt is held, the selected task stands out with all that it waits for and all that waits for it.
+import { useEffect, useMemo, useState } from "react";
+import type { Edge, Graph } from "../../../api/work";
+
+type Line = Pick<Edge, "from" | "to">;
+
+export function useKin(graph: Graph, selected: string | null): ReadonlySet<string> | null {
+  const held = useAlt();
+  return useMemo(() => (held && selected !== null ? kinOf(graph.edges, selected) : null), [graph.edges, selected, held]);
+}
+
+/** A task with its ancestors and its descendants. */
+export function kinOf(edges: readonly Line[], id: string): ReadonlySet<string> {
+  return new Set([...reached(edges, id, "to", "from"), ...reached(edges, id, "from", "to")]);
+}
+
+function reached(edges: readonly Line[], id: string, here: keyof Line, there: keyof Line): Set<string> {
+  const lines = new Map<string, string[]>();
+  for (const edge of edges) {
+    const known = lines.get(edge[here]);
+    if (known) known.push(edge[there]);
+    else lines.set(edge[here], [edge[there]]);
+  }
+  const found = new Set([id]);
+  // A set goes on with what is added to it.
+  for (const one of found) lines.get(one)?.forEach((next) => found.add(next));
+  return found;
+}
+
+function useAlt() {
+  const [held, setHeld] = useState(false);
+  useEffect(() => {
+    const told = (event: KeyboardEvent) => setHeld(event.altKey);
+    const left = () => setHeld(false);
+    window.addEventListener("keydown", told);
+    window.addEventListener("keyup", told);
+    window.addEventListener("blur", left);
+    return () => {
+      window.removeEventListener("keydown", told);
+      window.removeEventListener("keyup", told);
+      window.removeEventListener("blur", left);
+    };
+  }, []);
+  return held;
+}
