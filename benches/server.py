@@ -1,5 +1,6 @@
 """Puts load on `cleo serve` and prints what it took. Called by scripts/bench-server."""
 
+import http.client
 import json
 import os
 import socket
@@ -9,6 +10,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+import zlib
 
 LISTENERS = 500
 
@@ -56,19 +58,20 @@ def measure(url, address, pid, script, seconds):
     row("POST /api/agents/execute (offline agent)", told, pid)
     kept = settled(url) - before
     print(f"    acknowledged {told['good']}, kept {kept}")
-    listeners = Listeners(address)
+    listeners, witness = Listeners(address), Witness(address)
     before = total(url)
     told = load(url, "/api/agents/execute", execute, 32, script, seconds)
     row(f"the same with {LISTENERS} listeners", told, pid)
     kept = settled(url) - before
-    time.sleep(1)
-    print(f"    acknowledged {told['good']}, kept {kept}; listeners still there: {listeners.alive()},"
-          f" {listeners.bytes / 1e6:.0f} MB read")
+    heard = witness.heard(kept)
+    print(f"    acknowledged {told['good']}, kept {kept}, ends heard by each {heard};"
+          f" listeners still there: {listeners.alive()}, {listeners.bytes / 1e6:.0f} MB read")
     listeners.close()
+    missing = kept < told["good"] or heard < kept
     row("GET /api/work/graph (1,000 tasks)", load(url, "/api/work/graph", None, 4, script, seconds), pid)
     row("GET /api/work/tasks/T500", load(url, "/api/work/tasks/T500", None, 4, script, seconds), pid)
     row("GET /health", load(url, "/health", None, 32, script, seconds), pid)
-    if kept < told["good"]:
+    if missing:
         sys.exit("acknowledged executions are missing")
 
 
@@ -101,6 +104,29 @@ def settled(url):
     return total(url)
 
 
+class Witness:
+    """A listener who hears the same as the others, unpacks it and counts what ended."""
+
+    def __init__(self, address):
+        self.connection = http.client.HTTPConnection(address)
+        self.connection.request("GET", "/api/events?since=now", headers={"accept-encoding": "deflate"})
+        self.answer, self.ends = self.connection.getresponse(), 0
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        unpacker, rest = zlib.decompressobj(), b""
+        while data := self.answer.read1(1 << 18):
+            text = rest + unpacker.decompress(data)
+            whole, _, rest = text.rpartition(b"\n\n")
+            self.ends += whole.count(b'"type":"execution_end"')
+
+    def heard(self, expected):
+        deadline = time.time() + 10
+        while self.ends < expected and time.time() < deadline:
+            time.sleep(0.1)
+        return self.ends
+
+
 class Listeners:
     """Readers of the stream of events, in threads that share the work."""
 
@@ -109,7 +135,8 @@ class Listeners:
         self.sockets, self.bytes, self.ended = [], 0, 0
         for _ in range(LISTENERS):
             stream = socket.create_connection((host, int(port)))
-            stream.sendall(f"GET /api/events?since=now HTTP/1.1\r\nhost: {address}\r\n\r\n".encode())
+            head = f"GET /api/events?since=now HTTP/1.1\r\nhost: {address}\r\naccept-encoding: gzip, deflate\r\n\r\n"
+            stream.sendall(head.encode())
             self.sockets.append(stream)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.stop = False

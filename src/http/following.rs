@@ -29,7 +29,7 @@ pub(super) async fn follow(mut told: UnboundedReceiver<Heard>, pass: Pass) -> Re
     let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
     tokio::spawn(async move {
         while let Some(heard) = told.recv().await {
-            if sender.send(written(&run, heard)).await.is_err() {
+            if sender.send(written(&run, heard).into()).await.is_err() {
                 break;
             }
         }

@@ -10,18 +10,22 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::answers::Answers;
 use super::frame::{Frame, Kind, Kinds, Place};
-use super::source::{Missed, RECENT, Source};
+use super::packed::{HEAD, Packer, Piece};
+use super::source::{AT_ONCE, Missed, RECENT, Source};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::ops::executions::Piece;
+use crate::ops::executions;
 use crate::workspace::Workspace;
 
 /// How often the databases are looked at. Who writes in this process has it looked at once.
 const LOOK: Duration = Duration::from_millis(25);
 /// How far the stream may be behind before what lies between is passed over.
 const BEHIND: u64 = 20_000;
-/// How long the thread rests after it has told something, so that much is told at once.
-const REST: Duration = Duration::from_millis(10);
+/// How long the thread rests after it has told something, so that much is told at once; and how much longer
+/// for each listener, so that many cost no more than a few.
+const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_millis(60);
 /// How often something may wait for a slow listener.
 const QUEUE: usize = 256;
 /// Most who listen.
@@ -49,14 +53,24 @@ struct State {
     place: Place,
     listeners: Vec<Listener>,
     answers: Answers,
+    packer: Packer,
     is_awake: bool,
     is_closed: bool,
 }
 
 struct Listener {
-    sender: Sender<Bytes>,
-    only: Option<String>,
-    kinds: Kinds,
+    sender: Sender<Piece>,
+    wants: Wants,
+}
+
+/// What somebody wants to hear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// Whose events beside those that are everybody's; none: all.
+    pub(super) only: Option<String>,
+    pub(super) kinds: Kinds,
+    /// Whether they are to be packed.
+    pub(super) is_packed: bool,
 }
 
 impl Feed {
@@ -68,6 +82,7 @@ impl Feed {
                 place: source.end()?,
                 listeners: Vec::new(),
                 answers: Answers::default(),
+                packer: Packer::default(),
                 is_awake: false,
                 is_closed: false,
             }),
@@ -104,7 +119,7 @@ impl Feed {
     }
 
     /// Tells a piece of an answer, with how much came before it.
-    pub(in crate::http) fn piece(&self, user: &str, piece: &Piece<'_>) {
+    pub(in crate::http) fn piece(&self, user: &str, piece: &executions::Piece<'_>) {
         let at = Clock::System.timestamp();
         let mut state = self.state();
         let after = state.answers.take(piece.run, piece.piece);
@@ -130,35 +145,25 @@ impl Feed {
     /// Begins to tell somebody, without a gap between what was missed and what comes.
     pub(super) fn subscribe(
         &self,
-        only: Option<String>,
-        kinds: Kinds,
+        wants: Wants,
         since: Since,
-    ) -> Result<(Vec<Bytes>, Receiver<Bytes>)> {
+    ) -> Result<(Vec<Piece>, Receiver<Piece>)> {
         let (sender, comes) = channel(QUEUE);
         let end = {
             let mut state = self.state();
             if state.is_closed || state.listeners.len() >= LISTENERS {
                 return Err(crate::http::fault::busy());
             }
-            state.listeners.push(Listener {
-                sender,
-                only: only.clone(),
-                kinds: kinds.clone(),
-            });
+            let wants = wants.clone();
+            state.listeners.push(Listener { sender, wants });
             state.place
         };
-        let missed = self.missed(since, end, only.as_deref(), &kinds)?;
-        Ok((missed, comes))
+        let missed = self.missed(since, end, &wants)?;
+        Ok((first(missed, wants.is_packed), comes))
     }
 
     /// Reads what somebody missed up to a place.
-    fn missed(
-        &self,
-        since: Since,
-        end: Place,
-        only: Option<&str>,
-        kinds: &Kinds,
-    ) -> Result<Vec<Bytes>> {
+    fn missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
         let after = match since {
             Since::Now => end,
             Since::Recent => Place {
@@ -171,7 +176,10 @@ impl Feed {
         let is_foreign = after.is_behind(&end);
         let mut read = match is_foreign || after == end {
             true => Missed::nothing(end),
-            false => Source::open(&self.workspace)?.missed(after, end, kinds, only)?,
+            false => {
+                let mut source = Source::open(&self.workspace)?;
+                source.missed(after, end, &wants.kinds, wants.only.as_deref())?
+            }
         };
         let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});
         let mut missed = vec![Frame::new(Kind::Stream, "hello", Some(&read.from), &hello).bytes];
@@ -183,7 +191,8 @@ impl Feed {
             let old = read.frames.len().saturating_sub(RECENT);
             read.frames.drain(..old);
         }
-        missed.extend(read.frames.into_iter().map(|frame| frame.bytes));
+        let only = wants.only.as_deref();
+        missed.extend(read.frames.iter().map(|frame| frame.told_to(only).clone()));
         Ok(missed)
     }
 
@@ -210,8 +219,9 @@ impl Feed {
             state.place = place;
             if !frames.is_empty() {
                 state.tell(&frames);
+                let rest = state.rest(frames.len());
                 drop(state);
-                thread::sleep(REST);
+                thread::sleep(rest);
             }
         } else {
             // Somebody came meanwhile, and is to hear what was passed over.
@@ -254,35 +264,54 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
     Ok(frames)
 }
 
+/// Makes the first pieces of a stream.
+fn first(missed: Vec<Bytes>, is_packed: bool) -> Vec<Piece> {
+    if !is_packed {
+        return missed.into_iter().map(Piece::from).collect();
+    }
+    let head = Piece::from(Bytes::from_static(&HEAD));
+    vec![head, Packer::default().pack(&missed.concat())]
+}
+
 impl State {
     /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
     /// let go, and comes back where it was.
     fn tell(&mut self, frames: &[Frame]) {
-        let mut told: Vec<(Option<String>, Kinds, Bytes)> = Vec::new();
-        self.listeners.retain(|listener| {
-            let (only, kinds) = (&listener.only, &listener.kinds);
-            let same = told
-                .iter()
-                .find(|(user, some, _)| user == only && some == kinds);
-            let bytes = match same {
-                Some((.., bytes)) => bytes.clone(),
-                None => {
-                    let bytes = heard(frames, kinds, only.as_deref());
-                    told.push((only.clone(), kinds.clone(), bytes.clone()));
-                    bytes
-                }
-            };
-            match bytes.is_empty() {
-                true => !listener.sender.is_closed(),
-                false => listener.sender.try_send(bytes).is_ok(),
+        let mut told: Vec<(Wants, Piece)> = Vec::new();
+        let packer = &mut self.packer;
+        self.listeners.retain(|Listener { sender, wants }| {
+            let same = told.iter().find(|(some, _)| some == wants);
+            let piece = same.map(|(_, piece)| piece.clone());
+            let piece = piece.unwrap_or_else(|| {
+                let piece = heard(frames, wants, packer);
+                told.push((wants.clone(), piece.clone()));
+                piece
+            });
+            match piece.bytes.is_empty() {
+                true => !sender.is_closed(),
+                false => sender.try_send(piece).is_ok(),
             }
         });
+    }
+
+    /// Says how long to rest after so many events: not at all while there is more than is read at once.
+    fn rest(&self, events: usize) -> Duration {
+        match events < AT_ONCE as usize {
+            true => (REST.0 + REST.1 * self.listeners.len() as u32).min(REST_MAX),
+            false => Duration::ZERO,
+        }
     }
 }
 
 /// Puts together what somebody hears.
-fn heard(frames: &[Frame], kinds: &Kinds, only: Option<&str>) -> Bytes {
-    let heard = frames.iter().filter(|frame| frame.is_for(kinds, only));
-    let parts: Vec<&[u8]> = heard.map(|frame| frame.bytes.as_ref()).collect();
-    parts.concat().into()
+fn heard(frames: &[Frame], wants: &Wants, packer: &mut Packer) -> Piece {
+    let only = wants.only.as_deref();
+    let heard = frames
+        .iter()
+        .filter(|frame| frame.is_for(&wants.kinds, only));
+    let parts: Vec<&[u8]> = heard.map(|frame| frame.told_to(only).as_ref()).collect();
+    match wants.is_packed {
+        true => packer.pack(&parts.concat()),
+        false => Bytes::from(parts.concat()).into(),
+    }
 }

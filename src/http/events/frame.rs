@@ -167,6 +167,8 @@ pub(super) struct Frame {
     /// Whose it is; none: everybody's.
     pub(super) user: Option<Arc<str>>,
     pub(super) bytes: Bytes,
+    /// What those hear in its place who hear all, where it is another.
+    whole: Option<Bytes>,
 }
 
 impl Frame {
@@ -187,6 +189,7 @@ impl Frame {
             kind,
             user: None,
             bytes: text.into(),
+            whole: None,
         }
     }
 
@@ -194,6 +197,20 @@ impl Frame {
     pub(super) fn of(mut self, user: Option<Arc<str>>) -> Frame {
         self.user = user;
         self
+    }
+
+    /// Has those who hear all hear another in its place.
+    pub(super) fn or_whole(mut self, whole: Option<Frame>) -> Frame {
+        self.whole = whole.map(|whole| whole.bytes);
+        self
+    }
+
+    /// Returns what somebody hears who hears only what is a user's, or all.
+    pub(super) fn told_to(&self, only: Option<&str>) -> &Bytes {
+        match &self.whole {
+            Some(whole) if only.is_none() => whole,
+            _ => &self.bytes,
+        }
     }
 
     /// Says whether somebody hears it who hears some kinds, and only what is a user's.

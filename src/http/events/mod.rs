@@ -7,11 +7,12 @@
 mod answers;
 pub(super) mod feed;
 mod frame;
+mod packed;
 mod source;
 mod stream;
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, HeaderName};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderName, VARY};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Receiver;
@@ -21,8 +22,9 @@ use super::call::Call;
 use super::pass::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use feed::Since;
+use feed::{Since, Wants};
 use frame::{Frame, Kind, Kinds};
+pub(super) use packed::Piece;
 use stream::Stream;
 
 /// What somebody wants to hear.
@@ -53,31 +55,37 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
 }
 
 /// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
-pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>, pass: Pass) -> Answer {
-    Answer::stream(
-        "text/event-stream",
-        Body::new(Stream::new(first.into(), comes, pass)),
-    )
-    .header(CACHE_CONTROL, "no-store")
-    .header(HeaderName::from_static("x-accel-buffering"), "no")
+pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Piece>, pass: Pass) -> Answer {
+    let first = first.into_iter().map(Piece::from).collect();
+    streamed(Stream::new(first, comes, false, pass))
+}
+
+fn streamed(stream: Stream) -> Answer {
+    Answer::stream("text/event-stream", Body::new(stream))
+        .header(CACHE_CONTROL, "no-store")
+        .header(HeaderName::from_static("x-accel-buffering"), "no")
 }
 
 fn listen(call: Call) -> Promise {
     Box::pin(async move {
-        let (kinds, since) = wanted(&call)?;
-        let (feed, only) = (call.server.feed.clone(), call.only().map(String::from));
+        let (wants, since) = wanted(&call)?;
+        let (feed, is_packed) = (call.server.feed.clone(), wants.is_packed);
         // What was missed is read from the disk, so not here, where all wait.
-        let subscribed =
-            tokio::task::spawn_blocking(move || feed.subscribe(only, kinds, since)).await;
+        let subscribed = tokio::task::spawn_blocking(move || feed.subscribe(wants, since)).await;
         let (missed, comes) = subscribed.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
         let pass = Pass::of(&call.server, &call.headers);
-        Ok(stream(missed, comes, pass))
+        let answer = streamed(Stream::new(missed.into(), comes, is_packed, pass));
+        let answer = answer.header(VARY, "accept-encoding");
+        Ok(match is_packed {
+            true => answer.header(CONTENT_ENCODING, packed::NAME),
+            false => answer,
+        })
     })
 }
 
-fn wanted(call: &Call) -> Result<(Kinds, Since)> {
+fn wanted(call: &Call) -> Result<(Wants, Since)> {
     let wanted: Wanted = call.query()?;
     let kinds = wanted.kinds.as_deref().map(Kinds::read).transpose()?;
     let last = call.header("last-event-id")?;
@@ -90,5 +98,10 @@ fn wanted(call: &Call) -> Result<(Kinds, Since)> {
                 .map_err(|what: String| Error::new(Code::InputInvalid, what))?,
         ),
     };
-    Ok((kinds.unwrap_or_default(), since))
+    let wants = Wants {
+        only: call.only().map(String::from),
+        kinds: kinds.unwrap_or_default(),
+        is_packed: packed::is_accepted(&call.headers),
+    };
+    Ok((wants, since))
 }

@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 
 /// Most events of one sort that are read at once.
 const BATCH: u32 = 500;
+/// Most new events of one sort that are told at once.
+pub(super) const AT_ONCE: u32 = 2_000;
 /// How many events are told again to who comes anew, and of each sort to who comes back.
 pub(super) const RECENT: usize = BATCH as usize;
 /// How often so many are read at most to find those that somebody hears.
@@ -100,10 +102,10 @@ impl Source {
     pub(super) fn after(&mut self, place: &mut Place, end: Place) -> Result<Vec<Frame>> {
         let (from, mut sources) = (*place, Vec::new());
         for origin in Origin::ALL {
-            let parts = self.read(origin, from.cursor(origin), end.cursor(origin))?;
+            let parts = self.read(origin, from.cursor(origin), end.cursor(origin), AT_ONCE)?;
             let last = parts.back().map(|(_, part)| part.cursor());
             // What was said outside of conversations is not looked through again.
-            let reached = last.filter(|_| parts.len() >= RECENT);
+            let reached = last.filter(|_| parts.len() >= AT_ONCE as usize);
             let reached = reached.unwrap_or(end.cursor(origin));
             *place.cursor_mut(origin) = reached.max(from.cursor(origin));
             sources.push(parts);
@@ -161,7 +163,7 @@ impl Source {
                 break;
             }
             let below = from.saturating_sub(BATCH.into()).max(after);
-            let page = self.read(origin, below, from)?.into_iter().rev();
+            let page = self.read(origin, below, from, BATCH)?.into_iter().rev();
             page.filter(|(_, part)| is_theirs(part.owner(), only))
                 .for_each(|part| heard.push_front(part));
             from = below;
@@ -172,10 +174,10 @@ impl Source {
         Ok((from, heard))
     }
 
-    /// Reads what happened in one source after a cursor and not after another.
-    fn read(&mut self, origin: Origin, after: u64, end: u64) -> Result<Parts> {
-        let limit = u32::try_from(end.saturating_sub(after)).unwrap_or(BATCH);
-        let limit = limit.min(BATCH);
+    /// Reads what happened in one source after a cursor and not after another, and at most so much.
+    fn read(&mut self, origin: Origin, after: u64, end: u64, most: u32) -> Result<Parts> {
+        let limit = u32::try_from(end.saturating_sub(after)).unwrap_or(most);
+        let limit = limit.min(most);
         let mut parts = match origin {
             Origin::Tasks => self.tasks(after, limit)?,
             Origin::Runs => self.runs(after, limit)?,
@@ -191,14 +193,16 @@ impl Source {
         if changes.is_empty() {
             return Ok(Parts::new());
         }
-        // All who listen hear the same, so that nobody hears of an agent that only its user sees, or saw.
+        // All users hear the same, so that none hears of an agent that only another sees, or saw.
         let agents = agents::known_in(&self.workspace)?.agents.into_iter();
         let told = agents.filter(|agent| !agent.is_private());
         let told: HashSet<String> = told.map(|agent| agent.id).collect();
         let part = |change: Recorded| {
-            let mut data = serde_json::to_value(&change).unwrap_or_default();
+            let whole = serde_json::to_value(&change).unwrap_or_default();
+            let mut data = whole.clone();
             assigned::hide(&mut data, &|id: &String| !told.contains(id));
-            (change.at, Part::Task(change.cursor, data))
+            let whole = (whole != data).then_some(whole);
+            (change.at, Part::Task(change.cursor, data, whole))
         };
         Ok(changes.into_iter().map(part).collect())
     }
@@ -264,7 +268,8 @@ fn merged(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
 
 /// Something that happened, with its cursor and whose it is.
 enum Part {
-    Task(u64, Value),
+    /// Also as those hear it who hear all, where that is another.
+    Task(u64, Value, Option<Value>),
     Run(u64, Option<Arc<str>>, Value),
     Said(u64, Option<Arc<str>>, Value),
 }
@@ -272,7 +277,7 @@ enum Part {
 impl Part {
     fn cursor(&self) -> u64 {
         match self {
-            Part::Task(cursor, _) | Part::Run(cursor, ..) | Part::Said(cursor, ..) => *cursor,
+            Part::Task(cursor, ..) | Part::Run(cursor, ..) | Part::Said(cursor, ..) => *cursor,
         }
     }
 
@@ -287,9 +292,10 @@ impl Part {
     /// Writes it, and moves the place on.
     fn frame(self, place: &mut Place, at: &str) -> Frame {
         match self {
-            Part::Task(cursor, data) => {
+            Part::Task(cursor, data, whole) => {
                 place.tasks = cursor;
-                Frame::new(Kind::Task, "task", Some(place), &data)
+                let frame = |data: &Value| Frame::new(Kind::Task, "task", Some(place), data);
+                frame(&data).or_whole(whole.as_ref().map(frame))
             }
             Part::Run(cursor, owner, mut data) => {
                 place.runs = cursor;

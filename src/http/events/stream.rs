@@ -3,24 +3,31 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::LazyLock;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::packed::{Packer, Piece, Sum};
 use crate::http::pass::{LOOK, Pass};
 
 /// After how many looks something is sent although nothing happens, so that nobody in between takes the
 /// connection for dead, and a dead one is noticed.
 const SIGN_OF_LIFE: u32 = 15;
+/// What is sent then: a comment.
+const COMMENT: &[u8] = b": \n\n";
 
 /// What one listener gets: first what was missed, then what comes, as long as it is let in.
 pub(super) struct Stream {
-    missed: VecDeque<Bytes>,
-    comes: Receiver<Bytes>,
+    missed: VecDeque<Piece>,
+    comes: Receiver<Piece>,
+    /// The checksum of what was sent, where it is packed.
+    sum: Option<Sum>,
     pass: Pass,
+    is_over: bool,
     beat: Option<Interval>,
     /// How many looks there were since something was sent last to show that the connection lives.
     beats: u32,
@@ -28,11 +35,18 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Begins with what was missed.
-    pub(super) fn new(missed: VecDeque<Bytes>, comes: Receiver<Bytes>, pass: Pass) -> Stream {
+    pub(super) fn new(
+        missed: VecDeque<Piece>,
+        comes: Receiver<Piece>,
+        is_packed: bool,
+        pass: Pass,
+    ) -> Stream {
         Stream {
             missed,
             comes,
+            sum: is_packed.then(Sum::default),
             pass,
+            is_over: false,
             beat: None,
             beats: 0,
         }
@@ -48,6 +62,38 @@ impl Stream {
             }
         }
         true
+    }
+
+    /// Returns the next piece; nothing when there is none any more.
+    fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+        if !self.is_let_in(context) {
+            return Poll::Ready(None);
+        }
+        if let Some(piece) = self.missed.pop_front() {
+            return Poll::Ready(Some(piece));
+        }
+        if let Poll::Ready(piece) = self.comes.poll_recv(context) {
+            return Poll::Ready(piece);
+        }
+        if self.beats < SIGN_OF_LIFE {
+            return Poll::Pending;
+        }
+        self.beats = 0;
+        Poll::Ready(Some(self.sign_of_life()))
+    }
+
+    fn sign_of_life(&self) -> Piece {
+        static PACKED: LazyLock<Piece> = LazyLock::new(|| Packer::default().pack(COMMENT));
+        match self.sum {
+            Some(_) => PACKED.clone(),
+            None => Bytes::from_static(COMMENT).into(),
+        }
+    }
+
+    /// Ends it: what is packed has an end of its own.
+    fn end(&mut self) -> Option<Bytes> {
+        self.is_over = true;
+        self.sum.take().map(Sum::end)
     }
 }
 
@@ -67,19 +113,18 @@ impl Body for Stream {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let stream = self.get_mut();
-        if !stream.is_let_in(context) {
+        if stream.is_over {
             return Poll::Ready(None);
         }
-        if let Some(bytes) = stream.missed.pop_front() {
-            return Poll::Ready(Some(Ok(Frame::data(bytes))));
-        }
-        if let Poll::Ready(bytes) = stream.comes.poll_recv(context) {
-            return Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))));
-        }
-        if stream.beats < SIGN_OF_LIFE {
-            return Poll::Pending;
-        }
-        stream.beats = 0;
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b": \n\n")))))
+        let bytes = match ready!(stream.next(context)) {
+            Some(piece) => {
+                if let Some(sum) = &mut stream.sum {
+                    sum.take(&piece);
+                }
+                Some(piece.bytes)
+            }
+            None => stream.end(),
+        };
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 }

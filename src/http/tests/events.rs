@@ -126,14 +126,71 @@ fn the_name_of_an_agent_that_only_its_user_saw_is_not_told_once_it_is_gone() {
     world
         .by(&ann, "POST", "/api/agents/create", agent)
         .with(201);
-    let task = json!({"title": "One", "assignedAgent": "anns"});
-    world.by(&ann, "POST", "/api/work/tasks", task).with(201);
+    world
+        .by(&ann, "POST", "/api/work/tasks", json!({"title": "One"}))
+        .with(201);
+    let change = json!({"assignedAgent": "anns"});
+    world
+        .by(&ann, "PATCH", "/api/work/tasks/T1", change)
+        .with(200);
     world
         .by(&ann, "DELETE", "/api/agents/anns", json!(null))
         .with(200);
-    let told = heard(&world, None, "?kinds=task&since=0.0.0.0", "", 2);
-    assert_eq!(told[1].1, "task");
-    assert!(!told[1].2.to_string().contains("anns"), "{told:?}");
+    let bob = world.token("bob", Scope::Read);
+    for (token, is_told) in [(Some(&bob), false), (None, true)] {
+        let told = heard(
+            &world,
+            token.map(String::as_str),
+            "?kinds=task&since=0.0.0.0",
+            "",
+            3,
+        );
+        assert_eq!(told[2].1, "task");
+        assert_eq!(told[2].2.to_string().contains("anns"), is_told, "{told:?}");
+    }
+}
+
+#[test]
+fn whoever_accepts_it_hears_the_same_packed() {
+    let world = World::new();
+    let request = world
+        .request("GET", "/api/events?since=now")
+        .header("accept-encoding", "gzip, deflate");
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    let peer = std::net::IpAddr::from(super::PEER);
+    let response = super::respond(&world.server, &world.router, peer, request);
+    let response = world.runtime.block_on(response);
+    assert_eq!(response.headers()["content-encoding"], "deflate");
+    assert_eq!(response.headers()["vary"], "accept-encoding");
+    let mut body = response.into_body();
+    let mut bytes = Vec::new();
+    let mut next = || {
+        let next =
+            std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
+        let frame = world.runtime.block_on(next)?.unwrap();
+        bytes.extend_from_slice(frame.data_ref().unwrap());
+        Some(unpacked(&bytes))
+    };
+    while !next().unwrap().contains("event: hello") {}
+    world
+        .post("/api/tasks/create", json!({"title": "packed"}))
+        .with(201);
+    while !next().unwrap().contains("packed") {}
+    world.server.stop();
+    while next().is_some() {}
+    let mut whole = String::new();
+    let mut reader = flate2::read::ZlibDecoder::new(&bytes[..]);
+    std::io::Read::read_to_string(&mut reader, &mut whole).unwrap();
+    assert!(whole.ends_with("\n\n"), "{whole}");
+}
+
+/// Unpacks what has come so far.
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = Vec::with_capacity(1 << 20);
+    let mut reader = flate2::Decompress::new(true);
+    let flush = flate2::FlushDecompress::Sync;
+    reader.decompress_vec(bytes, &mut text, flush).unwrap();
+    String::from_utf8(text).unwrap()
 }
 
 #[test]
