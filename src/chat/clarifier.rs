@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::pending::{Pending, PendingKind, place};
+use super::answer::place;
+use super::pending::{Pending, PendingKind};
 use super::request::Request;
 use super::value::{brief, label, plain};
 use super::vocabulary::Verb;
@@ -18,6 +19,13 @@ pub(super) const HELP: &str = "I can show and change the design of a client, and
     - list components for client 6\n\
     - update component 101 title to Welcome for client 6";
 
+/// Says whether a message only asks what can be said.
+pub(super) fn asks_for_help(message: &str) -> bool {
+    let text = message.trim().to_lowercase();
+    let asked = text.trim_end_matches(['?', '!', '.', ' ']);
+    ["help", "help me", "help please", "what can you do"].contains(&asked)
+}
+
 /// Says what happens next.
 pub(super) fn next(request: &Request, results: &[Value]) -> Step {
     let is_about = request.is_security
@@ -29,6 +37,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
             (Some(client), true) => {
                 format!("This is about client {client} now. What would you like to see or change?")
             }
+            _ if asks_for_help(&request.message) => HELP.to_string(),
             _ => format!("I did not understand that. {HELP}"),
         };
         return Step::Say(Saying::new(AGENT, text));
@@ -75,13 +84,14 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
         [] if description(request).is_empty() => Step::Say(Saying::new(AGENT, none(&operation))),
         [] => Step::Say(offer(request, operation)),
         [one] => {
-            let text = format!("I found one: {}.\n", editor::details(one));
+            let remark = editor::remark(request, rest);
+            let text = format!("I found one: {}.\n{remark}", editor::details(one));
             match operation.tool {
                 Tool::GetComponent => Step::Say(Saying::new(AGENT, text)),
                 _ => proceed(operation, id(one), rest, &text),
             }
         }
-        many => Step::Say(list(many, operation, "")),
+        many => Step::Say(list(many, operation)),
     }
 }
 
@@ -191,24 +201,21 @@ pub(super) fn offered(pending: &Pending, found: &Value) -> Saying {
     let operation = pending.next.clone().unwrap_or_else(|| pending.call());
     match components(found).as_slice() {
         [] => Saying::new(AGENT, none(&pending.call())),
-        many => list(many, operation, ""),
+        many => list(many, operation),
     }
 }
 
-/// Lists components with numbers; one of them can be chosen for what was asked for. `lead` goes before.
-fn list(components: &[Value], operation: Call, lead: &str) -> Saying {
+/// Lists components with numbers; one of them can be chosen for what was asked for.
+fn list(components: &[Value], operation: Call) -> Saying {
     let lines = components.iter().enumerate();
     let lines = lines.map(|(index, one)| format!("{}. {}", index + 1, editor::details(one)));
     let lines = lines.collect::<Vec<_>>().join("\n");
     if operation.tool == Tool::GetComponent {
         let client = super::text(&operation.args, "clientId");
-        return Saying::new(
-            AGENT,
-            format!("{lead}Components of client {client}:\n{lines}"),
-        );
+        return Saying::new(AGENT, format!("Components of client {client}:\n{lines}"));
     }
     let text = format!(
-        "{lead}Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."
+        "Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."
     );
     let mut pending = Pending::new(PendingKind::Select, ChatAgent::Editor, operation);
     pending.candidates = components.iter().map(|one| id(one).to_string()).collect();

@@ -1,22 +1,19 @@
 //! The design agent: shows a design and changes what of it can be changed.
 
 mod several;
+mod values;
 
 use serde_json::{Map, Value};
 
 use self::several::{all_wanted, left_out};
-use super::kind::Kind;
+use self::values::{option, value};
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
-use super::value::{brief, element, plain};
-use super::vocabulary::{ADVICE, ARTICLES, ELEMENTS, Element, NEVER, POLITE, Verb};
+use super::value::{element, plain};
+use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, Verb};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Design;
-/// Words that speak against an option.
-const AGAINST: &[&str] = &[
-    "not", "no", "never", "without", "except", "but", "or", "instead", "than", "from",
-];
 
 /// Finds the parts of a design that words name in full.
 pub(super) fn named(words: &[String]) -> Vec<&'static Element> {
@@ -155,96 +152,6 @@ fn only_shown(words: &[String]) -> Option<&'static str> {
         .first()
         .filter(|_| named.iter().all(|element| !element.offered))?;
     Some(first.label)
-}
-
-/// Reads a value that is said, also with words around it that say nothing: "the full radius, please".
-fn said(element: &Element, value: &str) -> Option<Value> {
-    let read = |text: &str| element.kind.read(&text.into());
-    let is_idle = |word: &str| {
-        let word = word.to_lowercase();
-        let word = word.trim_matches([',', '.', '!']);
-        let is_named = || element.words.iter().any(|group| group.contains(&word));
-        let is_little = ARTICLES.contains(&word) || POLITE.contains(&word) || is_named();
-        is_little || ["be", "one", "instead", "again", "color", "colour"].contains(&word)
-    };
-    let bare = || {
-        let words = value.split_whitespace().filter(|word| !is_idle(word));
-        let words: Vec<&str> = words
-            .map(|word| word.trim_end_matches([',', '.', '!']))
-            .collect();
-        words.join(" ")
-    };
-    read(value).or_else(|| match element.kind {
-        Kind::Options(_) => read(&bare()).or_else(|| only_option(element, value)),
-        Kind::Color => read(&bare()),
-        _ => None,
-    })
-}
-
-/// Finds the one option that a value speaks of, as in "a nice gradient". One that speaks of several, or
-/// against one, says none.
-fn only_option(element: &Element, value: &str) -> Option<Value> {
-    let value = value.to_lowercase();
-    let words = value.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '\'' | '’'));
-    let mut words: Vec<String> = words.map(String::from).collect();
-    words.retain(|word| !word.is_empty());
-    let is_against = |word: &String| {
-        let is_short = word.ends_with("'t") || word.ends_with("’t");
-        is_short || AGAINST.contains(&word.as_str())
-    };
-    if words.iter().any(is_against) {
-        return None;
-    }
-    let found = option(element, &words)?;
-    words.retain(|word| word != found && found.split('-').all(|part| word != part));
-    option(element, &words).is_none().then(|| found.into())
-}
-
-/// Finds what an element is to become. A value that is said and cannot be it is refused, whatever
-/// else stands in the message.
-fn value(request: &Request, element: &Element) -> Result<Value, Saying> {
-    let found = match &request.value {
-        Some(value) => said(element, value),
-        None => option(element, &request.words).map(Value::from),
-    };
-    if let Some(value) = found {
-        return Ok(value);
-    }
-    let (label, kind) = (element.label, element.kind);
-    match &request.value {
-        Some(value) => {
-            let text = format!(
-                "The {label} cannot be \"{}\". Allowed values: {kind}.",
-                brief(value)
-            );
-            Err(Saying::new(AGENT, text))
-        }
-        None => {
-            let text = format!("What should the {label} be? Allowed values: {kind}.");
-            let options = match kind {
-                Kind::Options(options) => {
-                    options.iter().map(|option| (*option).to_string()).collect()
-                }
-                _ => Vec::new(),
-            };
-            Err(Saying::new(AGENT, text).waiting(ask(request, options)))
-        }
-    }
-}
-
-/// Finds one of the options of an element among words, also when it is written as two words.
-fn option(element: &Element, words: &[String]) -> Option<&'static str> {
-    let Kind::Options(options) = element.kind else {
-        return None;
-    };
-    let pairs = words.windows(2).map(|pair| pair.join("-"));
-    let pair = pairs
-        .into_iter()
-        .find_map(|pair| options.iter().copied().find(|option| *option == pair));
-    pair.or_else(|| {
-        let mut words = words.iter();
-        words.find_map(|word| options.iter().copied().find(|option| option == word))
-    })
 }
 
 fn ask(request: &Request, options: Vec<String>) -> Wait {

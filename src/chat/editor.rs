@@ -30,7 +30,10 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         return Step::Say(Saying::new(AGENT, text));
     }
     match operation(request, AGENT) {
-        Ok(call) => proceed(call, request.component.as_deref(), results, ""),
+        Ok(call) => {
+            let remark = remark(request, results);
+            proceed(call, request.component.as_deref(), results, &remark)
+        }
         Err(saying) => Step::Say(*saying),
     }
 }
@@ -312,19 +315,32 @@ fn fields(call: &Call, between: &str) -> String {
     parts.join(", ")
 }
 
+/// Says that what was taken for a security group is no field either, where nothing called it a group.
+pub(super) fn remark(request: &Request, results: &[Value]) -> String {
+    let is_called = |word: &String| word.starts_with("group") || word.starts_with("security");
+    let error = results.first().and_then(fault);
+    let is_unknown = error.is_some_and(is_unknown_group);
+    let group = request.group.as_deref().filter(|_| is_unknown);
+    let group = group.filter(|_| !request.words.iter().any(is_called));
+    group.map_or_else(String::new, |group| {
+        let group = brief(group);
+        format!("\"{group}\" is no field of a component, so I took it for a security group.\n")
+    })
+}
+
+fn is_unknown_group(error: &str) -> bool {
+    error.starts_with("Security group") && error.contains("not found")
+}
+
 fn refusal(call: &Call, error: &str, found: &str) -> Saying {
     let error = match error.starts_with("Component with ID") && error.contains("not found") {
         true => format!("The specified component was not found for your client. {error}"),
         false => error.to_string(),
     };
-    if error.starts_with("Security group") && error.contains("not found") {
-        let text = format!(
-            "{found}{error}, and it is no field of a component. Nothing was changed.\nNext: name a \
-             security group of the client by its title, or a field such as the title."
-        );
-        return Saying::new(AGENT, text);
-    }
-    let next = "Next: say it again with what is allowed, or ask me to list your components.";
+    let next = match is_unknown_group(&error) {
+        true => "Next: name a security group of the client by its title.",
+        false => "Next: say it again with what is allowed, or ask me to list your components.",
+    };
     let text = format!(
         "{found}Understood: {}.\nAction: none.\nResult: {error}. Nothing was changed.\n{next}",
         understood(call)

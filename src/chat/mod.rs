@@ -3,6 +3,7 @@
 //! chooses one of the three agents, and each agent is a function of the request and of what the tools
 //! returned so far. Rules: chat notes, sections 2.2 to 2.6.
 
+mod answer;
 mod clarifier;
 mod design;
 mod editor;
@@ -19,8 +20,9 @@ mod vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use answer::is_short;
 pub use message::client_id;
-pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, is_short};
+pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind};
 pub use router::{NO_RULE, Routed, route};
 pub use vocabulary::{ELEMENTS, component_type};
 

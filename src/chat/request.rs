@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use self::reader::Reader;
 use super::message::Message;
-use super::vocabulary::Verb;
+use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};
 
 /// What a message asks for.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,8 @@ pub(super) struct Request {
     pub(super) words: Vec<String>,
     /// What something is to become.
     pub(super) value: Option<String>,
+    /// The last answer that completes the message.
+    pub(super) answer: Option<String>,
     /// The type of components that it is about.
     pub(super) kind: Option<&'static str>,
     /// Whether it is about a security group.
@@ -70,6 +72,7 @@ impl Request {
             words: keys::spread(reader.words.iter().map(|word| reader.word(word))),
             head: keys::spread(reader.head()),
             value: reader.value(),
+            answer: reader.answer(),
             kind: reader.kind(),
             ..Request::default()
         };
@@ -80,6 +83,17 @@ impl Request {
         request.criteria = reader.criteria(&request);
         request.called = reader.called(&request);
         request
+    }
+
+    /// Says whether it begins with what to do to something, also where no rule knows that: "change
+    /// the logo". "Make it red" and "use Lato" speak of what was asked about.
+    pub(super) fn is_order(&self) -> bool {
+        let words = self.words.iter().map(String::as_str);
+        let mut words = words.filter(|word| !POLITE.contains(word));
+        let (first, second) = (words.next().unwrap_or_default(), words.next());
+        let is_verb = VERBS.iter().any(|(verb, _)| *verb == first);
+        let is_other = |word: &str| !["use", "make"].contains(&first) || ARTICLES.contains(&word);
+        is_verb && second.is_some_and(is_other) && !self.has(&["it", "that", "one", "client"])
     }
 
     /// Says whether one of the words is there, in front of the value.

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
+use super::answer::{Choice, Short, choice, short, titled};
 use super::message::{Message, SEAM};
-use super::pending::{Ask, Chat, Choice, Pending, PendingKind, Short, choice, short, titled};
+use super::pending::{Ask, Chat, Pending, PendingKind};
 use super::request::Request;
 use super::value::brief;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
@@ -63,10 +64,10 @@ impl Talk {
                     (Some(ask), short) if short.is_some() || is_question(message) => {
                         talk.work(&ask.message, advice, String::new())
                     }
-                    (ask, _) => {
-                        let whole = ask.and_then(|ask| completed(ask, message));
-                        talk.work(whole.as_deref().unwrap_or(message), advice, String::new())
-                    }
+                    (ask, _) => match ask.and_then(|ask| completed(ask, message)) {
+                        Some(whole) => talk.completing(&whole, message, advice),
+                        None => talk.work(message, advice, String::new()),
+                    },
                 }
             }
         };
@@ -112,7 +113,7 @@ impl Talk {
     fn replaced(&mut self, pending: &Pending, message: &str, advice: Option<ChatAgent>) -> Doing {
         let kept =
             |text: String| Doing::Reply(Saying::new(pending.agent, text).waiting(Wait::Kept));
-        if asks_for_help(message) {
+        if clarifier::asks_for_help(message) {
             return kept(format!("{}\n{}", clarifier::HELP, still(pending)));
         }
         if is_question(message) || self.is_unclear(message) {
@@ -133,6 +134,20 @@ impl Talk {
         request.words.len() == 1
             && request.fault.is_none()
             && router::chosen(&request, None).reason == router::NO_RULE
+    }
+
+    /// Works on a request that an answer completes. What answers nothing, but says what to do, is
+    /// another request.
+    fn completing(&mut self, whole: &str, answer: &str, advice: Option<ChatAgent>) -> Doing {
+        let client = self.client.clone();
+        let doing = self.work(whole, advice, String::new());
+        match asks_again(&doing) && Request::read(answer, None).is_order() {
+            true => {
+                self.client = client;
+                self.work(answer, advice, String::new())
+            }
+            false => doing,
+        }
     }
 
     fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {
@@ -277,11 +292,9 @@ fn is_question(message: &str) -> bool {
     text.ends_with('?') && back.contains(&asked)
 }
 
-/// Says whether a message only asks what can be said.
-fn asks_for_help(message: &str) -> bool {
-    let text = message.trim().to_lowercase();
-    let asked = text.trim_end_matches(['?', '!', '.', ' ']);
-    ["help", "help me", "help please", "what can you do"].contains(&asked)
+fn asks_again(doing: &Doing) -> bool {
+    let step = doing.next(&[]);
+    matches!(step, Step::Say(saying) if matches!(saying.wait, Wait::Ask(_)))
 }
 
 /// Completes a request with a message that is no request of its own.

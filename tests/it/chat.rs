@@ -353,6 +353,8 @@ fn b12_security_groups_come_and_go() {
         "add gold security group to component 101 for client 6",
     );
     has(&unknown, &["gold", "not found for client 6"]);
+    has(&unknown, &["Understood:", "Action:", "Result:", "Next:"]);
+    assert!(!reply(&unknown).contains("no field"), "{unknown:#}");
     let foreign = say(
         &workspace,
         "add members security group to component 101 for client 6",
@@ -706,7 +708,11 @@ fn what_is_taken_from_a_component_is_a_field_and_never_the_component() {
     let turn = say(&workspace, "remove everything from component 101");
     has(
         &turn,
-        &["'everything' not found", "no field of a component"],
+        &[
+            "Understood:",
+            "'everything' not found",
+            "\"everything\" is no field of a component",
+        ],
     );
     has(
         &say(&workspace, "remove the radius from component 101"),
@@ -735,6 +741,7 @@ fn a_description_that_nothing_fits_offers_no_other_component() {
         "change caption of the Logout button to Bye for client 6",
         "add premium security group to the Signup button component for client 6",
         "change title of the Imprint card to Us for client 6",
+        "change the button caption Logout to Sign in for client 6",
     ] {
         let turn = say(&workspace, message);
         has(&turn, &["No components found matching", "show all"]);
@@ -752,9 +759,15 @@ fn a_description_that_nothing_fits_offers_no_other_component() {
         "change title of my first card for client 6 to X",
     );
     assert_eq!(turn["pending"]["args"]["componentId"], "101");
-    let turn = say(&workspace, "add my About card to premium");
-    assert_eq!(turn["pending"]["tool"], "addSecurityGroup");
-    assert_eq!(turn["pending"]["args"]["componentId"], "102");
+    for message in [
+        "add my About card to premium",
+        "add my About card to the premium group, please",
+    ] {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["pending"]["tool"], "addSecurityGroup");
+        assert_eq!(turn["pending"]["args"]["componentId"], "102");
+        assert_eq!(turn["pending"]["args"]["security_group_title"], "premium");
+    }
     let turn = say(
         &workspace,
         "change title of the About card to Us for client 6",
@@ -770,6 +783,10 @@ fn a_value_that_is_refused_is_not_replaced_by_another() {
     for message in [
         "set button radius to huge, not full for client 6",
         "change button radius from small to 12px for client 6",
+        "set button radius to 12px full for client 6",
+        "set button radius to anything besides full for client 6",
+        "set card radius to non full for client 6",
+        "change button radius to small instead of full for client 6",
     ] {
         let turn = say(&workspace, message);
         has(&turn, &["cannot be", "no-radius, small, medium, full"]);
@@ -964,6 +981,100 @@ fn an_answer_that_is_none_is_asked_for_again() {
     has(&say(&workspace, "hmm"), &["Please select one"]);
     let turn = say(&workspace, "the second one, please");
     assert_eq!(turn["pending"]["args"]["componentId"], "102");
+}
+
+#[test]
+fn colors_and_names_are_taken_as_answers_and_another_request_leads_out() {
+    let workspace = seeded();
+    for (message, answer, updates) in [
+        (
+            "change card text color for client 6",
+            "#ff0000",
+            json!({"card_text_color": "#ff0000"}),
+        ),
+        (
+            "change card text color",
+            "make it navy, please",
+            json!({"card_text_color": "navy"}),
+        ),
+        ("change title font", "Lato", json!({"title_font": "Lato"})),
+        (
+            "change title font",
+            "Playfair Display",
+            json!({"title_font": "Playfair Display"}),
+        ),
+        (
+            "change title font",
+            "Arial, Helvetica",
+            json!({"title_font": "Arial, Helvetica"}),
+        ),
+    ] {
+        say(&workspace, message);
+        let turn = say(&workspace, answer);
+        let offered = &turn["pending"]["args"]["designUpdates"];
+        assert_eq!(*offered, updates, "{answer}: {turn:#}");
+    }
+    say(&workspace, "change card text color");
+    has(
+        &say(&workspace, "change the logo"),
+        &["I did not understand"],
+    );
+    say(&workspace, "change the font");
+    has(&say(&workspace, "1"), &["What should the title font be?"]);
+    has(
+        &say(&workspace, "the title font"),
+        &["What should the title font be?"],
+    );
+    has(
+        &say(&workspace, "change the logo"),
+        &["I did not understand"],
+    );
+    has(&say(&workspace, "cancel"), &["Nothing is waiting"]);
+    say(&workspace, "change button radius and title font");
+    has(
+        &say(&workspace, "full"),
+        &["What should the title font be?"],
+    );
+    let updates = json!({"button_radius": "full", "title_font": "Lato"});
+    let turn = say(&workspace, "Lato");
+    assert_eq!(turn["pending"]["args"]["designUpdates"], updates);
+}
+
+#[test]
+fn words_of_a_value_name_no_other_client() {
+    let workspace = seeded();
+    say(&workspace, "list components for client 6");
+    for title in [
+        "Your client #7 choice",
+        "The \"best\" client 7 ever had",
+        "Our best client is 6 years old",
+    ] {
+        let message = format!("update component 101 title to {title}");
+        let turn = say(&workspace, &message);
+        let args =
+            json!({"clientId": "6", "componentId": "101", "updates": {"props.title": title}});
+        assert_eq!(turn["pending"]["args"], args, "{turn:#}");
+    }
+    for title in ["Welcome to client 7", "Your client #7", "client 7"] {
+        let message = format!("update component 101 title to {title}");
+        let turn = say(&workspace, &message);
+        has(&turn, &["which client you mean", "Nothing was changed"]);
+    }
+    let turn = say(&workspace, "add a card with title Your client #7 choice");
+    assert_eq!(turn["pending"]["args"]["clientId"], "6");
+    has(
+        &say(&workspace, "list components"),
+        &["Components of client 6"],
+    );
+}
+
+#[test]
+fn help_says_first_what_can_be_done() {
+    let workspace = seeded();
+    let turn = say(&workspace, "Help!");
+    let begins = reply(&turn).starts_with("I can show and change");
+    assert!(begins, "{turn:#}");
+    has(&say(&workspace, "hmm"), &["I did not understand that."]);
 }
 
 #[test]

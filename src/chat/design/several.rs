@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{AGENT, best, option, share, wanted};
+use super::values::option;
+use super::{AGENT, best, share, wanted};
 use crate::chat::Saying;
 use crate::chat::kind::Kind;
 use crate::chat::message::{SEAM, Word, parts};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{HIDDEN, SEAM, Word, number};
-use crate::chat::vocabulary::POLITE;
+use crate::chat::vocabulary::{ARTICLES, PHRASES, POLITE, component_type};
 
 /// "client 6", "my clientId is 6", "client_id=6", "client #6", … with the little words before it.
 static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -49,8 +49,11 @@ pub(super) fn named(plain: &str) -> Option<Named> {
         let begins = || begins_value(&plain[begin..place.start]).map(|at| begin + at);
         value = value.or_else(begins);
         from = place.end;
-        let is_apart = value.is_none() || is_told_apart(plain, &place);
-        let is_bare = !is_apart && last.is_none() && ends_value(plain, value, &place);
+        let is_apart = match value {
+            Some(_) => is_told_apart(plain, &place),
+            None => !is_value(plain, &place),
+        };
+        let is_bare = !is_apart && last.is_none() && is_in_doubt(plain, value, &place);
         if is_apart || is_bare {
             let number = number(plain, digits);
             last = Some(Named {
@@ -69,41 +72,99 @@ fn begins_value(text: &str) -> Option<usize> {
     (!text[found.end()..].contains("component")).then_some(found.end())
 }
 
-/// Says whether a client behind a value is written as such, or stands apart from the value.
+/// Says whether a client behind a value is its end, and written as such or apart from the value.
 fn is_told_apart(plain: &str, place: &Word) -> bool {
-    let is_behind_quote = plain[..place.start].trim_end().ends_with(HIDDEN);
-    is_behind_quote || is_explicit(&plain[place.clone()]) || is_led_to(plain, place)
+    let is_apart =
+        is_behind_quote(plain, place) || is_explicit(plain, place) || is_led_to(plain, place);
+    is_apart && is_end(plain, place)
 }
 
-/// Says whether it is written as programs and forms do: "clientId 6", "client: 6", "client #6".
-fn is_explicit(written: &str) -> bool {
-    let (_, sign) = written.split_once("client").unwrap_or_default();
-    sign.contains("id") || sign.contains("is") || sign.contains([':', '=', '#'])
+/// Says whether a client is itself what a text is to become: "title to client 7".
+fn is_value(plain: &str, place: &Word) -> bool {
+    let field = last_word(&plain[..place.start]);
+    let is_text = PHRASES
+        .iter()
+        .any(|(words, path)| *words == [field] && path.starts_with("props."));
+    lead(plain, place) == "to" && is_text && component_type(field).is_none()
 }
 
-/// Says whether a word or a comma leads to a client behind a value, and nothing more is said.
-fn is_led_to(plain: &str, place: &Word) -> bool {
-    let lead = plain[place.clone()]
-        .split_whitespace()
-        .find(|word| *word != "and");
-    let is_lead = lead.is_some_and(|lead| ["for", "of", "in", "on", "to"].contains(&lead));
-    let is_apart = plain[..place.start].trim_end().ends_with([',', ';', SEAM]);
-    let rest = plain[place.end..].trim_start();
-    let next = rest.split(|c: char| !c.is_alphanumeric()).next();
-    let is_end = match next {
-        None | Some("and" | "please" | "thanks" | "then" | "now") => true,
-        Some("") => !rest.starts_with(['\'', '’', '-']),
-        Some("on" | "of" | "in") => rest[2..].trim_start().starts_with("component"),
-        Some(_) => false,
+/// Says whether a client may be the end of a value as well as the client that is meant.
+fn is_in_doubt(plain: &str, value: Option<usize>, place: &Word) -> bool {
+    let Some(from) = value else {
+        return is_end(plain, place);
     };
-    is_end && (is_lead || is_apart)
+    let before = plain.get(from..place.start).unwrap_or_default();
+    let is_led = ["of", "in", "on", "to"].contains(&lead(plain, place));
+    let sign = sign(plain, place);
+    let is_marked = is_led || sign.contains('#') || sign.contains("is");
+    let is_last = ends_text(plain, place) || is_marked && is_end(plain, place);
+    is_last && !before.trim().is_empty()
 }
 
-/// Says whether a client is the end of a text, or of an answer, with something of the value before it.
-fn ends_value(plain: &str, value: Option<usize>, place: &Word) -> bool {
-    let before = value.and_then(|from| plain.get(from..place.start));
+/// Says whether all of a value stands in quotes right before a client: `title to "Hi" client 6`.
+fn is_behind_quote(plain: &str, place: &Word) -> bool {
+    let before = plain[..place.start].trim_end();
+    let sign = before.trim_end_matches(HIDDEN).trim_end();
+    let word = last_word(sign);
+    let is_sign = sign.ends_with(['=', ':']) || ["to", "into", "as", "is"].contains(&word);
+    before.ends_with(HIDDEN) && (is_sign || names_field(word))
+}
+
+/// Says whether it is written as programs and forms do: "clientId 6", "client: 6", "client=6".
+fn is_explicit(plain: &str, place: &Word) -> bool {
+    let sign = sign(plain, place);
+    sign.contains("id") || sign.contains([':', '='])
+}
+
+/// Returns what stands behind the word `client`, with its number.
+fn sign<'a>(plain: &'a str, place: &Word) -> &'a str {
+    let written = &plain[place.clone()];
+    let (_, sign) = written.split_once("client").unwrap_or_default();
+    sign
+}
+
+/// Says whether a word or a comma leads from a value to a client. Other little words than `for` may
+/// be part of the value, as in "Welcome to client 7".
+fn is_led_to(plain: &str, place: &Word) -> bool {
+    let before = plain[..place.start].trim_end();
+    lead(plain, place) == "for" || before.ends_with([',', ';', SEAM])
+}
+
+/// Returns the first word of what names a client; it may lead to it.
+fn lead<'a>(plain: &'a str, place: &Word) -> &'a str {
+    let mut words = plain[place.clone()].split_whitespace();
+    words.find(|word| *word != "and").unwrap_or_default()
+}
+
+/// Says whether no more of a value follows a client.
+fn is_end(plain: &str, place: &Word) -> bool {
+    let rest = plain[place.end..].trim_start();
+    let mut words = rest.split(|c: char| !c.is_alphanumeric());
+    let next = words.next().unwrap_or_default();
+    let after = rest[next.len()..].trim_start();
+    match next {
+        "" => !rest.starts_with(['\'', '’', '-']) && !rest.starts_with(HIDDEN),
+        "and" | "please" | "thank" | "thanks" | "then" | "now" => true,
+        "on" | "of" | "in" | "for" => after.starts_with("component"),
+        "with" => words
+            .find(|word| !ARTICLES.contains(word))
+            .is_some_and(names_field),
+        _ => false,
+    }
+}
+
+/// Says whether a client is the end of a text, or of an answer.
+fn ends_text(plain: &str, place: &Word) -> bool {
     let rest = plain[place.end..].split(SEAM).next().unwrap_or_default();
     let mut words = rest.split([' ', '\t', '\n', '.', ',', '!', '?']);
-    let is_end = words.all(|word| word.is_empty() || POLITE.contains(&word));
-    is_end && before.is_some_and(|before| !before.trim().is_empty())
+    words.all(|word| word.is_empty() || POLITE.contains(&word))
+}
+
+fn last_word(text: &str) -> &str {
+    let mut words = text.trim_end().rsplit(|c: char| !c.is_alphanumeric());
+    words.next().unwrap_or_default()
+}
+
+fn names_field(word: &str) -> bool {
+    PHRASES.iter().any(|(words, _)| words.contains(&word))
 }

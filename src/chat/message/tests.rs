@@ -82,6 +82,26 @@ fn a_client_is_found_in_every_spelling() {
             "update component 101 title for client 6\u{2} We love client 7",
             Some("6"),
         ),
+        ("update component 101 title to Your client #7 choice", None),
+        ("add a card with title Your client #7 choice", None),
+        ("set description to The \"best\" client 7 ever had", None),
+        ("set title to Our best client is 6 years old", None),
+        ("set title to Your clientId 7 \"best\" choice", None),
+        ("set title to client 7 fans", None),
+        (
+            "update component 101 title for client 6\u{2} Your client #7 choice",
+            Some("6"),
+        ),
+        ("client 6: set title to Welcome to client 7", Some("6")),
+        (
+            "update component 101 title to client 7 for client 6",
+            Some("6"),
+        ),
+        (
+            "add a banner with title Hello clientId: 6 with the url x",
+            Some("6"),
+        ),
+        ("add a link to client 6", Some("6")),
     ] {
         assert_eq!(client_id(text).as_deref(), expected, "{text}");
     }
@@ -233,6 +253,18 @@ fn a_client_that_may_be_the_end_of_a_value_is_in_doubt_where_another_is_remember
         ("set title font to Lato client 7", Some("7"), false),
         ("set title font to Lato client 7", None, false),
         ("set title font to Lato for client 7", Some("6"), false),
+        ("set title to Welcome to client 7", Some("6"), true),
+        ("set title to Fans of client 7", Some("6"), true),
+        ("set title to Your client #7", Some("6"), true),
+        ("set title to The \"best\" client 7", Some("6"), true),
+        ("set title to client 7", Some("6"), true),
+        ("set title to \"Hi\" client 7", Some("6"), false),
+        ("set title to Hi clientId 7", Some("6"), false),
+        (
+            "set title to Hi on component 201 of client 7",
+            Some("6"),
+            false,
+        ),
         ("set button radius to full client 7", Some("6"), false),
     ] {
         let doubt = Message::read(text).doubt(remembered);

@@ -4,7 +4,7 @@
 use super::Request;
 use super::reader::Reader;
 use crate::chat::message::{HIDDEN, SEAM, Word};
-use crate::chat::vocabulary::{ARTICLES, POLITE, STATUS, Verb};
+use crate::chat::vocabulary::{ARTICLES, POLITE, STATUS, VERBS, Verb};
 
 /// Words after which a description begins.
 const BOUNDS: &[&str] = &[
@@ -75,10 +75,9 @@ impl Reader<'_> {
         let is_bound = |index: &usize| {
             let word = self.at(*index);
             let is_lead = ["to", "into", "from"].contains(&word) || word.starts_with("security");
-            // Behind a field of a change there is its value; a reason describes nothing.
-            let is_field = self.is_change() && self.field(*index).is_some();
-            let is_over = is_field || word == "because" || request.is_security && is_lead;
-            Some(*index) == self.with || is_over
+            // A reason describes nothing.
+            let is_over = word == "because" || request.is_security && is_lead;
+            Some(*index) == self.with || is_over || self.begins_change(*index)
         };
         let bound = (last + 1..self.words.len()).find(is_bound);
         let bound = bound.map_or(self.message.plain.len(), |index| self.words[index].start);
@@ -89,6 +88,18 @@ impl Reader<'_> {
         let end = bound.min(value).min(self.seam(start));
         let end = if is_named_behind { start } else { end };
         start..end.max(start)
+    }
+
+    /// Says whether a word begins what is to be changed: a field with its value, or another verb. A
+    /// field whose value follows further on has more of the description behind it: "caption Logout to".
+    fn begins_change(&self, index: usize) -> bool {
+        let is_verb = VERBS.iter().any(|(verb, _)| *verb == self.at(index));
+        let Some((_, count)) = self.field(index).filter(|_| self.is_change()) else {
+            return is_verb && self.is_apart(index);
+        };
+        let start = self.words[index].start;
+        let is_last = self.value.is_none_or(|(sign, _)| sign < start);
+        is_last || self.value_at(index + count, false).is_some()
     }
 
     /// Adds what no rule reads of a place, quoted or not.

@@ -1,8 +1,8 @@
 //! The security group that a message is about.
 
 use super::reader::Reader;
-use crate::chat::message::{Word, unquoted};
-use crate::chat::vocabulary::{ARTICLES, Verb};
+use crate::chat::message::{HIDDEN, Word, unquoted};
+use crate::chat::vocabulary::{ARTICLES, POLITE, Verb};
 
 /// Words between a component and a security group.
 const BETWEEN: &[&str] = &["to", "into", "in", "from", "on"];
@@ -20,7 +20,8 @@ impl Reader<'_> {
         };
         let Some(index) = (0..self.words.len()).find(|index| pair(index) || whole(index)) else {
             let group = self.joined();
-            return (group.is_some(), group);
+            let is_joined = group.is_some();
+            return (is_joined, group.and_then(|name| self.said_group(name)));
         };
         let after = index + if whole(&index) { 1 } else { 2 };
         let start = self
@@ -51,16 +52,19 @@ impl Reader<'_> {
         let stop = rest.find(|word| ["to", "from", "on", "for", "of"].contains(&self.word(word)));
         let end = stop.map_or(self.message.plain.len(), |word| word.start);
         let end = end.min(self.seam(from)).max(from);
-        let name = self.name(from..end);
-        let name = if name.is_empty() {
-            self.answer()
-        } else {
-            Some(name)
-        };
-        (true, name)
+        (true, self.said_group(self.group_name(from..end)))
     }
 
-    /// Finds the group to which a component that is there already is added: "my card to premium".
+    /// Returns the name of a group where there is one, else the answer to the question for it.
+    pub(super) fn said_group(&self, name: String) -> Option<String> {
+        match name.is_empty() {
+            true => self.answer(),
+            false => Some(name),
+        }
+    }
+
+    /// Finds the group to which a component that is there already is added: "my card to premium". Its
+    /// name is empty in "my card to the group".
     fn joined(&self) -> Option<String> {
         let is_there = ["my", "our", "this"].contains(&self.at(self.from));
         let is_new = self.verb != Some(Verb::Create) || !is_there || self.part.is_some();
@@ -69,8 +73,24 @@ impl Reader<'_> {
         let to = kind + 1 + usize::from(is_pair);
         let lead = self.words.get(to);
         let from = lead.filter(|_| ["to", "into"].contains(&self.at(to)))?;
-        let name = self.name(from.end..self.seam(from.end));
-        (!name.is_empty()).then_some(name)
+        let place = from.end..self.seam(from.end);
+        (!self.name(place.clone()).is_empty()).then(|| self.group_name(place))
+    }
+
+    /// Returns the name of a group without what is said behind it: "premium group, please".
+    pub(super) fn group_name(&self, place: Word) -> String {
+        let is_beside = |word: &str| POLITE.contains(&word) || ["group", "groups"].contains(&word);
+        let mut end = place.end;
+        let words = self.words.iter().rev();
+        for word in words.filter(|word| place.contains(&word.start)) {
+            let gap = self.message.plain.get(word.end..end);
+            let is_last = gap.is_some_and(|gap| !gap.contains(HIDDEN));
+            if !is_last || !is_beside(self.word(word)) {
+                break;
+            }
+            end = word.start;
+        }
+        self.name(place.start..end)
     }
 
     /// Returns what is left of a text without little words at its start.

@@ -18,7 +18,28 @@ const TO: &[&str] = &["to", "on", "in", "into"];
 /// field.
 const IDLE: &[&str] = &[
     "all", "any", "each", "every", "both", "one", "some", "none", "first", "last", "field",
-    "value", "status", "whole", "entire", "of",
+    "value", "status", "whole", "entire", "of", "old", "current", "existing",
+];
+/// Words for a piece of a text.
+const PIECES: &[&str] = &[
+    "beginning",
+    "character",
+    "characters",
+    "end",
+    "half",
+    "letter",
+    "letters",
+    "line",
+    "lines",
+    "part",
+    "piece",
+    "sentence",
+    "sentences",
+    "space",
+    "spaces",
+    "start",
+    "word",
+    "words",
 ];
 
 /// Said when a piece of a field is to be taken away.
@@ -118,9 +139,8 @@ impl Reader<'_> {
         let end = self.words[at].start;
         let (fields, other) = self.parted(at);
         if fields.is_empty() && self.has_part(at) {
-            let group = self.name(self.part_place(at));
-            let name = group.trim_end_matches(" groups").trim_end_matches(" group");
-            (request.is_security, request.group) = (true, Some(name.to_string()));
+            let name = self.group_name(self.part_place(at));
+            (request.is_security, request.group) = (true, self.said_group(name));
             return;
         }
         request.verb = Some(Verb::Update);
@@ -166,12 +186,20 @@ impl Reader<'_> {
 
     /// Says whether only a piece of a field is to be taken away: "the word Home from the title".
     fn is_piece(&self, at: usize) -> bool {
-        let is_from = |index: usize| FROM.contains(&self.at(index)) && self.says(index);
-        let first = (self.from..at).find(|index| self.says(*index));
+        let is_said = |index: usize| PIECES.contains(&self.at(index)) || self.leads_to_field(index);
+        let is_quoted = self.message.plain[self.part_place(at)].contains(HIDDEN);
+        is_quoted || (self.from..at).any(is_said)
+    }
+
+    /// Says whether a word leads from a piece to its field: "Home from the title". What stands before
+    /// `of` can be the field itself, or say nothing: "the value of the title".
+    fn leads_to_field(&self, index: usize) -> bool {
         let is_field =
             |index: usize| self.field(index).is_some() || self.status_field(index).is_some();
-        let is_quoted = self.message.plain[self.part_place(at)].contains(HIDDEN);
-        is_quoted || (self.from..at).any(is_from) || first.is_some_and(|first| !is_field(first))
+        match self.at(index) {
+            "of" => index > self.from && self.says(index - 1) && !is_field(index - 1),
+            word => FROM.contains(&word),
+        }
     }
 
     /// Tells the fields before a word from what is none.

@@ -238,6 +238,15 @@ fn a_piece_of_a_field_is_not_taken_away() {
         ("remove spaces in the title of component 101", true),
         ("remove the title of component 101", false),
         ("remove both title and logo from component 101", false),
+        ("remove logo and title from component 101", false),
+        ("remove the old title from component 101", false),
+        ("remove the value of the title from component 101", false),
+        (
+            "remove the last letter of the title from component 101",
+            true,
+        ),
+        ("remove Home of the title from component 101", true),
+        ("remove the word title from component 101", true),
     ] {
         let fault = Request::read(message, None).fault;
         let begins = |fault: &String| fault.starts_with("I can only empty a whole field");
@@ -300,6 +309,13 @@ fn what_is_unread_beside_a_type_is_what_a_component_is_called() {
         ("change title of my first card to X", Some("first")),
         ("delete my old card", Some("old")),
         ("update my card, the title should be X", None),
+        ("update my card component title: Welcome to us", None),
+        ("change my card title and set the text to X", None),
+        (
+            "change the button caption Logout to Sign in",
+            Some("Logout"),
+        ),
+        ("change my card title from Home to Welcome", Some("Home")),
         ("update my card because it is wrong", None),
         ("delete the Logout button component 103", None),
     ] {
@@ -378,6 +394,21 @@ fn a_security_group_is_named_before_or_after() {
         ("add the premium group to my card", Some("premium")),
         ("remove premium from component 101", Some("premium")),
         ("add my Welcome card to premium", Some("premium")),
+        ("add my Welcome card to premium please", Some("premium")),
+        (
+            "add my Welcome card to the premium group, thanks",
+            Some("premium"),
+        ),
+        (
+            "add component 101 to security group premium please",
+            Some("premium"),
+        ),
+        ("add my Welcome card to \"Gold group\"", Some("Gold group")),
+        ("add my Welcome card to the group", None),
+        (
+            "add my Welcome card to the group\u{2} premium",
+            Some("premium"),
+        ),
         ("add a security group to component 101", None),
     ] {
         let request = Request::read(message, None);
