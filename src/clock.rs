@@ -106,6 +106,11 @@ pub fn between_ms(from: &str, to: &str) -> Option<u64> {
     u64::try_from(passed.num_milliseconds()).ok()
 }
 
+/// Returns an RFC 3339 time in milliseconds since 1970.
+pub fn unix_ms(text: &str) -> Option<i64> {
+    moment(text).map(|moment| moment.timestamp_millis())
+}
+
 /// Reads a whole number with the unit `s`, `m`, `h`, `d` or `w`.
 fn age(text: &str) -> Option<TimeDelta> {
     let (unit, count) = (text.chars().last()?, text.get(..text.len() - 1)?);

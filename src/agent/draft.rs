@@ -14,7 +14,7 @@ use self::check::check;
 use super::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result, nearest};
 use crate::id;
-use crate::task::draft::check_list;
+use crate::task::rules::check_list;
 
 /// Longest name, in characters.
 pub const NAME_MAX: usize = 100;

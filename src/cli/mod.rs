@@ -3,6 +3,7 @@
 mod arguments;
 mod beside;
 mod environment;
+mod face;
 mod fields;
 mod jq;
 mod later;
@@ -68,12 +69,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use serde_json::Value;
 
-use crate::config::Settings;
-use crate::error::{Error, Result};
-use crate::ops::{Context, Surroundings};
-use arguments::Globals;
+use crate::error::Result;
+use face::Face;
 use later::Later;
 use output::Output;
 
@@ -398,79 +396,5 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
             face.run("completions", arguments, completions::run)
         }
         Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
-    }
-}
-
-/// What every command gets: where to answer and what surrounds it.
-struct Face<'a> {
-    output: &'a mut Output,
-    globals: &'a Globals,
-    settings: &'a Settings,
-    arguments: &'a [OsString],
-    /// Finds the schema of what a command answers.
-    schema: fn(&str) -> Option<Value>,
-    name: &'static str,
-}
-
-impl Face<'_> {
-    /// Runs one command under its name.
-    fn run<A>(
-        &mut self,
-        name: &'static str,
-        arguments: A,
-        command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
-    ) -> Result<ExitCode> {
-        self.name = name;
-        self.output.check_fields(name, self.schema)?;
-        command(self, arguments)
-    }
-
-    /// Reads what surrounds the command.
-    fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals, self.settings, self.name)
-    }
-
-    /// Opens the workspace.
-    fn context(&self) -> Result<Context> {
-        Context::open(self.surroundings()?)
-    }
-
-    /// Answers with a result.
-    fn reply<T: serde::Serialize>(
-        &mut self,
-        result: &T,
-        warnings: &[String],
-        text: impl FnOnce(&mut screen::Screen),
-    ) -> Result<ExitCode> {
-        Ok(self.output.reply(self.name, result, None, warnings, text))
-    }
-
-    /// Answers with a verdict; one that failed carries its error beside the result.
-    fn verdict<T: serde::Serialize>(
-        &mut self,
-        result: &T,
-        error: Option<Error>,
-        text: impl FnOnce(&mut screen::Screen),
-    ) -> Result<ExitCode> {
-        self.outcome(result, error, &[], text)
-    }
-
-    /// Answers with a result, the error of what of it failed, and warnings.
-    fn outcome<T: serde::Serialize>(
-        &mut self,
-        result: &T,
-        error: Option<Error>,
-        warnings: &[String],
-        text: impl FnOnce(&mut screen::Screen),
-    ) -> Result<ExitCode> {
-        let error = self.with_fix(error);
-        Ok(self
-            .output
-            .reply(self.name, result, error.as_ref(), warnings, text))
-    }
-
-    /// Gives an error that stands beside a result its command to paste.
-    fn with_fix(&self, error: Option<Error>) -> Option<Error> {
-        error.map(|error| usage::with_fix(error, self.globals, self.arguments))
     }
 }

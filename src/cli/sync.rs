@@ -29,7 +29,8 @@ and references to it follow. A dependency from the file that would close a circl
 is listed. A changed line names the versions that it comes from (`history`), so that both lines may
 stay where git finds a conflict, and a line that git has set back to an older version changes
 nothing. Nor does a line that cleo wrote bring back one of the last 1,000 tasks that were deleted:
-`cleo undo` does, or `cleo import` of the line.")]
+`cleo undo` does, or `cleo import` of the line. What `--dry-run` suggests about an error only tries,
+too, unless it changes or makes files first: that merges.")]
 pub(super) struct Arguments {
     /// File of JSON lines, as `cleo export` writes it; made when it is not there
     #[arg(value_name = "FILE")]

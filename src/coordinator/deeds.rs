@@ -58,6 +58,7 @@ impl Engine<'_> {
         let runner = self
             .worker(step)
             .map(|worker| worker.runner.name().to_string());
+        self.begin_anew_if_gone(step);
         let slot = &mut self.slots[step];
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };

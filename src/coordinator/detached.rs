@@ -1,6 +1,9 @@
 //! Runs in a process of their own: for faces that must be able to end while a run goes on.
 
-use std::io::{BufRead, BufReader, Read};
+mod plan;
+mod wish;
+
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -8,13 +11,15 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::error::{Code, Error, Result, quote, steers};
-use crate::id::TaskId;
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
+use crate::plan::Plan;
 use crate::runner;
+
+pub use plan::PlanWish;
+pub use wish::Wish;
 
 /// The program that carries runs out.
 const PROGRAM: &str = "cleo-full";
@@ -22,8 +27,14 @@ const PROGRAM: &str = "cleo-full";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
-/// Longest name of a program or a model, in characters.
-const NAME_MAX: usize = 200;
+/// What an agent was given to do, in its environment: what somebody begins there is no part of it.
+const ASSIGNMENT: [&str; 5] = [
+    "CLEO_RUN_ID",
+    "CLEO_TASK_ID",
+    "CLEO_EPOCH",
+    "CLEO_SESSION",
+    "CLEO_WORKTREE",
+];
 
 /// A run that goes on by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +48,22 @@ pub struct Begun {
 /// Begins a run as it is wished, in a process of its own, and returns once the store has it.
 pub fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     let words = wish.words()?;
-    let told = first(surroundings, &words, Told::Line)?;
+    let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, &words)
+}
+
+/// Has a plan carried out as it is wished, in a process of its own, and returns once the store has its
+/// run. The process reads the plan: no file is left, and nobody sees it in the list of processes.
+pub fn carry_out(surroundings: &Surroundings, plan: &Plan, wish: &PlanWish) -> Result<Begun> {
+    let text = json!(plan).to_string();
+    let told = first(surroundings, &wish.words("-"), Told::Line, Some(text))?;
+    begun(&told, &wish.words(wish.goal.as_deref().unwrap_or("-")))
 }
 
 /// Goes on with a run in a process of its own.
 pub fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
-    let told = first(surroundings, &words, Told::Line)?;
+    let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, &words)
 }
 
@@ -54,7 +73,7 @@ pub fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
         dry_run: true,
         ..wish.clone()
     };
-    let told = first(surroundings, &wish.words()?, Told::Whole)?;
+    let told = first(surroundings, &wish.words()?, Told::Whole, None)?;
     match told.get("result") {
         Some(result) if told["success"] == true => Ok(result.clone()),
         _ => Err(refused(&told)),
@@ -62,9 +81,7 @@ pub fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
 }
 
 fn begun(told: &Value, words: &[String]) -> Result<Begun> {
-    // The events of a plan come in envelopes.
-    let run = told["runId"].as_str().or(told["result"]["run"].as_str());
-    match run {
+    match told["runId"].as_str() {
         Some(run) => Ok(Begun {
             run: run.to_string(),
             command: typed(words),
@@ -82,9 +99,16 @@ enum Told {
     Whole,
 }
 
-/// Starts the program and returns what it says first.
-fn first(surroundings: &Surroundings, words: &[String], what: Told) -> Result<Value> {
-    let mut child = start(surroundings, words, what, &runner::beside(PROGRAM))?;
+/// Starts the program, has it read the input, and returns what it says first.
+fn first(
+    surroundings: &Surroundings,
+    words: &[String],
+    what: Told,
+    input: Option<String>,
+) -> Result<Value> {
+    let root = surroundings.workspace()?.root;
+    let mut command = command(&root, &surroundings.actor, words, what);
+    let mut child = start(&mut command, input)?;
     let Some(output) = child.stdout.take() else {
         return Err(Error::new(Code::Internal, "the run has no output to read"));
     };
@@ -104,38 +128,48 @@ fn typed(words: &[String]) -> String {
     format!("cleo {}", words.join(" "))
 }
 
-/// Starts the program: no shell, nothing to read, and a process group of its own, so that what is
-/// typed at the terminal of its starter does not end it.
-fn start(
-    surroundings: &Surroundings,
-    words: &[String],
-    what: Told,
-    program: &Path,
-) -> Result<Child> {
+/// Makes the command: no shell, and a process group of its own, so that what is typed at the terminal
+/// of its starter does not end it.
+fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
     let format = match what {
         Told::Line => "ndjson",
         Told::Whole => "json",
     };
-    let root = surroundings.workspace()?.root;
-    let started = Command::new(program)
+    let mut command = Command::new(runner::beside(PROGRAM));
+    command
         .arg0("cleo")
         .args(words)
         .args(["--format", format])
-        .current_dir(&root)
-        .env("CLEO_ROOT", &root)
-        .env("CLEO_AGENT", &surroundings.actor)
-        .env_remove("CLEO_TASK_ID")
-        .env_remove("CLEO_EPOCH")
+        .current_dir(root)
+        .env("CLEO_ROOT", root)
+        .env("CLEO_AGENT", actor)
         .env_remove("CLEO_FORMAT")
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .process_group(0)
-        .spawn();
-    started.map_err(|cause| {
-        let message = format!("{} cannot be started: {cause}", program.display());
+        .process_group(0);
+    for name in ASSIGNMENT {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Starts the program. What it is to read is written by a thread, because it may end before it has read
+/// all of it.
+fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
+    command.stdin(match input {
+        Some(_) => Stdio::piped(),
+        None => Stdio::null(),
+    });
+    let started = command.spawn();
+    let mut child = started.map_err(|cause| {
+        let program = Path::new(command.get_program()).display();
+        let message = format!("{program} cannot be started: {cause}");
         Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
-    })
+    })?;
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        thread::spawn(move || pipe.write_all(input.as_bytes()));
+    }
+    Ok(child)
 }
 
 /// Reads the first line as JSON and hands it over; what follows is read and thrown away, so that the
@@ -173,156 +207,38 @@ fn refused(told: &Value) -> Error {
     }
 }
 
-/// A run as somebody wishes it; what is left out is as the settings say.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct Wish {
-    /// These tasks; of an epic everything below it.
-    pub tasks: Vec<TaskId>,
-    /// Everything below this epic.
-    pub epic: Option<TaskId>,
-    /// Only this wave of it, from 0.
-    pub wave: Option<u32>,
-    /// Everything that is ready now.
-    pub all_ready: bool,
-    /// What drives the agents, perhaps with a model.
-    pub runner: Option<String>,
-    /// The model.
-    pub model: Option<String>,
-    /// Most agents at a time.
-    pub jobs: Option<u16>,
-    /// How often an agent is told what is missing.
-    pub repair: Option<u32>,
-    /// What all may cost, in US dollars.
-    pub max_cost: Option<f64>,
-    /// Most turns of an agent.
-    pub max_turns: Option<u32>,
-    /// How long all may take, in seconds.
-    pub time_limit: Option<u64>,
-    /// How long an agent may take, in seconds.
-    pub task_time_limit: Option<u64>,
-    /// How long an agent may be silent, in seconds.
-    pub idle_limit: Option<u64>,
-    /// Give each task a git worktree of its own.
-    pub isolate: bool,
-    /// Begin nothing more after a failure.
-    pub fail_fast: bool,
-    /// Only say what would be done.
-    pub dry_run: bool,
-}
-
-impl Wish {
-    /// Writes the words of the command that carries it out. What they mean is for that command to
-    /// check; here it is made sure that each stays one word.
-    pub fn words(&self) -> Result<Vec<String>> {
-        let mut words = vec!["run".to_string()];
-        let mut option = |name: &str, value: Option<String>| {
-            words.extend(value.map(|value| format!("--{name}={value}")));
-        };
-        let seconds = |time: Option<u64>| time.map(|time| format!("{time}s"));
-        option("epic", self.epic.map(|epic| epic.to_string()));
-        option("wave", self.wave.map(|wave| wave.to_string()));
-        option("runner", plain("runner", self.runner.as_deref())?);
-        option("model", plain("model", self.model.as_deref())?);
-        option("jobs", self.jobs.map(|jobs| jobs.to_string()));
-        option("repair", self.repair.map(|repair| repair.to_string()));
-        option("max-cost", self.max_cost.map(|cost| cost.to_string()));
-        option("max-turns", self.max_turns.map(|turns| turns.to_string()));
-        option("time-limit", seconds(self.time_limit));
-        option("task-time-limit", seconds(self.task_time_limit));
-        option("idle-limit", seconds(self.idle_limit));
-        option("isolate", self.isolate.then(|| "worktree".to_string()));
-        let flags = [
-            (self.all_ready, "--all-ready"),
-            (self.fail_fast, "--fail-fast"),
-            (self.dry_run, "--dry-run"),
-        ];
-        words.extend(
-            flags
-                .iter()
-                .filter(|(is_set, _)| *is_set)
-                .map(|(_, flag)| flag.to_string()),
-        );
-        words.extend(self.tasks.iter().map(TaskId::to_string));
-        Ok(words)
-    }
-}
-
-/// Refuses what is no name of a program or a model.
-fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
-    let Some(name) = name else { return Ok(None) };
-    if !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers) {
-        return Ok(Some(name.to_string()));
-    }
-    let message = format!("the {what} must be one line of at most {NAME_MAX} visible characters");
-    Err(Error::new(Code::InputInvalid, message).fix("cleo run --help"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn no_value_becomes_an_option_of_its_own() {
-        let wish = Wish {
-            tasks: vec![TaskId(3)],
-            runner: Some("--command=rm -rf /".into()),
-            jobs: Some(2),
-            time_limit: Some(90),
-            fail_fast: true,
-            ..Wish::default()
-        };
-        let expected = [
-            "run",
-            "--runner=--command=rm -rf /",
-            "--jobs=2",
-            "--time-limit=90s",
-            "--fail-fast",
-            "T3",
-        ];
-        assert_eq!(wish.words().unwrap(), expected);
-        assert!(typed(&expected.map(String::from)).contains("'--runner=--command=rm -rf /'"));
-    }
-
-    #[test]
-    fn names_are_one_line_and_short() {
-        for name in [
-            "",
-            " ",
-            "a\nb",
-            "a\0b",
-            "\u{1b}[31m",
-            &"x".repeat(NAME_MAX + 1),
-        ] {
-            let wish = Wish {
-                model: Some(name.into()),
-                ..Wish::default()
-            };
-            assert_eq!(
-                wish.words().unwrap_err().code,
-                Code::InputInvalid,
-                "{name:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_first_event_of_a_run_names_it_whatever_it_carries_out() {
+    fn what_its_starter_was_given_to_do_is_nothing_of_a_run() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
-        for told in [
-            serde_json::json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"}),
-            serde_json::json!({"success": true, "result": {"cursor": 1, "run": "exec_1"}}),
-        ] {
-            let begun = begun(&told, &words).unwrap();
-            assert_eq!(begun.run, "exec_1");
-            assert_eq!(begun.command, "cleo runs resume exec_1");
+        let command = command(Path::new("/w"), "ann", &words, Told::Line);
+        let set = |wanted: &str| {
+            let mut variables = command.get_envs();
+            let found = variables.find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| value.and_then(|value| value.to_str()))
+        };
+        for name in ASSIGNMENT {
+            assert_eq!(set(name), Some(None), "{name}");
         }
+        assert_eq!(set("CLEO_AGENT"), Some(Some("ann")));
+    }
+
+    #[test]
+    fn the_first_event_of_a_run_names_it() {
+        let words = ["runs", "resume", "exec_1"].map(String::from);
+        let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
+        let begun = begun(&told, &words).unwrap();
+        assert_eq!(begun.run, "exec_1");
+        assert_eq!(begun.command, "cleo runs resume exec_1");
     }
 
     #[test]
     fn what_a_run_refuses_is_refused_with_its_code() {
-        let told = serde_json::json!({"error": {"code": "E_TASK_NOT_FOUND", "message": "no", "fix": "cleo list"}});
+        let told =
+            json!({"error": {"code": "E_TASK_NOT_FOUND", "message": "no", "fix": "cleo list"}});
         let error = refused(&told);
         assert_eq!(
             (error.code, error.fix.as_deref()),

@@ -1,22 +1,26 @@
 //! Giving a run up: it is asked to end, or ended here when nobody carries it out any more.
 
+mod cut_off;
+
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use self::cut_off::cut_off;
 use super::options::Options;
+use super::report;
 use super::resume::{begun, groups, opened, swept};
 use super::trees::Trees;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::{alive, journal, no_run};
-use crate::ops::{Context, Surroundings, claims};
+use crate::ops::{Context, Surroundings, claims, executions};
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
-use crate::run::{Outcome, RUN_FINISHED, Run, RunStatus};
+use crate::run::{Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
@@ -44,11 +48,29 @@ pub struct Cancelled {
     pub branches: Vec<String>,
 }
 
+impl Cancelled {
+    /// An execution that was given up: it holds no tasks.
+    fn alone(run: Run) -> Cancelled {
+        Cancelled {
+            run,
+            orphans: 0,
+            released: Vec::new(),
+            branches: Vec::new(),
+        }
+    }
+}
+
 /// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
-/// carries out is ended here.
+/// carries out is ended here. An execution is over at once: whoever carries it out finds that, and keeps
+/// nothing more of it.
 pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
+    let run = agency.read()?.run(id)?;
+    if run.is_some_and(|run| run.kind == RunKind::Execution) {
+        let (clock, by) = (&surroundings.clock, &surroundings.actor);
+        return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::alone);
+    }
     let mut run = asked(&mut agency, surroundings, id)?;
     let since = Instant::now();
     while run.status == RunStatus::Running && since.elapsed() < PATIENCE {
@@ -121,15 +143,17 @@ fn settled(
     mut run: Run,
 ) -> Result<(Run, usize, Vec<TaskId>)> {
     let events = journal::events(&*agency.read()?, &run.id)?;
-    let board = Board::of(&events);
+    let mut board = Board::of(&events);
     let orphans = orphans::end(&run.id, &workspace.root, &groups(&board));
     let clock = surroundings.clock;
+    let folder = journal::place(workspace, &run.id)?;
+    let mut told = cut_off(&folder, &mut board, &clock.timestamp());
     let mut context = Context::open(Surroundings {
         actor: run.id.clone(),
         ..surroundings
     })?;
     let released = released(&mut context, &run.id)?;
-    let mut told = closed(&board);
+    told.extend(closed(&board));
     if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
         let trees = opened_trees(workspace, &run)?;
         let _turn = trees.turn()?;
@@ -139,8 +163,12 @@ fn settled(
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(clock.timestamp());
     run.error = Some("it was given up".to_string());
+    let spent = report::spent(&board);
+    (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     let finished = Told {
         reason: Some(run.status.to_string()),
+        usage: run.usage,
+        cost: run.cost,
         ..Told::default()
     };
     told.push((RUN_FINISHED, finished));

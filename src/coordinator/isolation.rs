@@ -35,8 +35,6 @@ impl Engine<'_> {
                 return Ok(tree.root);
             }
             self.leave_tree(step)?;
-            // The conversation was about a folder that is gone: the next one begins with the whole prompt.
-            (self.slots[step].resume, self.slots[step].instead) = (None, None);
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
@@ -47,6 +45,15 @@ impl Engine<'_> {
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
+    }
+
+    /// Has the next try of a step whose agent has removed its worktree begin anew, before it is told whether
+    /// that goes on with a conversation: this one was about a folder that is gone.
+    pub(super) fn begin_anew_if_gone(&mut self, step: usize) {
+        let slot = &mut self.slots[step];
+        if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
+            (slot.resume, slot.instead) = (None, None);
+        }
     }
 
     /// Verifies a step in its worktree, merges it, and completes it in the workspace.

@@ -67,11 +67,7 @@ pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
 
 /// Adds up what the tasks of a run took.
 pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
-    let all = board.tasks().iter().map(|task| Spent {
-        usage: task.usage,
-        cost: task.cost,
-    });
-    let all = all.fold(Spent::default(), Spent::plus);
+    let all = spent(board);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let before = run.execution_time_ms.unwrap_or(0);
@@ -81,20 +77,31 @@ pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
     run.error = (run.status != RunStatus::Completed).then(|| told(summary));
 }
 
+/// Adds up what the agents of a run have used, as far as they said.
+pub(super) fn spent(board: &Board) -> Spent {
+    let all = board.tasks().iter().map(|task| Spent {
+        usage: task.usage,
+        cost: task.cost,
+    });
+    all.fold(Spent::default(), Spent::plus)
+}
+
 fn told(summary: Summary) -> String {
     let Summary {
         total,
         done,
         failed,
-        stopped,
+        cancelled,
         skipped,
         ..
     } = summary;
-    let stopped = match stopped {
+    let cancelled = match cancelled {
         0 => String::new(),
-        n => format!("{n} stopped, "),
+        n => format!("{n} cancelled, "),
     };
-    format!("{done} of {total} tasks are done, {failed} failed, {stopped}{skipped} were not begun")
+    format!(
+        "{done} of {total} tasks are done, {failed} failed, {cancelled}{skipped} were not begun"
+    )
 }
 
 /// Writes the command that goes on with a run, with so much more money where its own is spent.

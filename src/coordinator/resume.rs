@@ -206,7 +206,9 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
             continue;
         };
         let claim = context.read(|transaction| transaction.claim(task))?;
-        if claim.is_none_or(|claim| claim.holder.is_none()) {
+        let is_free = claim.is_none_or(|claim| claim.holder.is_none());
+        // What cannot come home is told with the worktree, which stays for it.
+        if is_free && trees.require_bringable(&tree).is_ok() {
             told.extend(trees.report(&tree)?.iter().map(|clash| Told {
                 reason: Some(prompt::told(clash)),
                 ..Told::of(task)

@@ -4,12 +4,13 @@
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
 //! what is checked out in the workspace is done by one process at a time (`turn`), and what it was killed in
 //! is settled by the next one (`cut`). A worktree is only removed once its branch holds all that was done in
-//! it (`saving`) and its reports and deliverables are in the workspace (`reports`).
+//! it (`saving`) and its reports (`reports`, `outputs`) and deliverables are in the workspace.
 
 mod cut;
 mod declared;
 mod git;
 mod merging;
+mod outputs;
 mod reports;
 mod saving;
 mod turn;
@@ -221,7 +222,8 @@ impl Trees {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
             let tree = self.tree(name);
-            match self.commit(&tree, &format!("{name}: left behind")) {
+            let saved = self.commit(&tree, &format!("{name}: left behind"));
+            match saved.and_then(|()| self.require_bringable(&tree)) {
                 // One that was only half made has no note yet, and nothing to keep.
                 Err(error) if tree.outset.exists() => kept.push((tree, error)),
                 _ => branches.extend(self.end(&tree).ok().flatten()),

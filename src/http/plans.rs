@@ -1,11 +1,15 @@
-//! Plans: made of a goal, checked, drawn. Nothing is kept, and only agents that the caller sees count.
+//! Plans: made of a goal, checked, drawn, of which nothing is kept; and carried out. Only agents that the
+//! caller sees count.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::answer::Answer;
 use super::call::Call;
 use super::route::Route;
+use super::runs::{self, Started};
 use super::work::{Warned, judged};
+use crate::coordinator::detached::{self, PlanWish};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::{self, Known};
 use crate::ops::plans::{self, Checked, Planned};
@@ -32,9 +36,14 @@ pub(super) fn routes() -> Vec<Route> {
             .takes::<PlanSent>()
             .answers::<PlanDrawn>(200),
     ];
-    let all = routes.into_iter();
-    all.map(|route| route.tag("plans").scope(Scope::Read))
-        .collect()
+    let looking = routes.into_iter().map(|route| route.scope(Scope::Read));
+    let run = Route::post("/api/plans/run", run)
+        .about("Has a plan carried out by agents, in a process of its own")
+        .scope(Scope::Admin)
+        .takes::<PlanWish>()
+        .answers::<Started>(202);
+    let all = looking.chain([run]);
+    all.map(|route| route.tag("plans")).collect()
 }
 
 /// What is to be reached.
@@ -74,49 +83,79 @@ fn seen(call: &Call, command: &'static str) -> Result<Known> {
     Ok(agents::known(&call.surroundings(command))?.seen_by(call.only()))
 }
 
-fn checked(call: &Call, command: &'static str) -> Result<Checked> {
-    let sent: PlanSent = call.body()?;
+fn checked(call: &Call, command: &'static str, text: &str) -> Result<Checked> {
     let (surroundings, known) = (call.surroundings(command), seen(call, command)?);
-    Ok(plans::judge(
-        &surroundings,
-        sent.text.as_bytes(),
-        known,
-        None,
-    ))
+    Ok(plans::judge(&surroundings, text.as_bytes(), known, None))
+}
+
+fn made(call: &Call, command: &'static str, goal: &str, max_loops: Option<u32>) -> Result<Planned> {
+    let (surroundings, known) = (call.surroundings(command), seen(call, command)?);
+    plans::make_among(&surroundings, known, goal, max_loops, &ByRule)
+}
+
+fn check_passes(max_loops: Option<u32>) -> Result<()> {
+    match max_loops.filter(|passes| !(1..=LOOPS_MAX).contains(passes)) {
+        None => Ok(()),
+        Some(passes) => {
+            let message = format!("maxLoops is {passes}; it can be 1 to {LOOPS_MAX}");
+            Err(Error::new(Code::InputInvalid, message))
+        }
+    }
 }
 
 fn make(call: &Call) -> Result<Answer> {
     let wanted: GoalSent = call.body()?;
-    if let Some(passes) = wanted.max_loops.filter(|n| !(1..=LOOPS_MAX).contains(n)) {
-        let message = format!("maxLoops is {passes}; it can be 1 to {LOOPS_MAX}");
-        return Err(Error::new(Code::InputInvalid, message));
-    }
-    let (surroundings, known) = (call.surroundings("plan"), seen(call, "plan")?);
-    let made = plans::make_among(
-        &surroundings,
-        known,
-        &wanted.goal,
-        wanted.max_loops,
-        &ByRule,
-    );
-    let mut result = made?;
+    check_passes(wanted.max_loops)?;
+    let mut result = made(call, "plan", &wanted.goal, wanted.max_loops)?;
     let warnings = std::mem::take(&mut result.warnings);
     Answer::ok(&Warned { result, warnings })
 }
 
 fn check(call: &Call) -> Result<Answer> {
-    let mut result = checked(call, "plan.check")?;
+    let sent: PlanSent = call.body()?;
+    verdict(checked(call, "plan.check", &sent.text)?)
+}
+
+/// Answers with what was found in a plan.
+fn verdict(mut result: Checked) -> Result<Answer> {
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error(NAME);
     judged(&Warned { result, warnings }, error)
 }
 
 fn draw(call: &Call) -> Result<Answer> {
-    let plan = checked(call, "plan.show")?.readable(NAME)?.plan;
+    let sent: PlanSent = call.body()?;
+    let plan = checked(call, "plan.show", &sent.text)?.readable(NAME)?.plan;
     let shapes = plan.shapes();
     Answer::ok(&PlanDrawn {
         svg: drawing::svg(&shapes),
         dot: drawing::dot(&shapes),
         total: plan.steps.len(),
     })
+}
+
+fn run(call: &Call) -> Result<Answer> {
+    let wish: PlanWish = call.body()?;
+    check_passes(wish.max_loops)?;
+    let found = checked(call, "plan.run", &wished(call, &wish)?)?;
+    if !found.faults.is_empty() {
+        return verdict(found);
+    }
+    let begun = detached::carry_out(&call.surroundings("plan.run"), &found.plan, &wish)?;
+    runs::started(call, begun)
+}
+
+/// Returns the text of the plan that is wished for: as it was sent, or made of a goal.
+fn wished(call: &Call, wish: &PlanWish) -> Result<String> {
+    match (&wish.text, &wish.goal) {
+        (Some(text), None) => Ok(text.clone()),
+        (None, Some(goal)) => {
+            let made = made(call, "plan.run", goal, wish.max_loops)?;
+            Ok(json!(made.plan).to_string())
+        }
+        _ => {
+            let message = "the body must hold a plan (`text`) or a goal (`goal`), and not both";
+            Err(Error::new(Code::InputInvalid, message))
+        }
+    }
 }

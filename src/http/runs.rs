@@ -148,7 +148,7 @@ struct Nothing {}
 /// A run that was begun, or goes on.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-struct Started {
+pub(super) struct Started {
     run: RunRow,
     /// What somebody would type for the same.
     command: String,
@@ -289,7 +289,8 @@ fn owned(call: &Call) -> Result<()> {
     listing::owned(&*transaction, call.part("id"), call.only()).map(drop)
 }
 
-fn started(call: &Call, begun: Begun) -> Result<Answer> {
+/// Answers with a run that goes on by itself.
+pub(super) fn started(call: &Call, begun: Begun) -> Result<Answer> {
     let surroundings = call.surroundings("runs.show");
     let run = timeline::watched(&surroundings, &mut call.memory(), &begun.run, None)?;
     let started = Started {

@@ -21,7 +21,7 @@ use crate::ops::answers::Answerers;
 use crate::ops::executions;
 use crate::ops::tokens::Tokens;
 use crate::ops::work::Memory;
-use crate::ops::{Context, Surroundings};
+use crate::ops::{Assignment, Context, Surroundings};
 use crate::route::Match;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -107,6 +107,11 @@ impl Server {
         address: SocketAddr,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Arc<Server>> {
+        // What the server's starter was given to do is nothing of its callers.
+        let surroundings = Surroundings {
+            assignment: Assignment::default(),
+            ..surroundings
+        };
         let workspace = surroundings.workspace()?;
         // Whatever is wrong with a store is said now and not to the first who calls.
         drop(Context::open(surroundings.clone())?);

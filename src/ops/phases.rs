@@ -7,7 +7,7 @@ use super::Context;
 use crate::error::{Code, Error, Result, nearest, quote};
 use crate::phase::{Counts, Phase, PhaseStatus};
 use crate::store::{Change, Filter, Transaction};
-use crate::task::draft::{check_phase, check_text, check_word};
+use crate::task::rules::{check_phase, check_text, check_word};
 use crate::task::{Status, Task};
 
 /// A phase with its tasks counted.

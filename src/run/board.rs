@@ -1,13 +1,17 @@
 //! What became of each task of a run, read from its events: one way for the coordinator, which goes on
 //! from it after a kill, and for everybody who looks at a run. Pure.
 
+mod change;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use serde::Serialize;
 
+use self::change::{broke_off, happened, reopen};
 use super::told::{Planned, Told, kind};
 use super::{Event, Outcome, Spent, Usage};
-use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -152,12 +156,12 @@ impl TaskRun {
 
     /// Says whether it has come to an end that stays when a run goes on that was interrupted.
     pub fn is_settled(&self) -> bool {
-        let failed = self.state == TaskState::Failed && !self.was_stopped();
+        let failed = self.state == TaskState::Failed && !self.was_cancelled();
         self.is_done() || failed
     }
 
     /// Says whether work on it was ended by somebody before it was over, which is no failure of it.
-    pub fn was_stopped(&self) -> bool {
+    pub fn was_cancelled(&self) -> bool {
         self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
     }
 }
@@ -244,7 +248,7 @@ pub struct Summary {
     /// Failed.
     pub failed: usize,
     /// Ended by somebody before they were over.
-    pub stopped: usize,
+    pub cancelled: usize,
     /// Not begun.
     pub skipped: usize,
     /// Neither, because the run is not over.
@@ -264,299 +268,12 @@ impl Summary {
             summary.total += 1;
             *match task.state {
                 TaskState::Done => &mut summary.done,
-                TaskState::Failed if task.was_stopped() => &mut summary.stopped,
+                TaskState::Failed if task.was_cancelled() => &mut summary.cancelled,
                 TaskState::Failed => &mut summary.failed,
                 TaskState::Skipped => &mut summary.skipped,
                 TaskState::Waiting | TaskState::Running => &mut summary.open,
             } += 1;
         }
         summary
-    }
-}
-
-/// Takes a task up again.
-fn reopen(task: &mut TaskRun) {
-    task.state = TaskState::Waiting;
-    (task.outcome, task.reason, task.ended_at) = (None, None, None);
-    (task.group, task.worktree) = (None, None);
-}
-
-fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
-    match kind {
-        kind::TASK_STARTED => {
-            task.state = TaskState::Running;
-            task.is_held = true;
-            task.attempts = told.attempt.unwrap_or(task.attempts);
-            task.started_at.get_or_insert_with(|| at.to_string());
-            (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
-            (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
-            task.output_file = told.output_file.clone();
-            (task.doing, task.group, task.using) = (None, None, None);
-            if told.resumes != Some(true) {
-                task.conversed = Spent::default();
-            }
-        }
-        kind::AGENT_STARTED => {
-            task.group = told.group.zip(told.born.clone());
-            task.since = Some(at.to_string());
-        }
-        kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
-        kind::AGENT_DOING => task.doing = told.doing.clone(),
-        kind::AGENT_ENDED => ended(task, told),
-        kind::TASK_LACKING => {
-            task.missing = told.missing.clone();
-            task.outcome = told.outcome;
-        }
-        kind::TASK_COMPLETED => over(task, TaskState::Done, at, told),
-        kind::TASK_FAILED => over(task, TaskState::Failed, at, told),
-        kind::TASK_SKIPPED => over(task, TaskState::Skipped, at, told),
-        kind::TASK_MERGED => task.branch = told.branch.clone(),
-        kind::TASK_KEPT => kept(task, told),
-        _ => {}
-    }
-}
-
-/// Ends what worked on a task when the process of the run was gone: until when it did nobody knows, only
-/// that it did until something was told last.
-fn broke_off(task: &mut TaskRun, until: &str) {
-    let since = task.since.take();
-    let took = since.and_then(|since| between_ms(&since, until));
-    task.duration_ms += took.unwrap_or(0);
-}
-
-fn ended(task: &mut TaskRun, told: &Told) {
-    task.outcome = told.outcome;
-    (task.ended, task.message) = (told.outcome, told.message.clone());
-    task.duration_ms += told.duration_ms.unwrap_or(0);
-    task.since = None;
-    let now = Spent {
-        usage: told.usage,
-        cost: told.cost,
-    };
-    let before = Spent {
-        usage: task.usage,
-        cost: task.cost,
-    };
-    let all = before.plus(now);
-    (task.usage, task.cost) = (all.usage, all.cost);
-    task.conversed = task.conversed.plus(now);
-    if told.conversation.is_some() {
-        task.conversation = told.conversation.clone();
-    }
-    (task.doing, task.group, task.using) = (None, None, None);
-}
-
-/// Notes what was kept and why, beside the reason for which the task failed.
-fn kept(task: &mut TaskRun, told: &Told) {
-    let why = told.reason.clone();
-    let is_new = why.as_ref().is_some_and(|why| !task.missing.contains(why));
-    task.missing.extend(why.filter(|_| is_new));
-    let what = match (&told.worktree, &told.branch) {
-        (Some(place), _) => format!("its worktree is kept: {place}"),
-        (None, Some(branch)) => format!("its work is kept on the branch {branch}"),
-        (None, None) => return,
-    };
-    task.worktree = told.worktree.clone();
-    task.branch = told.branch.clone();
-    if let Some(reason) = &mut task.reason {
-        *reason += &format!("; {what}");
-    }
-}
-
-fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
-    task.state = state;
-    task.is_held = false;
-    task.ended_at = Some(at.to_string());
-    task.outcome = match state {
-        TaskState::Done => Some(Outcome::Ok),
-        _ => told.outcome.or(task.outcome),
-    };
-    (task.reason, task.because) = (told.reason.clone(), told.because);
-    if state == TaskState::Done {
-        task.missing.clear();
-    }
-    if told.branch.is_some() {
-        task.branch = told.branch.clone();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(task: u32) -> Told {
-        Told::of(TaskId(task))
-    }
-
-    fn board() -> Board {
-        let planned = |id| Planned {
-            task_id: TaskId(id),
-            title: format!("Task {id}"),
-            needs: Vec::new(),
-            is_epic: false,
-        };
-        let mut board = Board::default();
-        let tasks = vec![planned(1), planned(2)];
-        let started = Told {
-            tasks,
-            ..Told::default()
-        };
-        board.take(kind::RUN_STARTED, "t0", &started);
-        board
-    }
-
-    #[test]
-    fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
-        let mut board = board();
-        let failed = Told {
-            outcome: Some(Outcome::AgentError),
-            reason: Some("it crashed".into()),
-            ..told(1)
-        };
-        board.take(kind::TASK_FAILED, "t1", &failed);
-        let kept = Told {
-            worktree: Some("/w/T1-1".into()),
-            reason: Some("no commit".into()),
-            ..told(1)
-        };
-        board.take(kind::TASK_KEPT, "t2", &kept);
-        let task = &board.tasks()[0];
-        let reason = "it crashed; its worktree is kept: /w/T1-1";
-        assert_eq!(task.reason.as_deref(), Some(reason));
-        assert_eq!(task.missing, ["no commit"]);
-        assert_eq!(task.worktree.as_deref(), Some("/w/T1-1"));
-    }
-
-    #[test]
-    fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
-        let mut board = board();
-        let failed = Told {
-            reason: Some("it was given up".into()),
-            ..told(1)
-        };
-        board.take(kind::TASK_FAILED, "t1", &failed);
-        let kept = Told {
-            branch: Some("cleo/run_1/T1-1".into()),
-            ..told(1)
-        };
-        board.take(kind::TASK_KEPT, "t2", &kept);
-        let task = &board.tasks()[0];
-        let reason = "it was given up; its work is kept on the branch cleo/run_1/T1-1";
-        assert_eq!(task.reason.as_deref(), Some(reason));
-        assert_eq!(task.branch.as_deref(), Some("cleo/run_1/T1-1"));
-    }
-
-    #[test]
-    fn a_task_adds_up_what_its_tries_took() {
-        let mut board = board();
-        for attempt in [1, 2] {
-            let started = Told {
-                attempt: Some(attempt),
-                epoch: Some(3),
-                ..told(1)
-            };
-            board.take(kind::TASK_STARTED, "t1", &started);
-            let ended = Told {
-                duration_ms: Some(5),
-                cost: Some(0.25),
-                ..told(1)
-            };
-            board.take(kind::AGENT_ENDED, "t2", &ended);
-        }
-        board.take(kind::TASK_COMPLETED, "t3", &told(1));
-        let task = board.task(TaskId(1)).unwrap();
-        assert_eq!((task.attempts, task.duration_ms), (2, 10));
-        assert_eq!((task.cost, task.outcome), (Some(0.5), Some(Outcome::Ok)));
-        assert_eq!(task.started_at.as_deref(), Some("t1"));
-        let summary = Summary::of(&board);
-        assert_eq!((summary.done, summary.open), (1, 1));
-    }
-
-    #[test]
-    fn what_was_stopped_is_counted_apart_from_what_failed() {
-        let mut board = board();
-        for (task, outcome) in [(1, Outcome::Cancelled), (2, Outcome::AgentError)] {
-            let failed = Told {
-                outcome: Some(outcome),
-                ..told(task)
-            };
-            board.take(kind::TASK_FAILED, "t1", &failed);
-        }
-        let expected = Summary {
-            total: 2,
-            failed: 1,
-            stopped: 1,
-            ..Summary::default()
-        };
-        assert_eq!(Summary::of(&board), expected);
-    }
-
-    #[test]
-    fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
-        let mut board = board();
-        let costs = [(None, 0.1), (Some(true), 0.2), (None, 0.5)];
-        let mut conversed = Vec::new();
-        for (resumes, cost) in costs {
-            let started = Told { resumes, ..told(1) };
-            board.take(kind::TASK_STARTED, "t1", &started);
-            let ended = Told {
-                cost: Some(cost),
-                ..told(1)
-            };
-            board.take(kind::AGENT_ENDED, "t2", &ended);
-            board.take(kind::RUN_RESUMED, "t3", &Told::default());
-            conversed.push(board.tasks()[0].conversed.cost);
-        }
-        assert_eq!(conversed, [Some(0.1), Some(0.3), Some(0.5)]);
-        assert_eq!(board.tasks()[0].cost, Some(0.8));
-    }
-
-    #[test]
-    fn an_agent_whose_cleo_was_killed_worked_until_something_was_told_last() {
-        let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
-        let mut board = board();
-        board.take(kind::TASK_STARTED, &at(1), &told(1));
-        board.take(kind::AGENT_STARTED, &at(2), &told(1));
-        board.take(kind::AGENT_DOING, &at(5), &told(1));
-        board.take(kind::RUN_CANCEL, &at(30), &Told::default());
-        board.take(kind::RUN_LEFT, &at(40), &Told::default());
-        board.take(kind::RUN_RESUMED, &at(50), &Told::default());
-        assert_eq!(board.tasks()[0].duration_ms, 3_000);
-    }
-
-    #[test]
-    fn going_on_takes_up_what_came_to_no_end() {
-        let mut board = board();
-        board.take(kind::TASK_STARTED, "t1", &told(1));
-        let failed = Told {
-            outcome: Some(Outcome::AgentError),
-            ..told(2)
-        };
-        board.take(kind::TASK_FAILED, "t2", &failed);
-        board.take(kind::RUN_RESUMED, "t3", &Told::default());
-        let states = board.tasks().iter().map(|task| task.state);
-        let states: Vec<_> = states.collect();
-        assert_eq!(states, [TaskState::Waiting, TaskState::Failed]);
-    }
-
-    #[test]
-    fn what_was_under_way_and_what_its_agent_said_last_are_known_when_a_run_goes_on() {
-        let mut board = board();
-        board.take(kind::TASK_STARTED, "t1", &told(1));
-        let ended = Told {
-            outcome: Some(Outcome::Ok),
-            message: Some("I am done.".into()),
-            ..told(1)
-        };
-        board.take(kind::AGENT_ENDED, "t2", &ended);
-        board.take(kind::TASK_STARTED, "t3", &told(1));
-        for _ in 0..2 {
-            board.take(kind::RUN_RESUMED, "t4", &Told::default());
-            let task = &board.tasks()[0];
-            assert_eq!((task.is_held, task.ended), (true, Some(Outcome::Ok)));
-            assert_eq!(task.message.as_deref(), Some("I am done."));
-        }
-        board.take(kind::TASK_FAILED, "t5", &told(1));
-        assert!(!board.tasks()[0].is_held);
     }
 }

@@ -2,6 +2,7 @@
 //! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
 //! and 1.9. Pure.
 
+pub mod arrivals;
 pub mod board;
 pub mod conversation;
 pub mod escapes;

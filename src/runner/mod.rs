@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod crew;
+mod leash;
 pub mod orphans;
 mod pipes;
 pub mod probe;

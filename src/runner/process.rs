@@ -5,7 +5,8 @@
 //! writing, then its group is ended, and so is what made itself a group of its own (a daemon), where
 //! the system lets it be found (`strays`); nobody waits for what goes on all the same. Only a program
 //! that is known to leave a daemon on purpose, such as git, is [`capture`]d, which lets that go on
-//! unless the command had to be ended.
+//! unless the command had to be ended. The group of a command that a task names ends with cleo
+//! even when that is killed (`leash`).
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::leash::Leash;
 use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
 use super::strays::Strays;
@@ -93,6 +95,8 @@ pub struct Captured {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Daemons {
     End,
+    /// They end, and all of its group ends when cleo is killed before.
+    EndWithCleo,
     GoOn,
 }
 
@@ -104,7 +108,7 @@ pub fn run(words: &[String], folder: &Path, bounds: &Bounds) -> Result<Finished>
     };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    Ok(follow(command, None, bounds, 0, Daemons::End)?.finished)
+    Ok(follow(command, None, bounds, 0, Daemons::EndWithCleo)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Daemons that it leaves
@@ -136,11 +140,12 @@ fn follow(
     let start = Instant::now();
     command.stdin(input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped()));
     let mut child = spawn(&mut command)?;
+    let leash = (daemons == Daemons::EndWithCleo).then(|| Leash::of(&child));
     feed(&mut child, input);
     let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, bounds, &guard);
-    let exit_code = finish(&mut child, &pipes, ending);
-    if ending != Ending::Exited || daemons == Daemons::End {
+    let exit_code = finish(&mut child, &pipes, ending, leash);
+    if ending != Ending::Exited || daemons != Daemons::GoOn {
         strays.end(Pid::from_child(&child));
     }
     let stopped = (ending == Ending::Interrupted).then_some(Code::Interrupted);
@@ -223,13 +228,15 @@ fn wait(child: &Child, start: Instant, bounds: &Bounds, guard: &Guard) -> Ending
 }
 
 /// Ends what is still there of a command and returns its exit code, if it ended by itself.
-fn finish(child: &mut Child, pipes: &Pipes, ending: Ending) -> Option<i32> {
+fn finish(child: &mut Child, pipes: &Pipes, ending: Ending, leash: Option<Leash>) -> Option<i32> {
     if ending != Ending::Exited {
         end(child);
     }
     pipes.wait(LINGER);
     // Nothing that the command left running may outlive it.
     signal(child, Signal::KILL);
+    // Once the command is collected, its number may become that of another group.
+    drop(leash);
     let status = child.wait().ok()?;
     status.code().filter(|_| ending == Ending::Exited)
 }

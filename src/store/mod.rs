@@ -7,30 +7,36 @@ mod agreement;
 mod claims;
 #[cfg(test)]
 mod conformance;
+mod filter;
+mod graph;
 pub mod log;
 pub mod memory;
 mod overview;
 mod phases;
 mod sessions;
+mod spawns;
 pub mod sqlite;
 mod verifications;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gate::Gates;
-use crate::id::{self, TaskId};
+use crate::id::TaskId;
 use crate::task::graph::{Missing, Node};
-use crate::task::{Priority, Status, Task, TaskType};
+use crate::task::{Status, Task};
 
 pub use claims::Claims;
+pub use filter::{Archived, Filter, Page};
+pub use graph::{Graph, Outline, Outlines, ReadyPage, ReadyTask};
 pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 pub use overview::{Counts, Overview, TaskTally};
 pub use phases::Phases;
 pub use sessions::Sessions;
+pub use spawns::{SpawnRecord, SpawnVerdict, Spawns};
 pub use verifications::{Verification, Verifications};
 
 /// A store that can begin transactions.
@@ -152,99 +158,6 @@ pub trait SyncBases {
     fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()>;
 }
 
-/// What is known of the graph of tasks without reading all of it.
-pub trait Graph {
-    /// Reads one node.
-    fn node(&self, id: TaskId) -> Result<Option<Node>>;
-
-    /// Reads the tasks that can start now, at most `limit`: pending, everything that they depend on
-    /// done and known, no epic and without open children. By priority, then by the longest chain
-    /// that waits, then by id. Of all tasks below `root`, to any depth; without root of all tasks.
-    fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
-
-    /// Reads an active task as one that can start, if it could were it pending: its lease may be
-    /// over.
-    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
-
-    /// Says whether a task can start now.
-    fn is_ready(&self, id: TaskId) -> Result<bool>;
-
-    /// Reads the tasks that can start once `id` is done, and not before, by id.
-    fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
-
-    /// Reads open tasks that depend on something that does not come by itself, by id, at most
-    /// `limit`: a name that nobody knows, a cancelled task, an epic without open children. Of all
-    /// tasks below `root`, to any depth; without root of all tasks.
-    fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
-
-    /// Reads what is shown of tasks; `ids` are sorted.
-    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines>;
-}
-
-/// A task that can start now.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReadyTask {
-    /// The task.
-    pub id: TaskId,
-    /// Its title.
-    pub title: String,
-    /// Where it stands.
-    pub status: Status,
-    /// How urgent it is.
-    pub priority: Priority,
-    /// How many tasks the longest chain has that waits for it, at most
-    /// [`BOUND`](crate::task::graph::below::BOUND).
-    pub below: u32,
-}
-
-/// Tasks that can start now, and how many there are without limit.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReadyPage {
-    /// The tasks.
-    pub tasks: Vec<ReadyTask>,
-    /// How many there are.
-    pub total: u64,
-}
-
-/// What is shown of a task in the graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outline {
-    /// Its title.
-    pub title: String,
-    /// Files that the work touches.
-    pub files: Vec<String>,
-    /// Estimated hours.
-    pub estimate: Option<f64>,
-}
-
-/// What is shown of tasks, by id.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outlines(Vec<(TaskId, Outline)>);
-
-impl Outlines {
-    /// Finds what is shown of a task.
-    pub fn get(&self, id: TaskId) -> Option<&Outline> {
-        let place = id::place(&self.0, id, |(id, _)| *id)?;
-        Some(&self.0[place].1)
-    }
-
-    /// Returns the files that a task declares; none of one that is not among them.
-    pub fn files(&self, id: TaskId) -> &[String] {
-        let outline = self.get(id);
-        outline.map_or(&[], |outline| outline.files.as_slice())
-    }
-}
-
-impl FromIterator<(TaskId, Outline)> for Outlines {
-    /// Takes outlines that come by id; one that comes twice counts once.
-    fn from_iter<I: IntoIterator<Item = (TaskId, Outline)>>(outlines: I) -> Outlines {
-        let mut outlines: Vec<(TaskId, Outline)> = outlines.into_iter().collect();
-        outlines.dedup_by_key(|(id, _)| *id);
-        Outlines(outlines)
-    }
-}
-
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.
 pub const DANGLING: &str = "danglingDepends";
 
@@ -278,27 +191,6 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
         name,
     };
     dangling(task).into_iter().map(missing).collect()
-}
-
-/// Prepared spawns and what became of them.
-pub trait Spawns {
-    /// Reads the spawns of a task; the one that was written last stands last.
-    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
-
-    /// Reads the latest spawn of a task.
-    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
-
-    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
-    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
-
-    /// Finds the task that an output file was given to.
-    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
-
-    /// Reads the ids of the entries that were asked for by spawns of other tasks.
-    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
-
-    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
-    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
 }
 
 /// Links between tasks and manifest entries, beside those that entries carry themselves.
@@ -340,38 +232,6 @@ pub trait Suggestions {
     fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
 }
 
-/// One prepared spawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SpawnRecord {
-    /// The task.
-    pub task: TaskId,
-    /// Id of the manifest entry that the agent is to append.
-    pub manifest_id: String,
-    /// Output file, relative to the workspace root.
-    pub output_file: String,
-    /// When it was prepared, RFC 3339 in UTC.
-    pub at: String,
-    /// The receipt: everything that went in, with digests.
-    pub receipt: serde_json::Value,
-    /// When the output was last found to hold.
-    pub verified_at: Option<String>,
-    /// Digest of the output file at that moment.
-    pub output_digest: Option<String>,
-    /// Who completed the task although it did not verify, and when.
-    pub forced: Option<String>,
-}
-
-/// What came of a spawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SpawnVerdict {
-    /// Whether its output was found to hold.
-    pub is_verified: bool,
-    /// Whether somebody completed the task although it did not.
-    pub is_forced: bool,
-}
-
 /// A task and a manifest entry that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -383,66 +243,6 @@ pub struct Link {
     pub entry: String,
     /// When they were linked, RFC 3339 in UTC.
     pub at: String,
-}
-
-/// Which tasks to list. Empty parts let everything through.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
-    /// One of these statuses.
-    pub statuses: Vec<Status>,
-    /// All of these labels, compared after normalization.
-    pub labels: Vec<String>,
-    /// One of these types.
-    pub kinds: Vec<TaskType>,
-    /// Children of this task.
-    pub parent: Option<TaskId>,
-    /// One of these priorities.
-    pub priorities: Vec<Priority>,
-    /// In this phase.
-    pub phase: Option<String>,
-    /// Assigned to this agent.
-    pub agent: Option<String>,
-    /// Assigned to any agent.
-    pub assigned: bool,
-    /// Of this feature.
-    pub feature: Option<String>,
-    /// Due before this moment, RFC 3339 in UTC.
-    pub due_before: Option<String>,
-    /// Due at this moment or later, RFC 3339 in UTC.
-    pub due_after: Option<String>,
-    /// Claimed by somebody, also when the lease is over.
-    pub claimed: bool,
-    /// Claimed by this holder.
-    pub holder: Option<String>,
-    /// Archived or not.
-    pub archived: Archived,
-    /// Done or cancelled before this moment, RFC 3339 in UTC.
-    pub closed_before: Option<String>,
-    /// At most so many.
-    pub limit: Option<u32>,
-    /// Without the first so many.
-    pub offset: u32,
-}
-
-/// Whether tasks that are archived pass a filter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Archived {
-    /// They do not.
-    #[default]
-    Hidden,
-    /// Only they do.
-    Only,
-    /// They pass like all others.
-    Shown,
-}
-
-/// Tasks, and how many there are without limit and offset.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
-    /// The tasks.
-    pub tasks: Vec<Task>,
-    /// How many fit in all.
-    pub total: u64,
 }
 
 /// Returns the format and the id that an import noted in a task.

@@ -1,27 +1,17 @@
-//! A task before it is stored, a change to one, and the rules for their fields.
+//! A task before it is stored: how one is read from JSON, and what it takes to be a task.
 
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 
 use super::files::check_files;
+use super::rules::{
+    check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
+    check_word,
+};
 use super::{Priority, Size, TaskType};
-use crate::clock;
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
-use crate::template::words;
-
-/// Longest title, in characters.
-pub const TITLE_MAX: usize = 500;
-/// Longest description or note, in bytes.
-pub const TEXT_MAX: usize = 1 << 20;
-/// Longest line in a list (label, criterion, file, …), in characters.
-pub const ITEM_MAX: usize = 2_000;
-/// Most lines in a list.
-pub const ITEMS_MAX: usize = 1_000;
-
-/// What stands in a suggested command in the place of a title.
-const SAMPLE: &str = "Describe the work in one line";
 
 /// Names of the fields that a draft may have, as they stand in JSON.
 pub const FIELDS: &[&str] = &[
@@ -244,191 +234,9 @@ fn refuse_unknown(names: &[String]) -> Result<()> {
     Err(Error::new(Code::FieldUnknown, message))
 }
 
-/// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
-pub fn check_title(title: &str) -> Result<()> {
-    if title.is_empty() {
-        return Err(Error::new(Code::TaskInvalid, "a task needs a title").instead(title, SAMPLE));
-    }
-    refuse_unseen("the title", title, SAMPLE)?;
-    check_line("title", title, TITLE_MAX)
-}
-
-/// Refuses a text of which nothing is left without its control characters, where one is needed.
-fn refuse_unseen(what: &str, text: &str, sample: &str) -> Result<()> {
-    if text.chars().any(|c| !c.is_control() && !c.is_whitespace()) {
-        return Ok(());
-    }
-    let message = format!("{what} has nothing but control characters, and must not be empty");
-    Err(Error::new(Code::TaskInvalid, message).instead(text, sample))
-}
-
-/// Checks one line of text: no control characters, at most `max` characters.
-pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
-    let length = text.chars().count();
-    if length > max {
-        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
-        let has = if is_plural(field) { "have" } else { "has" };
-        let message = format!("the {field} {has} {length} characters; {max} are allowed");
-        return Err(Error::new(Code::TextTooLong, message).instead(text, short.trim()));
-    }
-    let Some(control) = text.chars().find(|c| c.is_control()) else {
-        return Ok(());
-    };
-    let clean = cleaned_line(text).unwrap_or_default();
-    Err(control_character(field, control).instead(text, clean))
-}
-
-/// Returns a line with spaces in the place of control characters; none when it has none of them.
-pub fn cleaned_line(text: &str) -> Option<String> {
-    if !may_hold_control(text) || !text.contains(char::is_control) {
-        return None;
-    }
-    let words = text.split(|c: char| c.is_control() || c.is_whitespace());
-    let words = words.filter(|word| !word.is_empty());
-    Some(words.collect::<Vec<_>>().join(" "))
-}
-
-/// Returns a text of several lines without the control characters that it must not hold; none when
-/// it holds none of them.
-pub fn cleaned_text(text: &str) -> Option<String> {
-    if !may_hold_control(text) || !text.contains(is_foreign) {
-        return None;
-    }
-    Some(text.chars().filter(|c| !is_foreign(*c)).collect())
-}
-
-/// Says whether a text of several lines must not hold a character.
-fn is_foreign(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
-}
-
-/// Looks at bytes only, because whole files come here: the first of U+0080 to U+009F is 0xC2.
-fn may_hold_control(text: &str) -> bool {
-    text.bytes()
-        .any(|byte| byte < 0x20 || matches!(byte, 0x7f | 0xc2))
-}
-
-/// Checks a text of several lines: tabs and line ends are its only control characters.
-pub fn check_text(field: &str, text: &str) -> Result<()> {
-    if text.len() > TEXT_MAX {
-        let message = format!(
-            "the {field} has {} bytes; {TEXT_MAX} are allowed",
-            text.len()
-        );
-        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
-        return Err(Error::new(Code::TextTooLong, message).instead(text, short));
-    }
-    let Some(control) = text.chars().find(|c| is_foreign(*c)) else {
-        return Ok(());
-    };
-    let clean = cleaned_text(text).unwrap_or_default();
-    Err(control_character(field, control).instead(text, clean))
-}
-
-/// Checks a note: not empty, and a text like a description.
-pub fn check_note(text: &str) -> Result<()> {
-    if text.trim().is_empty() {
-        return Err(Error::new(Code::TaskInvalid, "a note must not be empty"));
-    }
-    refuse_unseen("a note", text, "What others should know")?;
-    check_text("note", text)
-}
-
-fn control_character(field: &str, control: char) -> Error {
-    let hold = if is_plural(field) { "hold" } else { "holds" };
-    let message = format!(
-        "the {field} {hold} the control character U+{:04X}",
-        u32::from(control)
-    );
-    Error::new(Code::TextControl, message)
-}
-
-fn is_plural(field: &str) -> bool {
-    field.ends_with('s') && !field.ends_with("ss")
-}
-
-/// Trims the lines of a list, drops empty and repeated ones and checks the rest.
-pub fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
-    if lines.len() > ITEMS_MAX {
-        let message = format!("{field} has {} lines; {ITEMS_MAX} are allowed", lines.len());
-        return Err(Error::new(Code::TaskInvalid, message));
-    }
-    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
-    for line in &lines {
-        let trimmed = line.trim();
-        check_line(field, trimmed, ITEM_MAX)?;
-        if !trimmed.is_empty() && !kept.iter().any(|other| other == trimmed) {
-            kept.push(trimmed.to_string());
-        }
-    }
-    Ok(kept)
-}
-
-/// Checks a short name: one line, not empty, at most 100 characters.
-pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
-    let Some(word) = word else { return Ok(()) };
-    if word.trim().is_empty() {
-        return Err(Error::new(
-            Code::TaskInvalid,
-            format!("{field} must not be empty"),
-        ));
-    }
-    refuse_unseen(field, word, "name")?;
-    check_line(field, word, 100)
-}
-
-/// Checks the name of a phase. It stands inside the protocol block of a prompt, where free text has
-/// no place: letters, digits, `.`, `_` and `-`, at most 100.
-pub fn check_phase(phase: Option<&str>) -> Result<()> {
-    check_word("phase", phase)?;
-    let Some(phase) = phase.filter(|phase| !is_slug(phase)) else {
-        return Ok(());
-    };
-    let message = format!("phase is `{phase}`; letters, digits, `.`, `_` and `-` are allowed");
-    let slug = Some(words(phase)).filter(|slug| !slug.is_empty());
-    Err(Error::new(Code::TaskInvalid, message).instead(phase, slug.unwrap_or("phase-1".into())))
-}
-
-/// Says whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
-pub fn is_slug(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    (1..=100).contains(&text.len()) && text.chars().all(fits)
-}
-
-/// Checks a due date and returns it as RFC 3339 in UTC.
-pub fn check_due(text: &str) -> Result<String> {
-    clock::parse_moment(text).ok_or_else(|| {
-        let message = format!(
-            "due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time in the years 0000 \
-             to 9999"
-        );
-        Error::new(Code::TaskInvalid, message).instead(text, "2026-12-31")
-    })
-}
-
-/// Checks an estimate (hours, finite, not negative, below 1,000) and returns it with two decimals,
-/// as many as the specification keeps.
-pub fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
-    let rounded = hours.map(|hours| (hours * 100.0).round() / 100.0);
-    match hours.zip(rounded) {
-        Some((hours, rounded)) if hours < 0.0 || !(0.0..1_000.0).contains(&rounded) => {
-            let message = format!("estimate is {hours}; it counts hours from 0 to 999.99");
-            Err(Error::new(Code::TaskInvalid, message).instead(hours.to_string(), "1"))
-        }
-        _ => Ok(rounded),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn titled(title: &str) -> Draft {
-        Draft {
-            title: title.to_string(),
-            ..Draft::default()
-        }
-    }
 
     #[test]
     fn an_unknown_field_is_refused_with_the_nearest_known_one() {
@@ -469,72 +277,10 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_one_clean_line_of_bounded_length() {
-        for (title, code) in [
-            ("", Code::TaskInvalid),
-            ("  \n ", Code::TaskInvalid),
-            ("a\nb", Code::TextControl),
-            ("\u{1}\u{2}", Code::TaskInvalid),
-            ("a\u{1b}[31mb", Code::TextControl),
-            (&"x".repeat(501), Code::TextTooLong),
-        ] {
-            assert_eq!(titled(title).checked().unwrap_err().code, code, "{title:?}");
-        }
-        assert_eq!(
-            titled(" {{DATE}} & more ").checked().unwrap().title,
-            "{{DATE}} & more"
-        );
-    }
-
-    #[test]
-    fn a_control_character_comes_with_the_text_without_it() {
-        let error = titled("a\u{7}b\nc").checked().unwrap_err();
-        assert_eq!(
-            error.replacement,
-            Some(("a\u{7}b\nc".into(), "a b c".into()))
-        );
-    }
-
-    #[test]
-    fn a_text_of_control_characters_only_is_an_empty_one() {
-        let sample = Some(("\u{1} \u{2}".into(), SAMPLE.into()));
-        let error = titled("\u{1} \u{2}").checked().unwrap_err();
-        assert_eq!(error.replacement, sample);
-        assert_eq!(
-            error.message,
-            "the title has nothing but control characters, and must not be empty"
-        );
-        for error in [
-            check_note("\u{7f}\n").unwrap_err(),
-            check_word("feature", Some("\u{1}")).unwrap_err(),
-        ] {
-            assert_eq!(error.code, Code::TaskInvalid);
-            assert!(error.message.contains("nothing but control"), "{error}");
-        }
-    }
-
-    #[test]
-    fn lists_are_trimmed_and_lose_empty_and_repeated_lines() {
-        let lines = ["a ", "", "a", " b"].map(String::from).to_vec();
-        assert_eq!(check_list("labels", lines).unwrap(), ["a", "b"]);
-    }
-
-    #[test]
     fn references_are_ids_or_keys() {
         assert_eq!("T3".parse(), Ok(Reference::Id(TaskId(3))));
         assert_eq!("@auth".parse(), Ok(Reference::Key("auth".into())));
         assert!("auth".parse::<Reference>().is_err());
         assert!("@".parse::<Reference>().is_err());
-    }
-
-    #[test]
-    fn estimates_and_due_dates_are_checked() {
-        for wrong in [f64::NAN, f64::INFINITY, -1.0, -0.001, 999.995, 1_000.0] {
-            assert!(check_estimate(Some(wrong)).is_err(), "{wrong}");
-        }
-        for (hours, kept) in [(2.5, 2.5), (0.0, 0.0), (1.0 / 3.0, 0.33), (999.994, 999.99)] {
-            assert_eq!(check_estimate(Some(hours)).unwrap(), Some(kept));
-        }
-        assert!(check_due("2026-02-30").is_err());
     }
 }

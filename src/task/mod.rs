@@ -1,6 +1,6 @@
-//! What a task is: its fields and words. Drafts and their rules are in [`draft`], those for declared
-//! files in [`files`], the graph of tasks in [`graph`], pictures of it in [`drawing`], the one that
-//! people work with in [`layout`].
+//! What a task is: its fields and words. Drafts are in [`draft`], the rules for fields in [`rules`],
+//! those for declared files in [`files`], the graph of tasks in [`graph`], pictures of it in
+//! [`drawing`], the one that people work with in [`layout`].
 
 pub mod draft;
 pub mod drawing;
@@ -8,6 +8,7 @@ pub mod files;
 pub mod graph;
 pub mod layout;
 pub mod overlap;
+pub mod rules;
 mod state;
 mod words;
 

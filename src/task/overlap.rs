@@ -7,39 +7,25 @@
 //! pattern says to be below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
 //! name, stands for any letters, and a name with a backslash for any path.
 
-use std::cell::OnceCell;
-use std::collections::HashMap;
+mod braces;
+mod folders;
+mod path;
+#[cfg(test)]
+mod tests;
 
-use foldhash::fast::RandomState;
+use std::cell::OnceCell;
+
 use memchr::memrchr;
 
-/// Most patterns that one text with braces is taken apart into.
-const ALTERNATIVES_MAX: usize = 64;
+use self::braces::alternatives;
+use self::folders::{Folders, Lengths};
+use self::path::{Part, part, paths_meet};
+
 /// Most steps that comparing patterns may take in all: about a second where nothing is optimized.
 const STEPS_MAX: u64 = 20_000_000;
 
 /// What it costs to find that two plain paths meet.
 const STEPS_OF_PLAIN: u64 = 10;
-
-/// A part of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    /// Any number of folders and names.
-    Any,
-    /// One name.
-    Name(Vec<Piece>),
-}
-
-/// A piece of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
-    /// Any number of letters.
-    Any,
-    /// One letter, whichever.
-    One,
-    /// This letter.
-    Letter(char),
-}
 
 /// A file pattern that has been read.
 #[derive(Clone, Debug)]
@@ -135,15 +121,7 @@ impl Pattern {
         if holds(self, other) || holds(other, self) {
             return true;
         }
-        meet(
-            self.parts(),
-            other.parts(),
-            |part| *part == Part::Any,
-            |a, b| match (a, b) {
-                (Part::Name(a), Part::Name(b)) => names_meet(a, b),
-                _ => true,
-            },
-        )
+        paths_meet(self.parts(), other.parts())
     }
 
     fn begins_with(&self, folder: &str) -> bool {
@@ -162,11 +140,7 @@ impl Pattern {
     }
 
     fn size(&self) -> u64 {
-        let length = |part: &Part| match part {
-            Part::Any => 1,
-            Part::Name(pieces) => 1 + pieces.len() as u64,
-        };
-        self.parts().iter().map(length).sum()
+        self.parts().iter().map(Part::size).sum()
     }
 }
 
@@ -194,127 +168,6 @@ fn is_plain(name: &str) -> bool {
     !name.contains(['*', '?', '[', '\\'])
 }
 
-fn part(name: &str) -> Part {
-    // Within a name, `**` may or may not end with the name.
-    if name.contains("**") || name.contains('\\') {
-        return Part::Any;
-    }
-    let mut pieces = Vec::new();
-    let mut letters = name.chars();
-    while let Some(letter) = letters.next() {
-        pieces.push(match letter {
-            '*' => Piece::Any,
-            '?' => Piece::One,
-            '[' => {
-                // Names such as `[slug]` are meant as they stand, so the end may be another one.
-                match letters.as_str().rfind(']') {
-                    Some(end) => letters = letters.as_str()[end + 1..].chars(),
-                    None => letters = "".chars(),
-                }
-                Piece::Any
-            }
-            letter => Piece::Letter(letter),
-        });
-    }
-    Part::Name(pieces)
-}
-
-fn names_meet(a: &[Piece], b: &[Piece]) -> bool {
-    meet(
-        a,
-        b,
-        |piece| *piece == Piece::Any,
-        |a, b| a == b || *a == Piece::One || *b == Piece::One,
-    )
-}
-
-/// Says whether there is a sequence that fits both patterns. `any` tells which steps stand for any
-/// number of things, `same` whether two other steps can stand for the same thing.
-fn meet<T>(a: &[T], b: &[T], any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
-    // For each place in `b`: whether the rests of both, from here and from the next step of `a`
-    // on, fit one sequence.
-    let mut after = vec![false; b.len() + 1];
-    for at_a in (0..=a.len()).rev() {
-        let mut here = vec![false; b.len() + 1];
-        for at_b in (0..=b.len()).rev() {
-            here[at_b] = match (a.get(at_a), b.get(at_b)) {
-                (None, None) => true,
-                (Some(one), None) => any(one) && after[at_b],
-                (None, Some(other)) => any(other) && here[at_b + 1],
-                // It stands for nothing, or for what the other has here.
-                (Some(one), Some(other)) if any(one) || any(other) => after[at_b] || here[at_b + 1],
-                (Some(one), Some(other)) => after[at_b + 1] && same(one, other),
-            };
-        }
-        after = here;
-    }
-    after[0]
-}
-
-/// Takes a text with braces apart: `a{b,c}` means `ab` and `ac`. With too many of them, or braces
-/// that do not fit, everything from the first on can be anything.
-fn alternatives(text: &str) -> Vec<String> {
-    let (mut done, mut left) = (Vec::new(), vec![text.to_string()]);
-    while let Some(text) = left.pop() {
-        match first_braces(&text) {
-            None => done.push(text),
-            Some((start, end)) => {
-                let (before, after) = (&text[..start], &text[end + 1..]);
-                for choice in choices(&text[start + 1..end]) {
-                    left.push(format!("{before}{choice}{after}"));
-                }
-            }
-        }
-        if left.len() + done.len() > ALTERNATIVES_MAX {
-            return vec!["**".to_string()];
-        }
-    }
-    // Braces that are left over fit nothing and may be meant as they stand, or not.
-    let is_odd = |text: &String| text.contains(['{', '}']);
-    done.into_iter()
-        .map(|text| {
-            if is_odd(&text) {
-                "**".to_string()
-            } else {
-                text
-            }
-        })
-        .collect()
-}
-
-/// Finds the first braces that fit, by the places of both.
-fn first_braces(text: &str) -> Option<(usize, usize)> {
-    let start = text.find('{')?;
-    let mut depth = 0_u32;
-    for (at, letter) in text[start..].char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' if depth == 1 => return Some((start, start + at)),
-            '}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Splits what stands between braces at its own commas.
-fn choices(text: &str) -> Vec<&str> {
-    let (mut depth, mut from, mut choices) = (0_u32, 0, Vec::new());
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                choices.push(&text[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    choices.push(&text[from..]);
-    choices
-}
-
 /// Patterns that somebody has taken, so that others keep away. Only patterns whose plain beginnings
 /// lie on one way are compared.
 #[derive(Default)]
@@ -339,43 +192,6 @@ pub struct Taken {
     pub texts: Vec<usize>,
     /// The name of the pattern by which it is taken; see [`Pattern::name`].
     pub pattern: String,
-}
-
-/// Places of patterns by folder.
-#[derive(Default)]
-struct Folders {
-    places: HashMap<String, Vec<usize>, RandomState>,
-    lengths: Lengths,
-}
-
-impl Folders {
-    fn add(&mut self, folder: &str, at: usize) {
-        self.lengths.add(folder.len());
-        match self.places.get_mut(folder) {
-            Some(places) => places.push(at),
-            None => drop(self.places.insert(folder.to_string(), vec![at])),
-        }
-    }
-
-    fn get(&self, folder: &str) -> Option<&Vec<usize>> {
-        // Where no folder is as long, there is nothing to look up.
-        let is_known = self.lengths.may_have(folder.len());
-        is_known.then(|| self.places.get(folder)).flatten()
-    }
-}
-
-/// Which lengths there are; all from 127 on count as one.
-#[derive(Clone, Copy, Default)]
-struct Lengths(u128);
-
-impl Lengths {
-    fn add(&mut self, length: usize) {
-        self.0 |= 1 << length.min(127);
-    }
-
-    fn may_have(self, length: usize) -> bool {
-        self.0 & (1 << length.min(127)) != 0
-    }
 }
 
 impl Occupied {
@@ -478,6 +294,3 @@ impl Occupied {
         None
     }
 }
-
-#[cfg(test)]
-mod tests;

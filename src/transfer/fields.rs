@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::moment;
 use crate::task::Note;
-use crate::task::draft::is_slug;
 use crate::task::files::inside;
+use crate::task::rules::is_slug;
 
 /// Fields of a JSON object that are still to be taken.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl Fields {
 
     /// Takes a name of one line and at most 100 characters; any other text stays where it is.
     pub(super) fn name(&mut self, name: &str) -> Option<String> {
-        let fits = |text: &str| crate::task::draft::check_word(name, Some(text)).is_ok();
+        let fits = |text: &str| crate::task::rules::check_word(name, Some(text)).is_ok();
         let fits = self.word(name).is_some_and(fits);
         if fits { self.text(name) } else { None }
     }

@@ -219,6 +219,15 @@ clashes-and-completes)
 alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
 # Makes a file that git ignores.
 builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
+# Writes an output in a folder below the others.
+spreads) work && folder=${CLEO_OUTPUT_FILE%/*}/data/deep && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/x.csv" ;;
+# Does the same, while somebody else writes it in the workspace.
+spreads-and-crosses)
+    work
+    for place in "${CLEO_OUTPUT_FILE%/*}" "$outputs"; do
+        mkdir -p "$place/data" && echo "$place" >"$place/data/x.csv"
+    done
+    ;;
 # Removes its worktree with nothing in it, and works the next time.
 removes-once)
     [ "$round" -gt 1 ] && work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && exit 0

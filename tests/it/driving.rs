@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use cleo::run::arrivals::{self, Stream};
 use cleo::run::{Outcome, Spent};
 use cleo::runner::agent::{
     CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake,
@@ -94,6 +95,21 @@ fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
     assert_eq!(ended.complaints, ["doubt"]);
     assert_eq!(stage.read("raw/T1-1.out"), "Do it.\nDone.\n");
     assert_eq!(stage.read("raw/T1-1.err"), "doubt\n");
+    let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());
+    let came = |stream: Stream| {
+        let last = steps.iter().rfind(|step| step.stream == stream);
+        last.map(|step| step.to)
+    };
+    assert_eq!(came(Stream::Out), Some("Do it.\nDone.\n".len() as u64));
+    assert_eq!(came(Stream::Err), Some("doubt\n".len() as u64));
+}
+
+#[test]
+fn of_an_agent_that_writes_nothing_there_is_no_index() {
+    let stage = Stage::new();
+    stage.play("exit 0");
+    assert!(stage.path("raw/T1-1.out").exists());
+    assert!(!stage.path("raw/T1-1.index").exists());
 }
 
 #[test]
@@ -279,7 +295,10 @@ fn nothing_that_an_agent_writes_goes_through_a_link() {
     let mine = stage.path("mine");
     fs::write(&mine, "precious").unwrap();
     fs::create_dir(stage.path("raw")).unwrap();
-    std::os::unix::fs::symlink(&mine, stage.path("raw/T1-1.out")).unwrap();
+    for end in ["out", "index"] {
+        let link = stage.path(&format!("raw/T1-1.{end}"));
+        std::os::unix::fs::symlink(&mine, link).unwrap();
+    }
     stage.play("echo evil");
     assert_eq!(stage.read("mine"), "precious");
     assert_eq!(stage.read("raw/T1-1.out"), "evil\n");
@@ -455,4 +474,6 @@ fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
     );
     assert_eq!(kept.len(), (64 << 20) + note.len());
     assert!(kept.ends_with(note.as_bytes()));
+    let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());
+    assert_eq!(steps.last().map(|step| step.to), Some(kept.len() as u64));
 }

@@ -584,6 +584,37 @@ fn a_run_whose_process_was_killed_is_marked_by_the_next_command() {
 }
 
 #[test]
+fn an_execution_of_another_process_is_given_up_and_its_answer_is_not_kept() {
+    let pieces = ["{", "}"].map(String::from).to_vec();
+    let server = Server::start(&[Answer::Pieces("", pieces)]);
+    let workspace = TestWorkspace::new();
+    register(&workspace, &server, 60_000);
+    let mut command = workspace.command(&["agents", "execute", "summary"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let listed = does(&workspace, "runs list");
+    let id = listed["runs"][0]["id"].as_str().unwrap();
+    let cancelled = does(&workspace, &format!("runs cancel {id}"));
+    assert_eq!(cancelled["run"]["status"], "cancelled");
+    server.go.send(()).unwrap();
+    let exit = child.wait().unwrap().code();
+    assert_eq!(exit, Some(130), "who waits for the answer is told");
+    let shown = does(&workspace, &format!("runs show {id}"));
+    assert_eq!(
+        (&shown["run"]["status"], &shown["run"]["output"]),
+        (&json!("cancelled"), &Value::Null)
+    );
+    let again = format!("runs cancel {id}");
+    fails(&workspace, &again, "E_STATUS_REFUSED");
+}
+
+#[test]
 fn twenty_executions_are_measured() {
     let workspace = TestWorkspace::new();
     let empty = does(&workspace, "agents metrics");

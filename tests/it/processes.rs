@@ -258,6 +258,29 @@ fn a_batch_that_is_killed_is_there_whole_or_not_at_all() {
 }
 
 #[test]
+fn the_command_of_a_criterion_ends_when_its_cleo_is_killed() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --acceptance 'It holds :: sh -c \"sleep 600 & echo $! >pid; wait\"'");
+    let mut command = workspace.command(&["verify", "T1", "--run-all"]);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let pid = || std::fs::read_to_string(workspace.path("pid")).unwrap_or_default();
+    while !pid().ends_with('\n') {
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // One that has ended and that nobody has collected has no words any more.
+    let words = format!("/proc/{}/cmdline", pid().trim());
+    let lives = || std::fs::read(&words).is_ok_and(|words| !words.is_empty());
+    let begun = std::time::Instant::now();
+    while lives() {
+        assert!(begun.elapsed().as_secs() < 60, "it goes on");
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_writer_waits_for_another_one() {
     let workspace = TestWorkspace::new();
     let mut other = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();

@@ -1,7 +1,7 @@
 //! `cleo run`: a script plays the agents, well and in every way in which they fail.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -504,6 +504,11 @@ fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
         (exit, &task(&result, "T2")["outcome"]),
         (80, &Value::from("cancelled"))
     );
+    let summary = &result["summary"];
+    assert!(
+        summary["failed"] == 0 && summary["cancelled"] == 1,
+        "{summary}"
+    );
     let agent = workspace.read(".played/clings");
     assert!(
         !Path::new(&format!("/proc/{}", agent.trim())).exists(),
@@ -956,6 +961,56 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     // What was there verified, so nobody did it again.
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
+    assert!(!is_anybody_left(&workspace, &id));
+}
+
+/// Plays a claude that uses something and never comes to an end.
+const USES_AND_HANGS: &str = r#"#!/bin/sh
+cat <<END
+{"type":"system","session_id":"s1"}
+{"type":"assistant","message":{"id":"m1","content":[],"usage":{"input_tokens":70,"output_tokens":5}}}
+END
+: >PLACE
+exec sleep 600
+"#;
+
+#[test]
+fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
+    let workspace = planned();
+    let (claude, place) = (workspace.path("claude"), workspace.path("used"));
+    let script = USES_AND_HANGS.replace("PLACE", &place.display().to_string());
+    workspace.write("claude", script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&claude, mode).unwrap();
+    let programs = format!("claude={}", claude.display());
+    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    let mut command = workspace.command(&["run", "T2", "--runner", "claude"]);
+    let null = std::process::Stdio::null;
+    command.stdin(null()).stdout(null()).stderr(null());
+    let mut child = command.spawn().unwrap();
+    let is_kept = || {
+        let runs = fs::read_dir(workspace.path(".cleo/runs")).into_iter();
+        let mut runs = runs.flatten().flatten().map(|run| run.path());
+        let has = |file: PathBuf, text: &str| {
+            fs::read_to_string(file).is_ok_and(|there| there.contains(text))
+        };
+        runs.any(|run| {
+            has(run.join("events.jsonl"), "agent.conversation")
+                && has(run.join("T2-1.out"), "output_tokens")
+        })
+    };
+    while !(place.exists() && is_kept()) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = id_of_the_run(&workspace);
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    let run = &cancelled["result"]["run"];
+    assert_eq!(run["usage"]["totalTokens"], 75, "{cancelled}");
+    let shown = shown(&workspace, &id);
+    assert_eq!(task(&shown, "T2")["usage"]["totalTokens"], 75, "{shown}");
+    assert_eq!(task(&shown, "T2")["outcome"], "cancelled");
     assert!(!is_anybody_left(&workspace, &id));
 }
 

@@ -551,6 +551,53 @@ fn deliverables_that_git_ignores_come_home() {
 }
 
 #[test]
+fn outputs_in_folders_below_come_home() {
+    let workspace = repository();
+    workspace.write("claudedocs/agent-outputs/data/theirs.csv", "theirs\n");
+    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    assert_eq!(exit, 0, "{result}");
+    let read = |name: &str| workspace.read(&format!("claudedocs/agent-outputs/data/{name}"));
+    assert_eq!(
+        [read("deep/x.csv"), read("theirs.csv")],
+        ["T1\n", "theirs\n"]
+    );
+    assert!(!git(&workspace, "ls-files").contains("claudedocs"));
+    is_clean(&workspace);
+}
+
+#[test]
+fn an_output_in_a_folder_that_somebody_else_writes_meanwhile_stays_theirs() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("spreads-and-crosses"));
+    assert_eq!(exit, 80, "{result}");
+    let reason = result["tasks"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("data/x.csv was changed in the workspace"));
+    let theirs = workspace.read("claudedocs/agent-outputs/data/x.csv");
+    assert!(!theirs.contains("/trees/"), "{theirs}");
+    let run = result["run"]["id"].as_str().unwrap();
+    let aside = workspace.read(&format!(".cleo/runs/{run}/outputs/T1-1/data/x.csv"));
+    assert!(aside.contains("/trees/"), "{aside}");
+    is_clean(&workspace);
+}
+
+#[test]
+fn an_output_in_a_folder_that_leads_elsewhere_stays_in_its_worktree() {
+    let workspace = repository();
+    workspace.write("elsewhere/own", "mine\n");
+    let link = workspace.path("claudedocs/agent-outputs/data");
+    std::os::unix::fs::symlink(workspace.path("elsewhere"), link).unwrap();
+    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    assert_eq!(exit, 80, "{result}");
+    let failed = &result["tasks"][0];
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("data is no folder"), "{failed}");
+    let output = "claudedocs/agent-outputs/data/deep/x.csv";
+    let kept = workspace.read(&format!("{}/{output}", kept(failed)));
+    assert_eq!(kept, "T1\n");
+    assert!(!workspace.path("elsewhere/deep").exists());
+}
+
+#[test]
 fn a_repository_that_git_ignores_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".git/info/exclude", "lib/\n");
@@ -603,6 +650,43 @@ fn a_worktree_that_its_agent_removed_is_made_anew_for_the_next_try() {
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     let told = events(&workspace);
     assert!(told.contains("and nothing was committed there"), "{told}");
+    is_clean(&workspace);
+}
+
+/// Plays a claude that removes its worktree, then lies in a conversation that counts on what it costs, and
+/// works when that goes on.
+const REMOVES_AND_LIES: &str = r#"#!/bin/sh
+echo "$@" >>CALLED
+case $(($(wc -l <CALLED))) in
+1) session=s1 cost=1 && rm -rf "$PWD" ;;
+2) session=s2 cost=1 ;;
+*) session=s2 cost=2 && sh AGENT works >&2 ;;
+esac
+cat <<END
+{"type":"system","session_id":"$session"}
+{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":$cost}
+END
+"#;
+
+#[test]
+fn what_a_conversation_cost_whose_worktree_is_gone_is_nothing_of_the_next_one() {
+    let workspace = repository();
+    let (claude, called) = (workspace.path("claude"), workspace.path("called"));
+    let script = REMOVES_AND_LIES.replace("CALLED", &called.display().to_string());
+    workspace.write("claude", script.replace("AGENT", AGENT));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&claude, mode).unwrap();
+    let programs = format!("claude={}", claude.display());
+    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    let line = "run T1 --isolate worktree --repair 2 --runner claude";
+    let words: Vec<String> = line.split(' ').map(String::from).collect();
+    let (exit, result) = carried_out(&workspace, &words);
+    assert_eq!(exit, 0, "{result}");
+    let calls = workspace.read("called");
+    let is_resumed = |call: &str| call.contains("--resume=s2");
+    let resumed: Vec<bool> = calls.lines().map(is_resumed).collect();
+    assert_eq!(resumed, [false, false, true], "{calls}");
+    assert_eq!(result["run"]["cost"], 3.0, "each paid 1: {result}");
     is_clean(&workspace);
 }
 

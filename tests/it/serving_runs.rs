@@ -9,18 +9,51 @@ use crate::served::Served;
 use crate::world::TestWorkspace;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+/// A worker of a plan: `worker.sh NAME TEXT [waits]` says TEXT; the one that waits does so until the file `go`
+/// is there, or its run is to end.
+const WORKER: &str = r#"
+request=$(cat)
+echo asked >> "$1.log"
+run=$(cleo runs list --jq '.result.runs[0].id' --format json | tr -d '"')
+until [ -z "$3" ] || [ -e go ] || cleo runs show "$run" --json | grep -q run.cancel; do sleep 0.05; done
+id=$(printf '%s' "$request" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+printf '{"request_id":"%s","status":"success","output":{"result":"%s"},"error":null}' "$id" "$2"
+"#;
 /// Longest that anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A workspace whose agents do nothing before the file `go` is there.
 fn waiting() -> TestWorkspace {
-    let script =
-        format!("while [ ! -e \"$CLEO_ROOT/go\" ]; do sleep 0.05; done\nexec sh '{AGENT}' works\n");
-    let workspace = TestWorkspace::planned().with("wait.sh", script);
-    let command = format!("sh {}", workspace.path("wait.sh").display());
+    playing("await go")
+}
+
+/// A workspace whose agents play a script, in which `await NAME` waits for a file, and then work.
+fn playing(script: &str) -> TestWorkspace {
+    let wait = "await() { while [ ! -e \"$CLEO_ROOT/$1\" ]; do sleep 0.05; done; }";
+    let script = format!("{wait}\n{script}\nexec sh '{AGENT}' works\n");
+    let workspace = TestWorkspace::planned().with("play.sh", script);
+    let command = format!("sh {}", workspace.path("play.sh").display());
     workspace
         .env("CLEO_RUNNERS_COMMAND", &command)
         .env("CLEO_RUNNERS_DEFAULT", "command")
+}
+
+/// A workspace with a planner and a summarizer.
+fn planning() -> TestWorkspace {
+    let workspace = TestWorkspace::new().with("worker.sh", WORKER);
+    let agent = |capability: &str, says: &[&str]| {
+        let mut command = vec!["sh", "worker.sh", capability];
+        command.extend(says);
+        json!({"id": format!("the-{capability}"), "name": capability, "type": "cli",
+            "capability": capability, "command": command, "timeoutMs": 60_000})
+    };
+    let agents = json!([
+        agent("planner", &["planned", "waits"]),
+        agent("summarizer", &["well [done]"])
+    ]);
+    let reply = workspace.json_with(&["agents", "import", "-"], &agents.to_string());
+    assert_eq!(reply["success"], true, "{reply:#}");
+    workspace
 }
 
 /// Waits until a run is no longer under way, and returns it.
@@ -47,6 +80,56 @@ fn running(server: &Served) -> u64 {
         }
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Waits until an agent has written so many lines, and returns them as their numbers, times, channels and
+/// texts.
+fn written(server: &Served, run: &str, count: usize) -> Vec<(u64, u64, String)> {
+    let begun = Instant::now();
+    loop {
+        let (_, log) = server.call("GET", &format!("/api/runs/{run}/log?task=T2"), &json!({}));
+        let lines = log["lines"].as_array().unwrap().iter();
+        let lines = lines.filter(|line| line["ch"] != "event").map(|line| {
+            let (ch, text) = (line["ch"].as_str().unwrap(), line["text"].as_str().unwrap());
+            let (n, ms) = (line["n"].as_u64().unwrap(), line["ms"].as_u64());
+            (
+                n,
+                ms.unwrap_or_else(|| panic!("{line}")),
+                format!("{ch} {text}"),
+            )
+        });
+        let lines: Vec<_> = lines.collect();
+        if lines.len() >= count || begun.elapsed() > PATIENCE {
+            return lines;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_an_agent_writes_is_told_in_its_order_and_with_its_time_also_while_it_works() {
+    let script =
+        "echo one; await a; echo two >&2; await b; printf thr; echo four >&2; await c; echo ee";
+    let workspace = playing(script);
+    let server = Served::start(&workspace, &[]);
+    let (status, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
+    assert_eq!(status, 202, "{told}");
+    let run = told["run"]["id"].as_str().unwrap().to_string();
+    let texts = ["out one", "err two", "err four", "out three"];
+    for (count, then) in [(1, "a"), (2, "b"), (3, "c")] {
+        let lines = written(&server, &run, count);
+        let told: Vec<&str> = lines.iter().map(|line| line.2.as_str()).collect();
+        assert_eq!(told, texts[..count]);
+        workspace.write(then, "");
+    }
+    assert_eq!(ended(&workspace, &run)["status"], "completed");
+    let lines = written(&server, &run, 5);
+    let told: Vec<&str> = lines.iter().map(|line| line.2.as_str()).collect();
+    assert_eq!(told[..4], texts);
+    assert!(told[4].starts_with("out Task complete."), "{told:?}");
+    assert!(lines.is_sorted_by(|one, next| one.0 + 1 == next.0 && one.1 <= next.1));
+    // Each of these was waited for.
+    assert!(lines[0].1 < lines[1].1 && lines[1].1 < lines[2].1 && lines[2].1 < lines[3].1);
 }
 
 #[test]
@@ -152,4 +235,68 @@ fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
     assert_eq!((status, told["total"].as_u64()), (200, Some(5)), "{told}");
     let (_, runs) = server.call("GET", "/api/runs", &json!({}));
     assert_eq!(runs["total"], 0);
+}
+
+#[test]
+fn a_plan_is_carried_out_given_up_and_gone_on_with_over_http() {
+    let workspace = planning();
+    let server = Served::start(&workspace, &[]);
+    let text = "goal: Reach it\nsteps:\n- {id: a, agent: the-planner, instruction: Plan}\n\
+                - {id: b, agent: the-summarizer, instruction: Report, dependsOn: [a]}\n";
+    let wish = json!({"text": text, "jobs": 2});
+    let (status, told) = server.call("POST", "/api/plans/run", &wish);
+    assert_eq!(status, 202, "{told}");
+    assert_eq!(told["command"], "cleo plan run --jobs=2 -");
+    let run = told["run"]["id"].as_str().unwrap().to_string();
+    let post = |verb: &str| server.call("POST", &format!("/api/runs/{run}/{verb}"), &json!({}));
+    let (status, told) = post("cancel");
+    assert_eq!(status, 202, "{told}");
+    assert_eq!(ended(&workspace, &run)["status"], "cancelled");
+    workspace.write("go", "");
+    let (status, told) = post("resume");
+    assert_eq!((status, &told["run"]["id"]), (202, &json!(run)), "{told}");
+    let shown = ended(&workspace, &run);
+    assert_eq!(
+        (&shown["kind"], &shown["status"], &shown["output"]),
+        (
+            &json!("plan"),
+            &json!("completed"),
+            &json!("[a] planned\n\n[b] well [done]")
+        )
+    );
+    assert_eq!(workspace.read("planner.log").lines().count(), 1);
+}
+
+#[test]
+fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refused() {
+    let workspace = planning().with("go", "");
+    let server = Served::start(&workspace, &[]);
+    // A file of that name is no plan.
+    workspace.write("plan and summarize", "");
+    let wish = json!({"goal": "plan and summarize", "maxLoops": 2, "refine": "last-step"});
+    let (status, told) = server.call("POST", "/api/plans/run", &wish);
+    assert_eq!(status, 202, "{told}");
+    assert_eq!(
+        told["command"],
+        "cleo plan run --max-loops=2 --refine=last-step 'plan and summarize'"
+    );
+    let run = told["run"]["id"].as_str().unwrap().to_string();
+    let shown = ended(&workspace, &run);
+    assert_eq!(
+        (&shown["status"], &shown["input"], &shown["user"]),
+        (
+            &json!("completed"),
+            &json!("plan and summarize"),
+            &json!("tester")
+        )
+    );
+    let wish = json!({"goal": "plan and summarize", "jobs": 0});
+    let (status, told) = server.call("POST", "/api/plans/run", &wish);
+    assert_eq!(
+        (status, &told["error"]["code"]),
+        (400, &json!("E_USAGE")),
+        "{told}"
+    );
+    let (_, runs) = server.call("GET", "/api/runs", &json!({}));
+    assert_eq!(runs["total"], 1);
 }

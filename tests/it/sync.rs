@@ -678,22 +678,58 @@ fn a_place_where_no_file_can_be_is_refused_and_no_folder_is_made() {
 }
 
 #[test]
-fn what_to_do_about_a_place_merges_the_tasks_that_were_meant_and_only_tries_where_that_was_asked() {
+fn what_to_do_about_a_place_merges_the_tasks_that_were_meant_also_after_a_trial() {
     let (one, other) = pair();
     one.ok("add 'only here'");
     let root = one.root().to_string_lossy().into_owned();
     let line = ["--root", &root, "sync", "no/where/x.jsonl"];
-    let tried = other.refused(&[&line[..], &["--dry-run"]].concat(), "E_FILE_UNWRITABLE");
-    let fix = tried["fix"].as_str().unwrap();
-    assert!(fix.ends_with(" sync no/where/x.jsonl --dry-run"), "{fix}");
-    let pasted = other.shell(fix);
+    for trial in [&["--dry-run"][..], &[]] {
+        let refused = other.refused(&[&line[..], trial].concat(), "E_FILE_UNWRITABLE");
+        let fix = refused["fix"].as_str().unwrap();
+        assert!(fix.ends_with(" sync no/where/x.jsonl"), "{fix}");
+        let pasted = other.shell(fix);
+        assert_eq!(pasted.exit, 0, "{pasted}");
+        assert_eq!(other.read("no/where/x.jsonl"), one.ok("export").stdout);
+        std::fs::remove_dir_all(other.path("no")).unwrap();
+    }
+}
+
+#[test]
+fn what_mends_a_file_merges_with_it_also_after_a_trial() {
+    let (one, _) = pair();
+    let whole = one.read("tasks.jsonl");
+    let (head, rest) = whole.split_once('\n').unwrap();
+    let torn = &whole[..whole.len() - 20];
+    let both = format!("<<<<<<< HEAD\n{rest}=======\n{rest}>>>>>>> branch\n");
+    for (broken, code, place) in [
+        (String::new(), "E_INPUT_INVALID", "/fix"),
+        (format!("{head}\n{both}"), "E_IMPORT_INVALID", "/fix"),
+        (format!("{whole}# ours\n"), "E_IMPORT_INVALID", "/fix"),
+        (
+            torn.to_string(),
+            "E_IMPORT_INVALID",
+            "/alternatives/0/command",
+        ),
+    ] {
+        one.write("tasks.jsonl", &broken);
+        let tried = one.refused(&["sync", "tasks.jsonl", "--dry-run"], code);
+        let command = tried.pointer(place).and_then(Value::as_str).unwrap();
+        let pasted = one.shell(&format!("unset CLEO_FORMAT; {command}"));
+        assert_eq!(pasted.exit, 0, "{command}: {pasted}");
+        assert_eq!(one.read("tasks.jsonl"), whole, "{command}");
+    }
+}
+
+#[test]
+fn what_touches_no_file_only_tries_after_a_trial() {
+    let (one, _) = pair();
+    one.ok("update T1 --title changed");
+    let before = one.state();
+    let tried = one.refused(&["sync", "-", "--dry-run"], "E_INPUT_INVALID");
+    assert_eq!(tried["fix"], "cleo sync tasks.jsonl --dry-run");
+    let pasted = one.shell(tried["fix"].as_str().unwrap());
     assert_eq!(pasted.exit, 0, "{pasted}");
-    assert!(!other.path("no/where/x.jsonl").exists());
-    std::fs::remove_dir_all(other.path("no")).unwrap();
-    let refused = other.refused(&line, "E_FILE_UNWRITABLE");
-    let pasted = other.shell(refused["fix"].as_str().unwrap());
-    assert_eq!(pasted.exit, 0, "{pasted}");
-    assert_eq!(other.read("no/where/x.jsonl"), one.ok("export").stdout);
+    assert_eq!(one.state(), before);
 }
 
 #[test]

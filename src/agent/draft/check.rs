@@ -3,7 +3,7 @@
 use super::{NAME_MAX, invalid};
 use crate::agent::{Agent, Kind};
 use crate::error::Result;
-use crate::task::draft::{check_line, check_text};
+use crate::task::rules::{check_line, check_text};
 
 /// Checks the whole of an agent.
 pub(super) fn check(agent: &Agent) -> Result<()> {

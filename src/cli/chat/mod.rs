@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::file::Lines;
 use crate::llm::Model;
 use crate::ops::chat::{self, Advice, DEFAULT, Said};
-use crate::task::draft::TEXT_MAX;
+use crate::task::rules::TEXT_MAX;
 
 #[derive(Args)]
 #[command(

@@ -3,35 +3,27 @@
 mod lines;
 mod live;
 mod reporting;
+pub(super) mod table;
+mod wanted;
 
-use std::collections::BTreeMap;
-use std::env;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 pub(super) use self::reporting::Reporting;
+use self::table::{order, render};
+use self::wanted::{ambience, options, unkept};
 use super::Face;
 use super::arguments::Format;
 use super::output::Feed;
-use super::screen::{Cell, Screen, Tone};
-use crate::config::{
-    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
-    RUN_TASK_TIME_LIMIT, RUNNERS_DEFAULT, Settings, seconds,
-};
-use crate::coordinator::{
-    self, Ambience, Listener, Options, Rehearsal, Rehearsed, Report, Selection,
-};
-use crate::error::{Code, Error, Result};
-use crate::id::{self, TaskId};
-use crate::run::board::{Board, TaskRun, TaskState};
+use crate::config::seconds;
+use crate::coordinator::{self, Ambience, Listener, Report};
+use crate::error::{Error, Result};
+use crate::id::TaskId;
+use crate::run::board::Board;
 pub(super) use crate::run::report::{money, time, tokens};
-use crate::run::{Event, Line, Outcome};
-use crate::runner::agent::Runners;
-
-/// The runner that is any command.
-const COMMAND: &str = "command";
+use crate::run::{Event, Line};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -193,24 +185,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     )
 }
 
-/// Warns of bounds that the runner `command` cannot keep: what it runs tells of no turns and no money.
-fn unkept(options: &Options, settings: &Settings) -> Vec<String> {
-    let usual = settings.text(RUNNERS_DEFAULT);
-    let runner = options.runner.as_ref().or(usual.as_ref());
-    if runner.is_none_or(|runner| runner != COMMAND) {
-        return Vec::new();
-    }
-    let bounds = [
-        options.max_turns.map(|_| "--max-turns"),
-        options.max_cost.map(|_| "--max-cost"),
-    ];
-    let bounds = bounds.into_iter().flatten();
-    let told = bounds.map(|bound| {
-        format!("{bound} bounds nothing: the runner `{COMMAND}` counts neither turns nor money")
-    });
-    told.collect()
-}
-
 /// Has a run carried out, tells what goes on, and answers with what became of it. `warnings` stand there
 /// before it begins.
 pub(super) fn carried_out(
@@ -282,173 +256,6 @@ impl Listener for Events<'_> {
             self.0.line(&Line::from(event), |_| {});
         }
     }
-}
-
-/// Reads how deep in runs of agents this cleo is.
-fn ambience(settings: &Settings) -> Result<Ambience> {
-    let text = |name: &str| env::var(name).ok();
-    Ok(Ambience {
-        depth: text("CLEO_DEPTH")
-            .and_then(|depth| depth.trim().parse().ok())
-            .unwrap_or(0),
-        trace: text("TRACEPARENT"),
-        runners: Runners::from(settings)?,
-    })
-}
-
-fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
-    let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
-    let selection = match (arguments.epic, arguments.wave) {
-        (Some(epic), None) => Selection::Epic(epic),
-        (Some(epic), Some(wave)) => Selection::Wave(epic, wave),
-        (None, _) if arguments.all_ready => Selection::AllReady,
-        (None, _) => Selection::Tasks(arguments.tasks.clone()),
-    };
-    Ok(Options {
-        selection,
-        runner: runner(arguments)?,
-        command: arguments.command.clone(),
-        model: arguments.model.clone(),
-        jobs: arguments
-            .jobs
-            .map_or(number(RUN_JOBS, 4) as usize, usize::from),
-        runner_jobs: runner_jobs(settings)?,
-        repairs: arguments.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
-        max_cost: arguments.max_cost,
-        granted: None,
-        max_turns: arguments.max_turns,
-        time_limit: arguments.time_limit,
-        task_time_limit: arguments
-            .task_time_limit
-            .or(settings.number(RUN_TASK_TIME_LIMIT)),
-        idle_limit: arguments.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
-        gate_time_limit: number(GATES_TIME_LIMIT, 600),
-        lease: number(CLAIMS_LEASE, 3_600),
-        isolate: arguments.isolate.is_some(),
-        fail_fast: arguments.fail_fast,
-        tools: arguments.allow_tool.clone(),
-        passed: arguments.pass_env.clone(),
-    })
-}
-
-/// Reads which runner is asked for.
-fn runner(arguments: &Arguments) -> Result<Option<String>> {
-    match (&arguments.command, arguments.runner.as_deref()) {
-        (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
-        (Some(_), Some(other)) => {
-            let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
-            Err(Error::new(Code::Usage, message).fix("cleo run --help"))
-        }
-        (None, runner) => Ok(runner.map(String::from)),
-    }
-}
-
-/// Reads how many agents of each runner may work at a time.
-fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
-    let text = settings.text(RUN_RUNNER_JOBS).unwrap_or_default();
-    let parts = text
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty());
-    let read = |part: &str| {
-        let (name, most) = part.split_once('=')?;
-        let most = most.trim().parse().ok().filter(|most| *most > 0)?;
-        Some((name.trim().to_string(), most))
-    };
-    let wrong = |part: &str| {
-        let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
-        Error::new(Code::ConfigInvalid, message).fix("cleo config unset run.runnerJobs")
-    };
-    parts
-        .map(|part| read(part).ok_or_else(|| wrong(part)))
-        .collect()
-}
-
-/// Shows what became of a run: a row for each task, and the sums.
-fn render(screen: &mut Screen, report: &Report) {
-    let head = [
-        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
-    ];
-    let tasks = report.tasks.iter().filter(|task| !task.is_epic);
-    screen.table(&head, tasks.map(row).collect());
-    let (run, summary) = (&report.run, report.summary);
-    screen.line(Tone::Plain, "");
-    let all = format!("{} of {} done", summary.done, summary.total);
-    let tone = match summary.done == summary.total {
-        true => Tone::Good,
-        false => Tone::Warn,
-    };
-    let parts = [
-        (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
-        (summary.stopped > 0).then(|| format!("{} stopped", summary.stopped)),
-        (summary.skipped > 0).then(|| format!("{} not begun", summary.skipped)),
-        run.execution_time_ms.map(time),
-        run.usage
-            .and_then(tokens)
-            .map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(money),
-        Some(run.id.clone()),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    screen
-        .say(tone, all)
-        .line(Tone::Dim, format!("  {}", parts.join("  ")));
-}
-
-/// Shows what a run would do.
-fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
-    let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
-    let row = |task: &Rehearsal| -> Vec<Cell> {
-        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
-        let wave = task.wave.map(|wave| wave.to_string());
-        let runner = match (&task.runner, &task.model) {
-            (Some(runner), Some(model)) => format!("{runner}:{model}"),
-            (runner, _) => text(runner),
-        };
-        vec![
-            (Tone::Dim, text(&wave)),
-            (Tone::Strong, task.task_id.to_string()),
-            (Tone::Accent, text(&task.skill)),
-            (Tone::Plain, runner),
-            (Tone::Dim, id::list(&task.needs)),
-            (Tone::Plain, task.title.clone()),
-        ]
-    };
-    screen.table(&head, rehearsed.tasks.iter().map(row).collect());
-}
-
-/// Shows the tasks of a run, a row each.
-pub(super) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
-    let head = [
-        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
-    ];
-    let tasks = tasks.iter().filter(|task| !task.is_epic);
-    screen.table(&head, tasks.map(row).collect());
-}
-
-/// Returns the tone in which it is shown where a task stands.
-pub(super) fn state_tone(state: TaskState) -> Tone {
-    match state {
-        TaskState::Done => Tone::Good,
-        TaskState::Failed => Tone::Bad,
-        TaskState::Running => Tone::Accent,
-        TaskState::Waiting | TaskState::Skipped => Tone::Dim,
-    }
-}
-
-fn row(task: &TaskRun) -> Vec<Cell> {
-    let begun = task.attempts > 0;
-    let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
-    vec![
-        (Tone::Strong, task.task_id.to_string()),
-        (state_tone(task.state), task.state.to_string()),
-        some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
-        some(begun.then(|| task.attempts.to_string())),
-        some(begun.then(|| time(task.duration_ms))),
-        some(task.usage.and_then(tokens)),
-        some(task.cost.map(money)),
-        (Tone::Plain, task.title.clone()),
-    ]
 }
 
 #[cfg(test)]

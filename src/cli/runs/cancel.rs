@@ -11,11 +11,12 @@ use crate::coordinator;
 use crate::error::{Result, quote};
 use crate::id;
 
-/// Give up a run of tasks or of a plan: its agents are ended, its tasks given back
+/// Give up a run: of tasks or of a plan its agents are ended and its tasks given back
 #[derive(Args)]
 #[command(after_help = "\
 The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
-process has ended is ended here. What is done stays done.
+process has ended is ended here. What is done stays done. An execution is over at once: an answer that
+still comes is not kept, and who waits for it is told.
 
 Examples:
   cleo runs list --status running

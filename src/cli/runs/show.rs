@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{how, spent, status_tone};
 use crate::cli::Face;
-use crate::cli::run::{state_tone, tasks};
+use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::coordinator::way_on;
 use crate::error::Result;

@@ -10,7 +10,7 @@ use super::naming::numbered;
 use super::{elsewhere, order, removal, surplus};
 use crate::error::{Code, Error, likeliest, nearest, quote};
 use crate::id::TaskId;
-use crate::task::draft::{cleaned_line, cleaned_text};
+use crate::task::rules::{cleaned_line, cleaned_text};
 
 /// Options whose texts may have several lines.
 const PROSE: [&str; 3] = ["description", "note", "reason"];

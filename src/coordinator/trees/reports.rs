@@ -1,5 +1,5 @@
-//! What agents report: it lies in the workspace and not in the branches, so outputs and lines of the
-//! manifest are brought over file by file, and so are deliverables that git ignores. What lay on both sides
+//! What agents report: it lies in the workspace and not in the branches, so outputs (`outputs`) and lines of
+//! the manifest are brought over file by file, and so are deliverables that git ignores. What lay on both sides
 //! when a worktree was made tells whose a change is: what somebody else has changed meanwhile is never
 //! written over.
 
@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::declared::Declared;
+use super::outputs::{Outputs, require_way};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read, unreadable, unwritable};
@@ -23,7 +24,7 @@ use crate::workspace::{MANIFEST, OUTPUT_DIR};
 /// Most bytes of a note of outputs that are read.
 const NOTE_MAX: u64 = 64 << 20;
 /// How files begin that somebody has not finished writing.
-const DRAFT: &str = ".new-";
+pub(super) const DRAFT: &str = ".new-";
 
 /// The files that lay in the workspace and in a worktree when both were last the same to this run, each by
 /// its path with its digest, and what else is to be brought over.
@@ -57,18 +58,31 @@ impl Trees {
     /// Notes what there is of outputs and deliverables when a worktree is made.
     pub(super) fn note(&self, tree: &Tree, declared: Declared) -> Result<()> {
         let home = self.home();
+        let there = |root: &Path| {
+            let outputs = Outputs::below(root).paths.into_iter();
+            digests(root, outputs.chain(self.ignored(root, &declared)))
+        };
         let outset = Outset {
-            home: digests(&home, self.wares(&home, &declared)),
-            tree: digests(&tree.root, self.wares(&tree.root, &declared)),
+            home: there(&home),
+            tree: there(&tree.root),
             declared,
         };
         outset.keep(&tree.outset)
     }
 
-    /// Names the files that are to be brought over: outputs, and deliverables that git ignores.
-    fn wares(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let deliverables = self.ignored(root, declared);
-        outputs(root).into_iter().chain(deliverables).collect()
+    /// Names the files of a worktree that are to be brought home: outputs, and deliverables that git ignores.
+    /// It is an error when there are outputs that cannot be.
+    fn wares(&self, tree: &Tree, declared: &Declared) -> Result<Vec<String>> {
+        let home = self.home();
+        let mut wares = Outputs::below(&tree.root).all()?;
+        wares.iter().try_for_each(|path| require_way(&home, path))?;
+        wares.extend(self.ignored(&tree.root, declared));
+        Ok(wares)
+    }
+
+    /// Refuses a worktree with outputs that cannot be brought home: it must not be removed.
+    pub(in crate::coordinator) fn require_bringable(&self, tree: &Tree) -> Result<()> {
+        self.wares(tree, &Declared::default()).map(drop)
     }
 
     /// Brings a report that lies in the workspace into a worktree, so that both are checked together.
@@ -98,7 +112,7 @@ impl Trees {
         let home = self.home();
         let mut outset = Outset::read(&tree.outset);
         let mut clashes = Vec::new();
-        for path in self.wares(&tree.root, &outset.declared) {
+        for path in self.wares(tree, &outset.declared)? {
             let (here, there) = outset.sides(tree, &home, &path);
             match way(&here, &there) {
                 Way::Stays => renew(tree, &here, &there)?,
@@ -115,7 +129,7 @@ impl Trees {
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
         let home = self.home();
         let outset = Outset::read(&tree.outset);
-        for path in self.wares(&tree.root, &outset.declared) {
+        for path in self.wares(tree, &outset.declared)? {
             let (here, there) = outset.sides(tree, &home, &path);
             if way(&here, &there) == Way::Clashes {
                 return Err(put_aside(tree, &path, &here, &there)?);
@@ -207,23 +221,10 @@ fn way(from: &Side, to: &Side) -> Way {
     }
 }
 
-fn digests(root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
+fn digests(root: &Path, paths: impl Iterator<Item = String>) -> BTreeMap<String, String> {
     let digest = |path: String| Some((file_digest(&root.join(&path))?, path));
-    let digests = paths.into_iter().filter_map(digest);
+    let digests = paths.filter_map(digest);
     digests.map(|(digest, path)| (path, digest)).collect()
-}
-
-/// Names the regular files among outputs, without the manifest.
-fn outputs(root: &Path) -> Vec<String> {
-    let entries = fs::read_dir(root.join(OUTPUT_DIR));
-    let entries = entries.into_iter().flatten().flatten();
-    let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let names = regular.filter_map(|entry| entry.file_name().into_string().ok());
-    let is_output = |name: &String| !name.starts_with("MANIFEST") && !name.starts_with(DRAFT);
-    let mut names: Vec<String> = names.filter(is_output).collect();
-    names.sort();
-    let paths = names.iter().map(|name| format!("{OUTPUT_DIR}/{name}"));
-    paths.collect()
 }
 
 /// Brings lines of the manifest from one workspace to another: the one that is named, else all with ids

@@ -90,9 +90,21 @@ impl World {
     }
 
     fn at(address: &str, options: Options) -> World {
+        World::open(address, options, Assignment::default())
+    }
+
+    /// Opens a server whose starter was given something to do.
+    fn given(assignment: Assignment) -> World {
+        World::open("127.0.0.1:4680", Options::default(), assignment)
+    }
+
+    fn open(address: &str, options: Options, assignment: Assignment) -> World {
         let folder = tempfile::tempdir().unwrap();
         Workspace::create(folder.path()).unwrap();
-        let surroundings = surroundings(folder.path().to_path_buf());
+        let surroundings = Surroundings {
+            assignment,
+            ..surroundings(folder.path().to_path_buf())
+        };
         let address: SocketAddr = address.parse().unwrap();
         let settings = Settings::default();
         let server = Server::open(surroundings, settings, options, address, |_| {}).unwrap();

@@ -64,3 +64,44 @@ fn only_agents_that_the_caller_sees_get_steps() {
     check(&ann).with(200);
     check(&bob).with(404);
 }
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_before_anything_begins() {
+    let world = World::new();
+    let run = |body: Value| world.post("/api/plans/run", body);
+    let with = |name: &str, value: Value| {
+        let mut body = plan("ami-creative");
+        body[name] = value;
+        body
+    };
+    for body in [
+        json!({}),
+        with("goal", json!("Reach it")),
+        with("maxLoops", json!(0)),
+        with("maxLoops", json!(101)),
+        with("refine", json!("again")),
+        with("jobs", json!(70_000)),
+        with("satisfiedBy", json!("sh")),
+        with("planner", json!("sh")),
+        json!({"goal": " "}),
+        json!({"text": null}),
+    ] {
+        let told = run(body.clone()).with(400);
+        assert_eq!(code(&told), "E_INPUT_INVALID", "{body}");
+    }
+    let told = run(json!({"text": "steps: 7"})).with(400);
+    assert_eq!(code(&told), "E_PLAN_INVALID");
+    assert!(told["result"]["total"].as_u64().unwrap() > 0, "{told}");
+    assert_eq!(code(&run(plan("nobody")).with(404)), "E_AGENT_NOT_FOUND");
+    let goal = json!({"goal": "query the database"});
+    assert_eq!(code(&run(goal).with(404)), "E_AGENT_NOT_FOUND");
+    assert_eq!(world.get("/api/runs").with(200)["total"], 0);
+}
+
+#[test]
+fn only_admins_have_plans_carried_out() {
+    let world = World::new();
+    let token = world.token("ann", Scope::Write);
+    let told = world.by(&token, "POST", "/api/plans/run", plan("ami-creative"));
+    assert_eq!(code(&told.with(403)), "E_FORBIDDEN");
+}

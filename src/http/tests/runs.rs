@@ -130,6 +130,71 @@ fn a_run_is_listed_shown_and_read_line_by_line() {
     );
 }
 
+/// Returns the lines of a log as its channels, times and texts; of events the kind alone.
+fn told(log: &Value) -> Vec<String> {
+    let lines = log["lines"].as_array().unwrap().iter().enumerate();
+    let told = lines.map(|(n, line)| {
+        assert_eq!(line["n"], n);
+        let (ch, text) = (line["ch"].as_str().unwrap(), line["text"].as_str().unwrap());
+        let text = match ch {
+            "event" => text.split(' ').next().unwrap_or_default(),
+            _ => text,
+        };
+        format!("{} {ch} {text}", line["ms"])
+    });
+    told.collect()
+}
+
+#[test]
+fn a_log_is_in_the_order_of_time_whatever_becomes_of_its_index() {
+    let world = with_task();
+    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
+    let place = |name: &str| world.folder.path().join(".cleo/runs/exec_1_a").join(name);
+    let write = |name: &str, text: &str| std::fs::write(place(name), text).unwrap();
+    write("T1-1.out", "one\nthree\nfi");
+    write("T1-1.err", "two\n");
+    let written = || {
+        let log = world.get("/api/runs/exec_1_a/log?task=T1").with(200);
+        let told = told(&log);
+        assert_eq!(
+            told[..2],
+            ["1000 event task.started", "2000 event agent.started"]
+        );
+        assert_eq!(told[6], "3000 event agent.ended");
+        assert_eq!((&log["total"], told.len()), (&json!(9), 9));
+        told[2..6].join(", ")
+    };
+    let apart = "null out one, null out three, null out fi, null err two";
+    assert_eq!(written(), apart);
+    // The first time is before the agent began, and the last one after it had ended.
+    let begun = 1_795_338_000_000_i64;
+    let steps = [
+        ("out", 5, 0),
+        ("err", 4, 2_500),
+        ("out", 10, 2_600),
+        ("out", 12, 9_000),
+    ];
+    let step = |(stream, to, ms): &(&str, u64, i64)| format!("{stream} {to} {}\n", begun + ms);
+    let index: String = steps.iter().map(step).collect();
+    write("T1-1.index", &index);
+    let in_order = "2000 out one, 2500 err two, 2600 out three, 3000 out fi";
+    assert_eq!(written(), in_order);
+    write("T1-1.index", &format!("{index}out 1"));
+    assert_eq!(written(), in_order);
+    write("T1-1.index", &index[..30]);
+    assert_eq!(
+        written(),
+        "2000 out one, null out three, null out fi, null err two"
+    );
+    for broken in ["", "nonsense\n", "out 5\n", "\u{0}"] {
+        write("T1-1.index", broken);
+        assert_eq!(written(), apart, "{broken}");
+    }
+    std::fs::remove_file(place("T1-1.index")).unwrap();
+    std::fs::create_dir(place("T1-1.index")).unwrap();
+    assert_eq!(written(), apart);
+}
+
 #[test]
 fn a_report_can_be_looked_at_and_does_nothing() {
     let world = with_task();

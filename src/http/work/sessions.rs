@@ -4,12 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::answer::Answer;
 use super::super::call::Call;
-use super::super::pool::Lent;
 use super::super::route::Route;
 use super::{acting, optional};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::Context;
 use crate::ops::sessions::{self, Kept, Sessions, Standing};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::Task;
@@ -151,17 +149,6 @@ struct InFocus {
     session: Session,
 }
 
-/// Lends the workspace to whoever acts. The session that the server was started in is none of theirs.
-fn leading<'a>(
-    call: &'a Call,
-    command: &'static str,
-    agent: Option<&str>,
-) -> Result<Lent<'a, Context>> {
-    let mut context = acting(call, command, agent)?;
-    context.surroundings.assignment.session = None;
-    Ok(context)
-}
-
 fn list(call: &Call) -> Result<Answer> {
     let query: SessionQuery = call.query()?;
     let context = &mut *call.context("session.list")?;
@@ -170,7 +157,7 @@ fn list(call: &Call) -> Result<Answer> {
 
 fn start(call: &Call) -> Result<Answer> {
     let new: NewSession = optional(call)?;
-    let context = &mut *leading(call, "session.start", new.agent.as_deref())?;
+    let context = &mut *acting(call, "session.start", new.agent.as_deref())?;
     let kept = sessions::start(context, new.scope, new.name, new.force)?;
     Answer::created(&kept)
 }
@@ -184,32 +171,32 @@ fn show(call: &Call) -> Result<Answer> {
 fn note(call: &Call) -> Result<Answer> {
     let note: SessionNote = call.body()?;
     let id: SessionId = call.id("id")?;
-    let context = &mut *leading(call, "session.note", note.agent.as_deref())?;
+    let context = &mut *acting(call, "session.note", note.agent.as_deref())?;
     Answer::ok(&sessions::note(context, Some(id), note.text)?)
 }
 
 fn end(call: &Call) -> Result<Answer> {
     let (id, how): (SessionId, SessionEnd) = (call.id("id")?, optional(call)?);
-    let context = &mut *leading(call, "session.end", how.agent.as_deref())?;
+    let context = &mut *acting(call, "session.end", how.agent.as_deref())?;
     Answer::ok(&sessions::end(context, Some(id), how.note, how.force)?)
 }
 
 fn resume(call: &Call) -> Result<Answer> {
     let (id, how): (SessionId, SessionAgain) = (call.id("id")?, optional(call)?);
-    let context = &mut *leading(call, "session.resume", how.agent.as_deref())?;
+    let context = &mut *acting(call, "session.resume", how.agent.as_deref())?;
     Answer::ok(&sessions::resume(context, id, how.force)?)
 }
 
 fn focus(call: &Call) -> Result<Answer> {
     let query: FocusQuery = call.query()?;
-    let context = &mut *leading(call, "focus", query.agent.as_deref())?;
+    let context = &mut *acting(call, "focus", query.agent.as_deref())?;
     let (session, focus) = sessions::focus(context, query.session)?;
     Answer::ok(&InFocus { focus, session })
 }
 
 fn set_focus(call: &Call) -> Result<Answer> {
     let wanted: FocusWanted = call.body()?;
-    let context = &mut *leading(call, "focus", wanted.agent.as_deref())?;
+    let context = &mut *acting(call, "focus", wanted.agent.as_deref())?;
     let (session, focus) = sessions::set_focus(context, wanted.session, wanted.task)?;
     Answer::ok(&InFocus { focus, session })
 }

@@ -18,7 +18,7 @@ use crate::chat::{
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
 use crate::store::agency::AgencyTransaction;
-use crate::task::draft::TEXT_MAX;
+use crate::task::rules::TEXT_MAX;
 
 /// Most messages of a conversation that are taken.
 const REMARKS_MAX: usize = 1_000;

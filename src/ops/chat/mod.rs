@@ -20,7 +20,7 @@ use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
 use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
-use crate::task::draft::check_text;
+use crate::task::rules::check_text;
 pub use advice::{Advice, advice};
 pub use held::{Held, Operation, Remark};
 pub use seed::{Seeded, seed};

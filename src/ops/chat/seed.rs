@@ -16,7 +16,7 @@ use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
 use crate::store::agency::AgencyTransaction;
-use crate::task::draft::check_text;
+use crate::task::rules::check_text;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;

@@ -192,14 +192,19 @@ impl Executor {
     }
 }
 
-/// The error of a run that nobody answered.
+/// The error of a run that nobody answered, or that was given up meanwhile.
 pub fn failure(shown: &Shown) -> Option<Error> {
     let run = &shown.run;
-    if run.status != RunStatus::Failed {
-        return None;
+    let look = format!("cleo runs show {}", run.id);
+    match run.status {
+        RunStatus::Failed => {}
+        RunStatus::Cancelled => {
+            let message = format!("{} was given up before an answer came", run.id);
+            return Some(Error::new(Code::RunCancelled, message).fix(look));
+        }
+        _ => return None,
     }
     let what = run.error.as_deref().unwrap_or("nobody answered");
-    let look = format!("cleo runs show {}", run.id);
     let agent = run.agent.as_deref().unwrap_or_default();
     let last = shown.messages.last();
     let retryable = last.and_then(|message| message.metadata.get(RETRYABLE)?.as_bool());

@@ -8,7 +8,7 @@ use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::ops::Context;
 use crate::runner::process::{self, Bounds};
-use crate::task::draft::check_note;
+use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
 

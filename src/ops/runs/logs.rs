@@ -140,6 +140,7 @@ mod tests {
         for name in [
             "events.jsonl",
             "T3-1.prompt.md",
+            "T3-1.index",
             "T3.out",
             "x-1.out",
             "T3-x.out",

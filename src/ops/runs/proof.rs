@@ -97,7 +97,7 @@ pub fn proof(
                 .map(|text| check("missing", Some(false), text.clone())),
         );
     }
-    if attempt.ended_at.is_none() || attempt.was_stopped() {
+    if attempt.ended_at.is_none() || attempt.was_cancelled() {
         found.iter_mut().for_each(not_reached);
     }
     let of_run = track.board.task(task);
@@ -231,8 +231,8 @@ fn verdict(attempt: &Attempt) -> String {
         (Stage::Running, _) => "The agent works.".to_string(),
         (Stage::Verifying, _) => "cleo looks at what the agent left.".to_string(),
         (Stage::Waiting, _) => "It is tried again soon.".to_string(),
-        (Stage::Failed, Some(why)) if attempt.was_stopped() => format!("Stopped: {why}"),
-        (Stage::Failed, None) if attempt.was_stopped() => "Stopped.".to_string(),
+        (Stage::Failed, Some(why)) if attempt.was_cancelled() => format!("Cancelled: {why}"),
+        (Stage::Failed, None) if attempt.was_cancelled() => "Cancelled.".to_string(),
         (Stage::Failed, Some(why)) => format!("Refused: {why}"),
         (Stage::Failed, None) => "Refused.".to_string(),
     }

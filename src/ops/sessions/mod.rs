@@ -18,7 +18,7 @@ use crate::id::{self, TaskId};
 use crate::phase::Counts;
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Change, Transaction};
-use crate::task::draft::{ITEMS_MAX, check_note, check_word};
+use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
 use which::{Which, claims_in, find, led_by};
 

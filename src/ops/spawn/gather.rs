@@ -12,7 +12,7 @@ use crate::manifest::log;
 use crate::ops::sessions::covering;
 use crate::store::Transaction;
 use crate::task::Task;
-use crate::task::draft::is_slug;
+use crate::task::rules::is_slug;
 use crate::template::{Bindings, NONE, slug, suffixed, words};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 

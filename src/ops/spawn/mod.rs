@@ -1,5 +1,6 @@
 //! Preparing the prompt for a task, with a receipt that can be replayed.
 
+mod assembly;
 mod batch;
 mod gather;
 mod receipt;
@@ -9,21 +10,21 @@ use serde::Serialize;
 
 use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
-use crate::dispatch::{Decision, Strategy, Subject, dispatch};
+use crate::dispatch::{Strategy, Subject, dispatch};
 use crate::error::{Code, Error, Result, quote};
-use crate::id::{self, TaskId};
+use crate::id::TaskId;
 use crate::manifest::log::Latest;
 use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation, block};
-use crate::skill::Skill;
-use crate::spawn::{Input, Prepared, TokenEstimate, TokenResolution, at_fault, prepare};
+use crate::spawn::{TokenEstimate, TokenResolution};
 use crate::store::{SpawnRecord, Transaction};
-use crate::task::{Status, Task};
+use crate::task::Task;
 use crate::template::Bindings;
 use crate::workspace::Workspace;
+use assembly::{Assembly, requires_gates};
 pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_from};
+use gather::Names;
 pub(in crate::ops) use gather::topics;
-use gather::{Names, Place};
 pub use receipt::Receipt;
 pub use why::{Change, Why, why, whys};
 
@@ -274,154 +275,6 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
         output_digest: None,
         forced: None,
     })
-}
-
-/// What a prompt is assembled from.
-struct Assembly<'a> {
-    surroundings: &'a Surroundings,
-    workspace: &'a Workspace,
-    transaction: &'a dyn Transaction,
-    /// What the dependencies found.
-    findings: &'a Latest,
-    catalogue: &'a Catalogue,
-    /// The protocols that the program carries, where they are needed.
-    known: &'a [ProtocolFile],
-}
-
-impl Assembly<'_> {
-    fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
-        let Catalogue { skills, matrix, .. } = self.catalogue;
-        let template = options.template.as_deref();
-        if let Some(name) = template {
-            self.catalogue.skill(name)?;
-        }
-        let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
-        let skill = self.catalogue.skill(&decision.skill)?;
-        let mut bindings = gather::bindings(self.transaction, self.findings, task, place)?;
-        bindings.set("RESULT_KIND", kind_of(skill));
-        let situation = Situation {
-            task,
-            skill,
-            session_open: gather::has_session(&bindings),
-            required_gates: requires_gates(self.transaction, task.id)?,
-        };
-        let input = Input {
-            situation,
-            base: &self.catalogue.base,
-            protocols: &self.catalogue.protocols,
-            known: self.known,
-            task_context: &self.catalogue.task_context,
-            bindings: &bindings,
-            force_inject: options.force_inject,
-            strict: options.strict,
-        };
-        let prepared = prepare(&input).map_err(|error| self.looked_at(error, &input))?;
-        let parts = receipt::Parts {
-            task,
-            skill,
-            place,
-            options,
-            decision: &decision,
-            bindings: &bindings,
-            prepared: &prepared,
-        };
-        let receipt = Receipt::new(&parts, self.catalogue);
-        let mut warnings = self.warnings(task, &prepared, &decision)?;
-        warnings.extend(edited(skill, &prepared)?);
-        Ok(finish(
-            decision, prepared, place, receipt, warnings, task.id,
-        ))
-    }
-
-    /// Names the file that keeps a prompt from carrying the protocol, where it is one on disk.
-    fn looked_at(&self, error: Error, input: &Input<'_>) -> Error {
-        let is_missing = error.code == Code::ProtocolMissing;
-        let Some(file) = at_fault(input).filter(|_| is_missing) else {
-            return error;
-        };
-        let file = self.surroundings.typed(Some(self.workspace), file);
-        error.or("look at the file that lacks it", format!("cat {file}"))
-    }
-
-    fn warnings(
-        &self,
-        task: &Task,
-        prepared: &Prepared,
-        decision: &Decision,
-    ) -> Result<Vec<String>> {
-        let mut warnings = self.catalogue.warnings.clone();
-        let resolution = &prepared.token_resolution;
-        if !resolution.fully_resolved {
-            let names = resolution.unresolved_tokens.join(", ");
-            warnings.push(format!(
-                "{} leaves tokens unresolved: {names}",
-                decision.skill
-            ));
-        }
-        if prepared.injected_by_force {
-            warnings.push("the protocol block was missing and was added by force".to_string());
-        }
-        if task.is_closed() {
-            warnings.push(format!("{} is {}", task.id, task.status));
-        }
-        let mut open = Vec::new();
-        for need in &task.depends {
-            if self.transaction.status(*need)? != Some(Status::Done) {
-                open.push(*need);
-            }
-        }
-        if !open.is_empty() {
-            warnings.push(format!(
-                "{} depends on {}, not done yet",
-                task.id,
-                id::list(&open)
-            ));
-        }
-        Ok(warnings)
-    }
-}
-
-/// Finds that the block of a skill's own says that it is a known one, and was changed.
-fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
-    if !skill.own_protocol || prepared.injected_by_force {
-        return Ok(None);
-    }
-    let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
-    let change = found.iter().find(|found| found.rule == "TEXT");
-    Ok(change.map(block::edited))
-}
-
-/// Says whether a task names gates that it needs.
-fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
-    Ok(!transaction.gates(task)?.required.is_empty())
-}
-
-fn finish(
-    decision: Decision,
-    prepared: Prepared,
-    place: &Place,
-    receipt: Receipt,
-    warnings: Vec<String>,
-    task_id: TaskId,
-) -> Spawned {
-    Spawned {
-        task_id,
-        skill: decision.skill,
-        strategy: decision.strategy,
-        protocols: prepared
-            .protocols
-            .iter()
-            .map(|used| used.name.clone())
-            .collect(),
-        output_file: place.output_file(),
-        manifest_id: place.manifest_id.clone(),
-        prompt: prepared.prompt,
-        prompt_digest: prepared.prompt_digest,
-        token_estimate: prepared.token_estimate,
-        token_resolution: prepared.token_resolution,
-        receipt,
-        warnings,
-    }
 }
 
 /// Returns the protocol block that every task gets, with its tokens.

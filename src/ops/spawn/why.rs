@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::assembly::Assembly;
 use super::gather::{self, Place};
-use super::{Assembly, Options, Receipt};
+use super::{Options, Receipt};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{Lines, look};
-use crate::task::draft::{Draft, TEXT_MAX};
+use crate::task::draft::Draft;
+use crate::task::rules::TEXT_MAX;
 
 /// Most faulty lines that one message names.
 const FAULTS_SHOWN: usize = 10;

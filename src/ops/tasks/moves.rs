@@ -8,7 +8,7 @@ use crate::id::{self, TaskId};
 use crate::ops::claims::{self, Caller, check_holder, take_or_renew};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction, missing};
-use crate::task::draft::check_note;
+use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
 
 /// How many tasks a refusal names.

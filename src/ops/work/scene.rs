@@ -188,7 +188,7 @@ impl InLast {
         match (self.task.state, self.stage) {
             (TaskState::Running, Some(Stage::Verifying)) => Some(InRun::Checking),
             (TaskState::Running, _) => Some(InRun::Working),
-            (TaskState::Failed, _) if !self.task.was_stopped() => Some(InRun::Failed),
+            (TaskState::Failed, _) if !self.task.was_cancelled() => Some(InRun::Failed),
             _ => None,
         }
     }

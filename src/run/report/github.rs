@@ -105,7 +105,7 @@ pub fn summary(record: &Record<'_>, room: usize) -> String {
     let parts = [
         Some(format!("{} of {} done", counts.done, counts.total)),
         (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
-        (counts.stopped > 0).then(|| format!("{} stopped", counts.stopped)),
+        (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
         (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
         run.execution_time_ms.map(time),
         run.usage

@@ -73,7 +73,7 @@ fn head(text: &mut String, record: &Record<'_>) {
             some(counts.total).map(|total| format!("{} of {total}", counts.done)),
         ),
         ("failed", some(counts.failed)),
-        ("stopped", some(counts.stopped)),
+        ("cancelled", some(counts.cancelled)),
         ("not begun", some(counts.skipped)),
         ("time", run.execution_time_ms.map(time)),
         ("tokens", run.usage.and_then(tokens)),

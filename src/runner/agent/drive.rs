@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use super::index::Index;
 use super::pipes::{Pipes, Said};
 use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
@@ -57,7 +58,7 @@ pub fn drive(
     let begun = Instant::now();
     let mut child = process::spawn(&mut command)?;
     tell(Sign::Started(child.id(), orphans::born(child.id())));
-    let pipes = Pipes::of(&mut child, &job.prompt, raw);
+    let pipes = Pipes::of(&mut child, &job.prompt, raw, Index::of(&job.raw));
     let mut attempt = Attempt {
         pipes,
         begun,

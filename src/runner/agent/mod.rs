@@ -8,10 +8,12 @@ mod claude;
 mod codex;
 mod command;
 mod copilot;
+mod cut_off;
 mod drive;
 mod environment;
 mod event;
 mod gemini;
+mod index;
 mod lines;
 mod opencode;
 mod pipes;
@@ -28,6 +30,7 @@ use crate::run::{Outcome, Spent, Usage};
 
 pub use bell::wake;
 pub use command::CommandLine;
+pub use cut_off::used;
 pub use drive::drive;
 pub use settings::{Runners, all, needs};
 
@@ -58,7 +61,7 @@ pub struct Job {
     /// When it is ended.
     pub limits: Limits,
     /// Where everything that it writes is kept: its standard output in `<raw>.out`, its standard
-    /// error in `<raw>.err`.
+    /// error in `<raw>.err`, and in which order both came in `<raw>.index`.
     pub raw: PathBuf,
 }
 

@@ -13,12 +13,14 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::bell;
+use super::index::Index;
 use super::lines::Lines;
 use super::raw::Raw;
 use crate::error::{Code, Error, Result};
+use crate::run::arrivals::Stream;
 
 /// Longest line of the standard output that a runner hears, in bytes.
-const LINE_MAX: usize = 1 << 20;
+pub(super) const LINE_MAX: usize = 1 << 20;
 /// Longest line of the standard error that is kept, in bytes, and how many of them.
 const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
 /// How much is read at once, in bytes.
@@ -28,6 +30,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// One output.
 struct Output {
+    stream: Stream,
     pipe: Option<OwnedFd>,
     raw: Raw,
     lines: Lines,
@@ -46,6 +49,7 @@ pub(super) enum Said<'a> {
 pub(super) struct Pipes {
     out: Output,
     err: Output,
+    index: Index,
     input: Option<ChildStdin>,
     prompt: Vec<u8>,
     written: usize,
@@ -57,14 +61,19 @@ pub(super) struct Pipes {
 
 impl Pipes {
     /// Takes the pipes of an agent that has just started. Its input gets the prompt.
-    pub(super) fn of(child: &mut Child, prompt: &str, raw: [Raw; 2]) -> Pipes {
+    pub(super) fn of(child: &mut Child, prompt: &str, raw: [Raw; 2], index: Index) -> Pipes {
         let [out, err] = raw;
+        let pipe = child.stdout.take().map(OwnedFd::from);
+        let out = Output::new(Stream::Out, pipe, out, LINE_MAX);
+        let pipe = child.stderr.take().map(OwnedFd::from);
+        let err = Output::new(Stream::Err, pipe, err, COMPLAINT_MAX.0);
         let input = child.stdin.take();
         // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
         let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());
         Pipes {
-            out: Output::new(child.stdout.take().map(OwnedFd::from), out, LINE_MAX),
-            err: Output::new(child.stderr.take().map(OwnedFd::from), err, COMPLAINT_MAX.0),
+            out,
+            err,
+            index,
             input,
             prompt: prompt.as_bytes().to_vec(),
             written: 0,
@@ -90,10 +99,10 @@ impl Pipes {
         if input {
             self.write();
         }
-        let mut has_said = false;
+        let (mut has_said, chunk, index) = (false, &mut self.chunk, &mut self.index);
         if out {
             let mut hear = |line: &str| hear(Said::Out(line));
-            has_said |= self.out.read(&mut self.chunk, &mut hear)?;
+            has_said |= self.out.read(chunk, index, &mut hear)?;
         }
         if err {
             let complaints = &mut self.complaints;
@@ -102,8 +111,9 @@ impl Pipes {
                 complaints.push_back(line.to_string());
                 complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
             };
-            has_said |= self.err.read(&mut self.chunk, &mut note)?;
+            has_said |= self.err.read(chunk, index, &mut note)?;
         }
+        index.settle();
         Ok(has_said)
     }
 
@@ -122,6 +132,7 @@ impl Pipes {
             Some(_) => wait,
             None => wait.min(LOOK),
         };
+        let wait = self.index.wait().map_or(wait, |due| due.min(wait));
         let out = self.out.pipe.as_ref().map(AsFd::as_fd);
         let err = self.err.pipe.as_ref().map(AsFd::as_fd);
         let input = self.input.as_ref().map(AsFd::as_fd);
@@ -159,15 +170,16 @@ impl Pipes {
             hear(Said::Err(line));
             complaints.push_back(line.to_string());
         });
-        self.out.raw.end()?;
-        self.err.raw.end()?;
+        self.out.end(&mut self.index)?;
+        self.err.end(&mut self.index)?;
         Ok(self.complaints.into())
     }
 }
 
 impl Output {
-    fn new(pipe: Option<OwnedFd>, raw: Raw, line_max: usize) -> Output {
+    fn new(stream: Stream, pipe: Option<OwnedFd>, raw: Raw, line_max: usize) -> Output {
         Output {
+            stream,
             pipe,
             raw,
             lines: Lines::new(line_max),
@@ -175,7 +187,12 @@ impl Output {
     }
 
     /// Reads what there is; says whether that was anything.
-    fn read(&mut self, chunk: &mut [u8], hear: &mut dyn FnMut(&str)) -> Result<bool> {
+    fn read(
+        &mut self,
+        chunk: &mut [u8],
+        index: &mut Index,
+        hear: &mut dyn FnMut(&str),
+    ) -> Result<bool> {
         let Some(pipe) = &self.pipe else {
             return Ok(false);
         };
@@ -187,9 +204,24 @@ impl Output {
             }
             Ok(read) => {
                 self.lines.take(&chunk[..read], hear);
-                self.raw.keep(&chunk[..read]).map(|()| true)
+                self.keep(&chunk[..read], index).map(|()| true)
             }
         }
+    }
+
+    /// Keeps what was read, and notes when that was.
+    fn keep(&mut self, bytes: &[u8], index: &mut Index) -> Result<()> {
+        index.expect();
+        self.raw.keep(bytes)?;
+        index.note(self.stream, self.raw.size());
+        Ok(())
+    }
+
+    /// Ends what is kept.
+    fn end(&mut self, index: &mut Index) -> Result<()> {
+        self.raw.end()?;
+        index.note(self.stream, self.raw.size());
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ const KEPT_MAX: u64 = 64 << 20;
 pub(super) struct Raw {
     path: PathBuf,
     file: File,
-    kept: u64,
+    size: u64,
     left_out: u64,
 }
 
@@ -36,16 +36,15 @@ impl Raw {
         Ok(Raw {
             path,
             file,
-            kept: 0,
+            size: 0,
             left_out: 0,
         })
     }
 
     /// Keeps bytes, as far as there is room for them.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<()> {
-        let room = (KEPT_MAX - self.kept).min(bytes.len() as u64);
+        let room = KEPT_MAX.saturating_sub(self.size).min(bytes.len() as u64);
         let (now, beyond) = bytes.split_at(room as usize);
-        self.kept += room;
         self.left_out += beyond.len() as u64;
         self.write(now)
     }
@@ -59,7 +58,13 @@ impl Raw {
         self.write(note.as_bytes())
     }
 
+    /// How many bytes are in the file.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.size += bytes.len() as u64;
         let written = self.file.write_all(bytes);
         written.map_err(|cause| unwritable(&self.path, cause))
     }

@@ -229,7 +229,7 @@ fn files(fields: &Fields) -> Vec<String> {
 fn estimate(fields: &mut Fields) -> Option<f64> {
     let minutes = fields.get("estimated_minutes").and_then(Value::as_f64)?;
     let hours = minutes / 60.0;
-    crate::task::draft::check_estimate(Some(hours)).ok()?;
+    crate::task::rules::check_estimate(Some(hours)).ok()?;
     Some(hours)
 }
 

@@ -258,7 +258,7 @@ fn notes(fields: &mut Fields) -> Vec<Note> {
 
 fn estimate(fields: &mut Fields) -> Option<f64> {
     let hours = fields.get("estimate").and_then(Value::as_f64)?;
-    let hours = crate::task::draft::check_estimate(Some(hours)).ok()?;
+    let hours = crate::task::rules::check_estimate(Some(hours)).ok()?;
     fields.drop(&["estimate"]);
     hours
 }

@@ -14,7 +14,7 @@ use super::fields::Fields;
 use super::{Fault, Format, Item, Record, Setting, Sink};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::task::draft::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX, cleaned_line, cleaned_text};
+use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX, cleaned_line, cleaned_text};
 use crate::task::{Task, TaskType};
 
 /// A task without anything in it.

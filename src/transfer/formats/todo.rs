@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::phase::{Phase, PhaseStatus};
-use crate::task::draft::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
+use crate::task::rules::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
 use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, unique};
 use crate::transfer::silent::{Part, Silent, Told};

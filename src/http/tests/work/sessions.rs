@@ -1,7 +1,10 @@
 use serde_json::{Value, json};
 
-use super::{code, planned};
+use super::{add, code, planned};
 use crate::http::tests::World;
+use crate::id::TaskId;
+use crate::ops::Assignment;
+use crate::session::SessionId;
 
 /// A world in which somebody leads a session about the epic.
 fn led() -> World {
@@ -78,4 +81,27 @@ fn sessions_that_are_none_or_in_the_way_are_refused() {
         .post("/api/work/sessions/S1/notes", json!({"text": ""}))
         .with(400);
     world.get("/api/work/sessions?status=odd").with(400);
+}
+
+#[test]
+fn what_the_starter_of_the_server_was_given_to_do_is_nothing_of_its_callers() {
+    let world = World::given(Assignment {
+        run: Some("exec_1_a".to_string()),
+        task: Some(TaskId(1)),
+        epoch: Some(7),
+        session: Some(SessionId(9)),
+        worktree: None,
+    });
+    add(&world, json!({"title": "One"}));
+    for verb in ["claim", "start", "complete"] {
+        let path = format!("/api/work/tasks/T1/{verb}");
+        world.post(&path, json!({"agent": "ann"})).with(200);
+    }
+    world
+        .post("/api/work/sessions", json!({"agent": "ann"}))
+        .with(201);
+    let told = world.get("/api/work/focus?agent=ann").with(200);
+    assert_eq!(told["session"]["id"], "S1");
+    let note = json!({"agent": "ann", "text": "half of it"});
+    world.post("/api/work/sessions/S1/notes", note).with(200);
 }

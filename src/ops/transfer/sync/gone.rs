@@ -1,6 +1,7 @@
 //! What stays of tasks that have gone from a file: their versions. So a line that git has brought back is
 //! known to say nothing new, and one that was changed since is listed. They lie under the name of the
-//! file with a slash behind it, which no file has, each under the first number from its own that is free.
+//! file with a slash behind it, which no file has, in the order in which the tasks went. What an earlier cleo
+//! has put there lies in the order of ids, before all that went later.
 
 use super::merged::Merge;
 use super::versions::{Versions, canonical, names};
@@ -14,6 +15,7 @@ pub(super) const GONE_MAX: usize = 1_000;
 /// Where the versions of a task are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kept {
+    /// The id of the task; of one that had gone, the place in the order.
     pub(super) id: TaskId,
     /// Whether the task had gone from the file when that was last merged.
     pub(super) is_gone: bool,
@@ -48,37 +50,64 @@ impl Kept {
     }
 }
 
-/// Puts the versions of a task aside that has gone from a file.
-pub(super) fn set_aside(transaction: &mut dyn Transaction, file: &str, id: TaskId) -> Result<()> {
-    let kept = Kept { id, is_gone: false };
-    let Some(versions) = kept.take(transaction, file)? else {
-        return Ok(());
-    };
-    let (shelf, mut place) = (shelf(file, true), id);
-    while transaction.base(&shelf, place)?.is_some() {
-        place = TaskId(place.0.wrapping_add(1));
-    }
-    transaction.put_base(&shelf, place, Some(&versions))
-}
-
-/// Makes room for the versions of some more tasks that have gone, and forgets those of the first made. What
-/// goes in one merge is kept whole, until more goes.
-pub(super) fn make_room(
+/// Puts the versions of tasks aside that have gone from a file, and forgets those of the tasks that went
+/// first, so that there are no more than `most`. What goes at once is kept whole, until more goes.
+pub(super) fn set_aside(
     transaction: &mut dyn Transaction,
     file: &str,
-    more: usize,
+    going: &[TaskId],
     most: usize,
 ) -> Result<()> {
-    if more == 0 {
+    if going.is_empty() {
         return Ok(());
     }
     let shelf = shelf(file, true);
-    let kept = transaction.base_ids(&shelf)?;
-    let n_over = (kept.len() + more).saturating_sub(most);
-    for id in kept.into_iter().take(n_over) {
-        transaction.put_base(&shelf, id, None)?;
+    make_room(transaction, &shelf, going.len(), most)?;
+    let first = first_free(transaction, &shelf, going.len())?;
+    for (id, place) in going.iter().copied().zip(first..) {
+        let kept = Kept { id, is_gone: false };
+        let versions = kept.take(transaction, file)?;
+        transaction.put_base(&shelf, TaskId(place), versions.as_deref())?;
     }
     Ok(())
+}
+
+fn make_room(
+    transaction: &mut dyn Transaction,
+    shelf: &str,
+    more: usize,
+    most: usize,
+) -> Result<()> {
+    let kept = transaction.base_ids(shelf)?;
+    let n_over = (kept.len() + more).saturating_sub(most);
+    for place in kept.into_iter().take(n_over) {
+        transaction.put_base(shelf, place, None)?;
+    }
+    Ok(())
+}
+
+/// Returns the place behind the last one that is taken. Where too few are left behind it, as after an id at
+/// the end of the range, all close up first.
+fn first_free(transaction: &mut dyn Transaction, shelf: &str, more: usize) -> Result<u32> {
+    let kept = transaction.base_ids(shelf)?;
+    let last = kept.last().map_or(0, |last| last.0);
+    let are_left = u32::try_from(more).is_ok_and(|more| last < u32::MAX - more);
+    match are_left {
+        true => Ok(last + 1),
+        false => close_up(transaction, shelf, kept),
+    }
+}
+
+/// Moves all to the first places, in their order, and returns the next one.
+fn close_up(transaction: &mut dyn Transaction, shelf: &str, kept: Vec<TaskId>) -> Result<u32> {
+    let mut next = 0;
+    for place in kept {
+        let versions = transaction.base(shelf, place)?;
+        transaction.put_base(shelf, place, None)?;
+        transaction.put_base(shelf, TaskId(next), versions.as_deref())?;
+        next += 1;
+    }
+    Ok(next)
 }
 
 /// Forgets all versions. A file that is made anew knows nothing of earlier merges.
@@ -136,24 +165,58 @@ mod tests {
     use crate::store::memory::MemoryStore;
     use crate::store::{Stamp, Store};
 
-    #[test]
-    fn of_tasks_that_have_gone_only_so_many_are_known() {
-        let mut store = MemoryStore::default();
-        let stamp = Stamp {
+    /// Has tasks go from a file, and returns what is known of tasks that have gone.
+    fn after(transaction: &mut dyn Transaction, going: &[u32]) -> Vec<String> {
+        let going: Vec<TaskId> = going.iter().copied().map(TaskId).collect();
+        for id in &going {
+            let versions = id.to_string();
+            transaction.put_base("x", *id, Some(&versions)).unwrap();
+        }
+        set_aside(transaction, "x", &going, 3).unwrap();
+        let kept = Kept::all(transaction, "x").unwrap();
+        let versions = |kept: &Kept| transaction.base("x/", kept.id).unwrap().unwrap();
+        kept.iter().map(versions).collect()
+    }
+
+    fn stamp() -> Stamp {
+        Stamp {
             command: "sync",
             at: "2026-01-26T09:00:00.000Z".into(),
             by: "tester".into(),
-        };
-        let mut transaction = store.write(&stamp).unwrap();
-        for id in 1..=4 {
-            let gone = transaction.put_base("x/", TaskId(id), Some("{}"));
-            gone.unwrap();
         }
-        for (more, left) in [(0, vec![1, 2, 3, 4]), (1, vec![3, 4]), (9, vec![])] {
-            make_room(&mut *transaction, "x", more, 3).unwrap();
-            let kept = Kept::all(&*transaction, "x").unwrap();
-            let kept: Vec<u32> = kept.iter().map(|kept| kept.id.0).collect();
-            assert_eq!(kept, left, "{more}");
+    }
+
+    #[test]
+    fn of_tasks_that_have_gone_those_are_known_that_went_last() {
+        let mut store = MemoryStore::default();
+        let mut transaction = store.write(&stamp()).unwrap();
+        for (going, left) in [
+            (vec![9], vec!["T9"]),
+            (vec![7, 8], vec!["T9", "T7", "T8"]),
+            (vec![], vec!["T9", "T7", "T8"]),
+            (vec![2], vec!["T7", "T8", "T2"]),
+            (vec![9], vec!["T8", "T2", "T9"]),
+            (vec![1, 3, 4, 5], vec!["T1", "T3", "T4", "T5"]),
+            (vec![2], vec!["T4", "T5", "T2"]),
+        ] {
+            assert_eq!(after(&mut *transaction, &going), left, "{going:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_put_aside_by_its_id_went_before_all_that_goes_now() {
+        let mut store = MemoryStore::default();
+        let mut transaction = store.write(&stamp()).unwrap();
+        for (id, versions) in [(5, "T5"), (u32::MAX, "far out")] {
+            let put = transaction.put_base("x/", TaskId(id), Some(versions));
+            put.unwrap();
+        }
+        for (going, left) in [
+            (4, ["T5", "far out", "T4"]),
+            (3, ["far out", "T4", "T3"]),
+            (2, ["T4", "T3", "T2"]),
+        ] {
+            assert_eq!(after(&mut *transaction, &[going]), left);
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::ahead::Horizon;
 use super::changes::Touched;
 use super::copy::Copy;
-use super::gone::{GONE_MAX, make_room, set_aside};
+use super::gone::{GONE_MAX, set_aside};
 use super::graph::mend;
 use super::identity::{Known, WAS, recognize};
 use super::keys;
@@ -157,14 +157,14 @@ impl Merge {
         known: &[Known],
         ids: &[TaskId],
     ) -> Result<()> {
-        let mut moved = Vec::new();
+        let (mut moved, mut going) = (Vec::new(), Vec::new());
         for (one, id) in known.iter().zip(ids) {
             let Some(base) = one.base else {
                 continue;
             };
             match (one.is_left(), base.is_gone) {
                 (false, true) => {}
-                (false, false) => set_aside(transaction, &self.name, base.id)?,
+                (false, false) => going.push(base.id),
                 (true, false) if base.id == *id => {}
                 (true, is_gone) => {
                     moved.push((*id, base.take(transaction, &self.name)?));
@@ -172,6 +172,7 @@ impl Merge {
                 }
             }
         }
+        set_aside(transaction, &self.name, &going, GONE_MAX)?;
         for (id, versions) in moved {
             transaction.put_base(&self.name, id, versions.as_deref())?;
         }
@@ -354,10 +355,7 @@ impl Merge {
         }
         let mut going = transaction.base_ids(&self.name)?;
         going.retain(|id| !self.lines.contains_key(id));
-        make_room(transaction, &self.name, going.len(), GONE_MAX)?;
-        for id in going {
-            set_aside(transaction, &self.name, id)?;
-        }
+        set_aside(transaction, &self.name, &going, GONE_MAX)?;
         for id in self.lines.keys().copied().collect::<Vec<_>>() {
             self.keep(transaction, id)?;
         }

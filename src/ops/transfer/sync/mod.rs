@@ -82,12 +82,13 @@ pub fn sync(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced>
     })
 }
 
-/// Lets what to do about an error end with a trial, too, as that was asked for.
+/// Lets what to do about an error end with a trial, too, as that was asked for. What changes or makes files
+/// first is no trial any more: half of it would leave them as they were never meant to stay.
 fn only_tried(mut error: Error) -> Error {
     let others = error.alternatives.iter_mut();
     let others = others.map(|other| &mut other.command);
     let commands = error.fix.iter_mut().chain(others);
-    for command in commands.filter(|command| command.contains("cleo sync ")) {
+    for command in commands.filter(|command| command.starts_with("cleo sync ")) {
         command.push_str(" --dry-run");
     }
     error

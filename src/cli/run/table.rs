@@ -1,0 +1,95 @@
+//! Runs as tables: what one would do, and what became of it.
+
+use crate::cli::screen::{Cell, Screen, Tone};
+use crate::coordinator::{Rehearsal, Rehearsed, Report};
+use crate::id;
+use crate::run::Outcome;
+use crate::run::board::{TaskRun, TaskState};
+use crate::run::report::{money, time, tokens};
+
+/// Shows what became of a run: a row for each task, and the sums.
+pub(super) fn render(screen: &mut Screen, report: &Report) {
+    let head = [
+        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+    ];
+    let tasks = report.tasks.iter().filter(|task| !task.is_epic);
+    screen.table(&head, tasks.map(row).collect());
+    let (run, summary) = (&report.run, report.summary);
+    screen.line(Tone::Plain, "");
+    let all = format!("{} of {} done", summary.done, summary.total);
+    let tone = match summary.done == summary.total {
+        true => Tone::Good,
+        false => Tone::Warn,
+    };
+    let parts = [
+        (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
+        (summary.cancelled > 0).then(|| format!("{} cancelled", summary.cancelled)),
+        (summary.skipped > 0).then(|| format!("{} not begun", summary.skipped)),
+        run.execution_time_ms.map(time),
+        run.usage
+            .and_then(tokens)
+            .map(|tokens| format!("{tokens} tokens")),
+        run.cost.map(money),
+        Some(run.id.clone()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    screen
+        .say(tone, all)
+        .line(Tone::Dim, format!("  {}", parts.join("  ")));
+}
+
+/// Shows what a run would do.
+pub(super) fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
+    let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
+    let row = |task: &Rehearsal| -> Vec<Cell> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+        let wave = task.wave.map(|wave| wave.to_string());
+        let runner = match (&task.runner, &task.model) {
+            (Some(runner), Some(model)) => format!("{runner}:{model}"),
+            (runner, _) => text(runner),
+        };
+        vec![
+            (Tone::Dim, text(&wave)),
+            (Tone::Strong, task.task_id.to_string()),
+            (Tone::Accent, text(&task.skill)),
+            (Tone::Plain, runner),
+            (Tone::Dim, id::list(&task.needs)),
+            (Tone::Plain, task.title.clone()),
+        ]
+    };
+    screen.table(&head, rehearsed.tasks.iter().map(row).collect());
+}
+
+/// Shows the tasks of a run, a row each.
+pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
+    let head = [
+        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+    ];
+    let tasks = tasks.iter().filter(|task| !task.is_epic);
+    screen.table(&head, tasks.map(row).collect());
+}
+
+/// Returns the tone in which it is shown where a task stands.
+pub(in crate::cli) fn state_tone(state: TaskState) -> Tone {
+    match state {
+        TaskState::Done => Tone::Good,
+        TaskState::Failed => Tone::Bad,
+        TaskState::Running => Tone::Accent,
+        TaskState::Waiting | TaskState::Skipped => Tone::Dim,
+    }
+}
+
+fn row(task: &TaskRun) -> Vec<Cell> {
+    let begun = task.attempts > 0;
+    let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
+    vec![
+        (Tone::Strong, task.task_id.to_string()),
+        (state_tone(task.state), task.state.to_string()),
+        some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
+        some(begun.then(|| task.attempts.to_string())),
+        some(begun.then(|| time(task.duration_ms))),
+        some(task.usage.and_then(tokens)),
+        some(task.cost.map(money)),
+        (Tone::Plain, task.title.clone()),
+    ]
+}

@@ -1,0 +1,145 @@
+//! Runs over tasks as they are wished.
+
+use serde::Deserialize;
+
+use crate::error::{Code, Error, Result, steers};
+use crate::id::TaskId;
+
+/// Longest name of a program or a model, in characters.
+const NAME_MAX: usize = 200;
+
+/// A run as somebody wishes it; what is left out is as the settings say.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Wish {
+    /// These tasks; of an epic everything below it.
+    pub tasks: Vec<TaskId>,
+    /// Everything below this epic.
+    pub epic: Option<TaskId>,
+    /// Only this wave of it, from 0.
+    pub wave: Option<u32>,
+    /// Everything that is ready now.
+    pub all_ready: bool,
+    /// What drives the agents, perhaps with a model.
+    pub runner: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Most agents at a time.
+    pub jobs: Option<u16>,
+    /// How often an agent is told what is missing.
+    pub repair: Option<u32>,
+    /// What all may cost, in US dollars.
+    pub max_cost: Option<f64>,
+    /// Most turns of an agent.
+    pub max_turns: Option<u32>,
+    /// How long all may take, in seconds.
+    pub time_limit: Option<u64>,
+    /// How long an agent may take, in seconds.
+    pub task_time_limit: Option<u64>,
+    /// How long an agent may be silent, in seconds.
+    pub idle_limit: Option<u64>,
+    /// Give each task a git worktree of its own.
+    pub isolate: bool,
+    /// Begin nothing more after a failure.
+    pub fail_fast: bool,
+    /// Only say what would be done.
+    pub dry_run: bool,
+}
+
+impl Wish {
+    /// Writes the words of the command that carries it out. What they mean is for that command to
+    /// check; here it is made sure that each stays one word.
+    pub fn words(&self) -> Result<Vec<String>> {
+        let mut words = vec!["run".to_string()];
+        let mut option = |name: &str, value: Option<String>| {
+            words.extend(value.map(|value| format!("--{name}={value}")));
+        };
+        let seconds = |time: Option<u64>| time.map(|time| format!("{time}s"));
+        option("epic", self.epic.map(|epic| epic.to_string()));
+        option("wave", self.wave.map(|wave| wave.to_string()));
+        option("runner", plain("runner", self.runner.as_deref())?);
+        option("model", plain("model", self.model.as_deref())?);
+        option("jobs", self.jobs.map(|jobs| jobs.to_string()));
+        option("repair", self.repair.map(|repair| repair.to_string()));
+        option("max-cost", self.max_cost.map(|cost| cost.to_string()));
+        option("max-turns", self.max_turns.map(|turns| turns.to_string()));
+        option("time-limit", seconds(self.time_limit));
+        option("task-time-limit", seconds(self.task_time_limit));
+        option("idle-limit", seconds(self.idle_limit));
+        option("isolate", self.isolate.then(|| "worktree".to_string()));
+        let flags = [
+            (self.all_ready, "--all-ready"),
+            (self.fail_fast, "--fail-fast"),
+            (self.dry_run, "--dry-run"),
+        ];
+        words.extend(
+            flags
+                .iter()
+                .filter(|(is_set, _)| *is_set)
+                .map(|(_, flag)| flag.to_string()),
+        );
+        words.extend(self.tasks.iter().map(TaskId::to_string));
+        Ok(words)
+    }
+}
+
+/// Refuses what is no name of a program or a model.
+fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
+    let Some(name) = name else { return Ok(None) };
+    if !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers) {
+        return Ok(Some(name.to_string()));
+    }
+    let message = format!("the {what} must be one line of at most {NAME_MAX} visible characters");
+    Err(Error::new(Code::InputInvalid, message).fix("cleo run --help"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::detached::typed;
+
+    #[test]
+    fn no_value_becomes_an_option_of_its_own() {
+        let wish = Wish {
+            tasks: vec![TaskId(3)],
+            runner: Some("--command=rm -rf /".into()),
+            jobs: Some(2),
+            time_limit: Some(90),
+            fail_fast: true,
+            ..Wish::default()
+        };
+        let expected = [
+            "run",
+            "--runner=--command=rm -rf /",
+            "--jobs=2",
+            "--time-limit=90s",
+            "--fail-fast",
+            "T3",
+        ];
+        assert_eq!(wish.words().unwrap(), expected);
+        assert!(typed(&expected.map(String::from)).contains("'--runner=--command=rm -rf /'"));
+    }
+
+    #[test]
+    fn names_are_one_line_and_short() {
+        for name in [
+            "",
+            " ",
+            "a\nb",
+            "a\0b",
+            "\u{1b}[31m",
+            &"x".repeat(NAME_MAX + 1),
+        ] {
+            let wish = Wish {
+                model: Some(name.into()),
+                ..Wish::default()
+            };
+            assert_eq!(
+                wish.words().unwrap_err().code,
+                Code::InputInvalid,
+                "{name:?}"
+            );
+        }
+    }
+}

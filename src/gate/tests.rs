@@ -1,0 +1,172 @@
+use super::*;
+
+fn record(passed: bool) -> Record {
+    Record {
+        passed,
+        at: "2026-01-26T09:00:00.000Z".into(),
+        by: "tester".into(),
+        agent: None,
+        forced: false,
+        evidence: vec![Evidence {
+            proof: Proof::Claim,
+            origin: None,
+        }],
+    }
+}
+
+#[test]
+fn what_is_forced_in_a_run_is_known_by_its_name_its_environment_or_its_claim() {
+    let forced = |by: &str, run: Option<&str>, epoch| Forced {
+        at: "2026-01-26T09:00:00.000Z".into(),
+        by: by.into(),
+        run: run.map(String::from),
+        epoch,
+        reasons: vec!["it has no entry".into()],
+    };
+    assert!(forced("run_1", None, None).is_of("run_1", Some(1)));
+    assert!(forced("ada", Some("run_1"), None).is_of("run_1", Some(1)));
+    assert!(forced("ada", None, Some(1)).is_of("run_1", Some(1)));
+    assert!(!forced("ada", Some("run_2"), Some(2)).is_of("run_1", Some(1)));
+    assert!(!forced("ada", None, None).is_of("run_1", None));
+}
+
+#[test]
+fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
+    let mut gates = Gates::default();
+    let code = |gates: &Gates, gate| gates.check("T1", gate, true, false).err().map(|e| e.code);
+    assert_eq!(code(&gates, Gate::TestsPassed), Some(Code::GateOrder));
+    assert_eq!(
+        gates
+            .check("T1", Gate::TestsPassed, true, true)
+            .err()
+            .map(|e| e.code),
+        None
+    );
+    for gate in [Gate::Implemented, Gate::TestsPassed, Gate::QaPassed] {
+        assert_eq!(code(&gates, gate), None);
+        gates.set(gate, record(true));
+    }
+    assert_eq!(code(&gates, Gate::SecurityPassed), None);
+    gates.set(Gate::SecurityPassed, record(true));
+    assert_eq!(gates.open(), [Gate::Documented]);
+    gates.set(Gate::Documented, record(true));
+    assert_eq!(gates.open(), []);
+}
+
+#[test]
+fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
+    let mut gates = Gates::default();
+    for gate in Gate::ALL {
+        gates.set(gate, record(true));
+    }
+    gates.set(Gate::TestsPassed, record(false));
+    assert_eq!(
+        gates.gates.keys().copied().collect::<Vec<_>>(),
+        [Gate::Implemented, Gate::TestsPassed]
+    );
+    assert_eq!((gates.round, gates.failures.len()), (1, 1));
+    for _ in 1..ROUNDS_MAX {
+        gates.set(Gate::TestsPassed, record(false));
+    }
+    assert_eq!((gates.round, gates.rounds_exceeded()), (ROUNDS_MAX, false));
+    assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
+}
+
+#[test]
+fn a_failure_after_the_last_round_is_recorded_and_the_round_stays() {
+    let mut gates = Gates::default();
+    for _ in 0..ROUNDS_MAX {
+        gates.set(Gate::Implemented, record(false));
+    }
+    gates.set(Gate::Implemented, record(true));
+    assert!(!gates.rounds_exceeded());
+    assert!(gates.check("T1", Gate::Implemented, false, false).is_ok());
+    gates.set(Gate::Implemented, record(false));
+    assert!(!gates.has_passed(Gate::Implemented));
+    assert!(gates.rounds_exceeded());
+    let rounds: Vec<u32> = gates.failures.iter().map(|failure| failure.round).collect();
+    assert_eq!((gates.round, rounds), (5, vec![1, 2, 3, 4, 5, 5]));
+}
+
+#[test]
+fn a_task_that_names_its_gates_needs_no_others() {
+    let mut gates = Gates {
+        required: BTreeSet::from([Gate::TestsPassed, Gate::CleanupDone]),
+        ..Gates::default()
+    };
+    assert!(gates.are_used());
+    assert_eq!(gates.open(), [Gate::TestsPassed, Gate::CleanupDone]);
+    assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
+    assert!(gates.check("T1", Gate::Documented, true, false).is_err());
+    gates.set(Gate::TestsPassed, record(true));
+    gates.set(Gate::CleanupDone, record(true));
+    assert_eq!(gates.open(), []);
+}
+
+#[test]
+fn evidence_of_an_earlier_version_can_be_read() {
+    let old = r#"{"gates":{"implemented":{"passed":true,"at":"x","by":"y","agent":null,
+        "forced":false,"evidence":{"kind":"command","command":["true"],"exitCode":0,
+        "durationMs":1,"outputDigest":"d","lastLines":[],"timedOut":false}}},
+        "round":0,"failures":[]}"#;
+    let gates: Gates = serde_json::from_str(old).unwrap();
+    let evidence = &gates.gates[&Gate::Implemented].evidence;
+    assert_eq!(
+        (evidence[0].outcome(), &evidence[0].origin),
+        (Some(true), &None)
+    );
+    let again: Gates = serde_json::from_str(&serde_json::to_string(&gates).unwrap()).unwrap();
+    assert_eq!(again, gates);
+}
+
+/// One step: a gate, what it is set to, and whether by force.
+fn steps() -> impl proptest::strategy::Strategy<Value = Vec<(usize, bool, bool)>> {
+    use proptest::prelude::*;
+    proptest::collection::vec((0..Gate::ALL.len(), any::<bool>(), any::<bool>()), 0..30)
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_is_set_a_gate_never_passes_before_its_turn_unnoticed(
+        needed in proptest::collection::btree_set(0..Gate::ALL.len(), 0..4),
+        steps in steps(),
+    ) {
+        let mut gates = Gates {
+            required: needed.into_iter().map(|at| Gate::ALL[at]).collect(),
+            ..Gates::default()
+        };
+        let mut failures = 0;
+        for (at, passed, force) in steps {
+            let gate = Gate::ALL[at];
+            if gates.check("T1", gate, passed, force).is_err() {
+                proptest::prop_assert!(passed && !force && !gates.open_before(gate).is_empty());
+                continue;
+            }
+            let forced = passed && !gates.open_before(gate).is_empty();
+            failures += usize::from(!passed);
+            gates.set(gate, Record { forced, ..record(passed) });
+            let mut set = gates.gates.keys();
+            proptest::prop_assert!(passed || set.all(|other| *other <= gate));
+            for (gate, record) in &gates.gates {
+                let is_in_turn = gates.open_before(*gate).is_empty();
+                proptest::prop_assert!(!record.passed || record.forced || is_in_turn);
+            }
+            proptest::prop_assert_eq!(gates.failures.len(), failures);
+            proptest::prop_assert_eq!(gates.round as usize, failures.min(ROUNDS_MAX as usize));
+        }
+    }
+}
+
+#[test]
+fn unknown_gates_and_agents_have_codes_of_their_own() {
+    assert_eq!("tests-passed".parse::<Gate>().ok(), Some(Gate::TestsPassed));
+    assert_eq!(
+        "testPassed".parse::<Gate>().unwrap_err().code,
+        Code::GateUnknown
+    );
+    assert!(check_agent(Some("qa")).is_ok());
+    assert_eq!(
+        check_agent(Some("boss")).unwrap_err().code,
+        Code::AgentUnknown
+    );
+}

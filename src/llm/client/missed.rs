@@ -1,0 +1,181 @@
+//! Why a model gave no answer: what is told of it, and whether the same request may succeed later.
+
+use std::time::Duration;
+
+use chrono::Utc;
+
+use super::Client;
+use super::answer::json;
+use crate::error::{Code, Error, quote};
+use crate::exchange::wire::{Fault, FaultKind, Head};
+use crate::llm::key::{self, Key};
+use crate::llm::{reply, retry};
+
+/// Why one attempt brought no answer.
+pub(super) struct Missed {
+    pub(super) error: Error,
+    /// Whether the same request may succeed later.
+    pub(super) again: bool,
+    /// How long the server asks to wait.
+    pub(super) after: Option<Duration>,
+}
+
+impl From<Error> for Missed {
+    fn from(error: Error) -> Missed {
+        Missed {
+            error,
+            again: false,
+            after: None,
+        }
+    }
+}
+
+impl Client {
+    /// Makes the error of a server that gave no whole answer.
+    pub(super) fn unreached(&self, fault: &Fault) -> Missed {
+        let server = &self.model.base_url;
+        let (code, message) = match fault.kind {
+            FaultKind::Timeout => {
+                let limit = self.model.timeout.as_secs();
+                (
+                    Code::ModelTimeout,
+                    format!("the model at {server} did not answer within {limit} s"),
+                )
+            }
+            FaultKind::TooLarge | FaultKind::Protocol => (
+                Code::ModelAnswer,
+                format!("the answer of {server} cannot be used: {}", fault.message),
+            ),
+            _ => (
+                Code::ModelUnreachable,
+                format!(
+                    "the model at {server} could not be reached: {}",
+                    fault.message
+                ),
+            ),
+        };
+        let fix = match fault.kind {
+            FaultKind::Timeout => {
+                let more = self
+                    .model
+                    .timeout
+                    .as_secs()
+                    .saturating_mul(3)
+                    .clamp(1, 3_600);
+                format!("cleo config set llm.timeout {more}s")
+            }
+            _ => "cleo config get llm.baseUrl".to_string(),
+        };
+        let passing = fault.kind.is_passing() || fault.kind == FaultKind::Timeout;
+        Missed {
+            error: self.error(code, &message).fix(fix).passing(passing),
+            again: fault.kind.is_passing(),
+            after: None,
+        }
+    }
+
+    /// Makes the error of a server that answered with another status than 200.
+    pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
+        let (server, status) = (&self.model.base_url, head.status);
+        let again = retry::is_passing(status);
+        let said = said(body, self.key.as_ref());
+        let (code, message, fix) = match status {
+            401 | 403 => {
+                let (message, fix) = self.no_entry(status);
+                (Code::ModelRefused, message, fix)
+            }
+            300..=399 => (
+                Code::ModelRefused,
+                format!("{server} answers HTTP {status}, a redirect, which is not followed"),
+                "cleo config get llm.baseUrl".to_string(),
+            ),
+            500..=599 => (
+                Code::ModelUnreachable,
+                format!("the model at {server} is in trouble: HTTP {status}"),
+                "cleo config get llm.baseUrl".to_string(),
+            ),
+            404 => (
+                Code::ModelRefused,
+                format!("{server} does not know the address or the model: HTTP 404"),
+                "cleo config list".to_string(),
+            ),
+            _ => (
+                Code::ModelRefused,
+                format!("the model at {server} refused the request: HTTP {status}"),
+                "cleo config list".to_string(),
+            ),
+        };
+        let message = message + &said.map(|said| format!(": {said}")).unwrap_or_default();
+        let after = head.retry_after.as_deref();
+        Missed {
+            error: self.error(code, &message).fix(fix).passing(again),
+            again,
+            after: after.and_then(|text| retry::retry_after(text, Utc::now())),
+        }
+    }
+
+    /// Says which key was refused, and how to set another.
+    fn no_entry(&self, status: u16) -> (String, String) {
+        let server = &self.model.base_url;
+        match (&self.key, &self.model.key_variable) {
+            (Some(_), Some(variable)) => (
+                format!("{server} refused the key in {variable}: HTTP {status}"),
+                key::ask_for(variable),
+            ),
+            (None, Some(variable)) => (
+                format!("{server} wants a key, and {variable} is not set: HTTP {status}"),
+                key::ask_for(variable),
+            ),
+            _ if !self.model.is_of_project => (
+                format!(
+                    "{server} wants a key, and llm.apiKeyEnv does not say which variable holds it: HTTP {status}"
+                ),
+                "cleo config set llm.apiKeyEnv OLLAMA_API_KEY --user".to_string(),
+            ),
+            _ => (
+                format!(
+                    "{server} wants a key and gets none, because the project's file names the server: HTTP {status}"
+                ),
+                format!("cleo config set llm.baseUrl {} --user", quote(server)),
+            ),
+        }
+    }
+
+    /// Makes the error of an answer that is none.
+    pub(super) fn unusable(&self, why: &str) -> Missed {
+        let message = format!(
+            "the answer of {} cannot be used: {why}",
+            self.model.base_url
+        );
+        let error = self.error(Code::ModelAnswer, &message);
+        error.fix("cleo config get llm.provider").into()
+    }
+
+    /// Makes an error without the key, whoever repeated it.
+    fn error(&self, code: Code, message: &str) -> Error {
+        let redacted = self.key.as_ref().map(|key| key.redact(message));
+        Error::new(code, redacted.unwrap_or_else(|| message.to_string()))
+    }
+}
+
+/// Makes the error of an attempt after which there is no time for another.
+pub(super) fn too_long(error: Error, pause: Duration) -> Error {
+    let seconds = pause.as_secs_f64().ceil();
+    let message = format!(
+        "{}; it can be tried again in {seconds} s, which llm.timeout does not allow",
+        error.message
+    );
+    Error { message, ..error }
+}
+
+/// Finds what a server says about a refusal, on one line.
+fn said(body: &str, key: Option<&Key>) -> Option<String> {
+    let json = json(body, key).ok();
+    let text = match json.as_ref().and_then(reply::error) {
+        Some(said) => said,
+        None if json.is_some() || body.trim_start().starts_with('<') => return None,
+        None => body.chars().take(300).collect(),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Some(words.join(" ")).filter(|text| !text.is_empty())
+}

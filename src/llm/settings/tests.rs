@@ -1,0 +1,206 @@
+use super::*;
+use crate::config::Key;
+
+/// Makes settings of names and values; those after `project` stand in its file.
+fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
+    let mut settings = Settings::default();
+    let path = |of: &str| Origin::File {
+        path: format!("/x/{of}/config.yaml"),
+        line: 1,
+    };
+    let user = user.iter().map(|set| (set, path("cleo")));
+    let project = project.iter().map(|set| (set, path(".cleo")));
+    for ((name, value), origin) in user.chain(project) {
+        let key = Key::named(name).unwrap();
+        settings.add(key, key.read(value).unwrap(), origin);
+    }
+    Model::from(&settings)
+}
+
+fn model(user: &[(&str, &str)]) -> Model {
+    made(user, &[]).unwrap().unwrap()
+}
+
+#[test]
+fn no_provider_is_no_model() {
+    assert_eq!(made(&[("llm.model", "m")], &[]).unwrap(), None);
+}
+
+#[test]
+fn each_provider_has_its_own_address_and_key() {
+    for (word, url, variable, needs_key) in [
+        (
+            "openai-chat",
+            "https://api.openai.com/v1",
+            Some("OPENAI_API_KEY"),
+            true,
+        ),
+        (
+            "openai-responses",
+            "https://api.openai.com/v1",
+            Some("OPENAI_API_KEY"),
+            true,
+        ),
+        (
+            "anthropic",
+            "https://api.anthropic.com",
+            Some("ANTHROPIC_API_KEY"),
+            true,
+        ),
+        ("ollama", "http://127.0.0.1:11434", None, false),
+    ] {
+        let model = model(&[("llm.provider", word), ("llm.model", "m")]);
+        assert_eq!(
+            (model.provider.word(), model.base_url.as_str()),
+            (word, url)
+        );
+        assert_eq!(
+            (model.key_variable.as_deref(), model.needs_key),
+            (variable, needs_key)
+        );
+        assert_eq!(
+            (model.timeout.as_secs(), model.retries, model.stream),
+            (120, 2, true)
+        );
+    }
+}
+
+#[test]
+fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
+    for (text, url) in [
+        ("127.0.0.1:11500", "http://127.0.0.1:11500"),
+        ("box", "http://box:11434"),
+        (":11500", "http://127.0.0.1:11500"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("[::1]", "http://[::1]:11434"),
+        ("::1", "http://[::1]:11434"),
+        ("::", "http://127.0.0.1:11434"),
+        ("box:", "http://box:11434"),
+        ("https://box/", "https://box/"),
+    ] {
+        assert_eq!(Provider::Ollama.address(text), url);
+    }
+    assert_eq!(Provider::OpenAiChat.address("https://x/v1"), "https://x/v1");
+}
+
+#[test]
+fn a_variable_that_holds_no_address_is_named() {
+    let mut settings = Settings::default();
+    for (name, value) in [(LLM_PROVIDER, "openai-chat"), (LLM_BASE_URL, "box")] {
+        let key = Key::named(name).unwrap();
+        let origin = Origin::Variable("OPENAI_BASE_URL");
+        settings.add(key, key.read(value).unwrap(), origin);
+    }
+    let error = Model::from(&settings).unwrap_err();
+    assert!(
+        error.message.starts_with("OPENAI_BASE_URL must be"),
+        "{error}"
+    );
+    assert_eq!(error.fix.as_deref(), Some("unset OPENAI_BASE_URL"));
+}
+
+#[test]
+fn servers_of_others_may_want_no_key_unless_one_is_named() {
+    let own = ("llm.baseUrl", "http://10.0.0.7:8000/v1/");
+    let model_of =
+        |more: &[(&str, &str)]| model(&[&[("llm.provider", "openai-chat"), own], more].concat());
+    let plain = model_of(&[]);
+    assert_eq!(plain.base_url, "http://10.0.0.7:8000/v1");
+    assert_eq!(
+        (plain.key_variable.as_deref(), plain.needs_key),
+        (Some("OPENAI_API_KEY"), false)
+    );
+    let named = model_of(&[("llm.apiKeyEnv", "MY_KEY")]);
+    assert_eq!(
+        (named.key_variable.as_deref(), named.needs_key),
+        (Some("MY_KEY"), true)
+    );
+}
+
+#[test]
+fn a_cost_is_told_only_when_everything_is_known() {
+    let usage = super::super::Usage {
+        input: Some(1_000_000),
+        output: Some(500_000),
+        cached: None,
+    };
+    let with = |more: &[(&str, &str)]| model(&[&[("llm.provider", "openai-chat")], more].concat());
+    let both = with(&[("llm.inputPrice", "0.5"), ("llm.outputPrice", "3")]);
+    assert_eq!(both.cost(&usage), Some(2.0));
+    assert_eq!(
+        both.cost(&super::super::Usage {
+            output: None,
+            ..usage
+        }),
+        None
+    );
+    assert_eq!(with(&[("llm.inputPrice", "0.5")]).cost(&usage), None);
+}
+
+#[test]
+fn settings_that_fit_nothing_are_refused() {
+    for (more, word) in [
+        (("llm.provider", "anthropic"), "which model"),
+        (("llm.provider", "ollama"), "which model"),
+        (("llm.baseUrl", "ftp://x"), "must be an address"),
+        (("llm.baseUrl", "https://"), "must be an address"),
+        (("llm.baseUrl", "https:///v1"), "must be an address"),
+        (("llm.baseUrl", "https://me:pw@x.org"), "must be an address"),
+        (("llm.baseUrl", "https://x.org/?a=b"), "must be an address"),
+        (("llm.baseUrl", "https://x y.org"), "must be an address"),
+    ] {
+        let error = made(&[more, ("llm.provider", "openai-chat")], &[]).unwrap_err();
+        assert_eq!(error.code, Code::ConfigInvalid, "{more:?}");
+        assert!(error.message.contains(word), "{more:?}: {}", error.message);
+        assert!(!error.message.contains("12345") && !error.message.contains("pw@"));
+        assert!(error.fix.is_some());
+    }
+}
+
+#[test]
+fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
+    let user = [("llm.provider", "openai-chat"), ("llm.apiKeyEnv", "MY_KEY")];
+    for url in [
+        "https://evil.example",
+        "http://127.0.0.1.evil.example",
+        "http://localhost.evil",
+        "http://10.0.0.1",
+    ] {
+        let error = made(&user, &[("llm.baseUrl", url)]).unwrap_err();
+        assert!(
+            error.message.contains("servers of this machine only"),
+            "{}",
+            error.message
+        );
+    }
+    for url in [
+        "http://127.0.0.1:8080/v1",
+        "http://localhost:1",
+        "http://[::1]:1/v1",
+    ] {
+        let local = made(&user, &[("llm.baseUrl", url)]).unwrap().unwrap();
+        assert_eq!(
+            (local.key_variable, local.needs_key),
+            (None, false),
+            "{url}"
+        );
+    }
+    let error = made(
+        &[],
+        &[
+            ("llm.provider", "openai-chat"),
+            ("llm.apiKeyEnv", "AWS_SECRET"),
+        ],
+    )
+    .unwrap_err();
+    assert!(
+        error.message.contains("project's file"),
+        "{}",
+        error.message
+    );
+    let both = made(
+        &[&user[..], &[("llm.baseUrl", "https://mine.example")]].concat(),
+        &[("llm.baseUrl", "https://evil.example")],
+    );
+    assert_eq!(both.unwrap().unwrap().base_url, "https://mine.example");
+}

@@ -1,0 +1,167 @@
+//! Putting a prompt together, with its receipt and what the caller should know.
+
+use super::gather::{self, Place};
+use super::receipt::Parts;
+use super::{Options, Receipt, Spawned};
+use crate::catalogue::{Catalogue, known_protocols};
+use crate::dispatch::{Decision, Subject, dispatch};
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::manifest::log::Latest;
+use crate::ops::Surroundings;
+use crate::protocol::message::kind_of;
+use crate::protocol::{ProtocolFile, Situation, block};
+use crate::skill::Skill;
+use crate::spawn::{Input, Prepared, at_fault, prepare};
+use crate::store::Transaction;
+use crate::task::{Status, Task};
+use crate::workspace::Workspace;
+
+/// What a prompt is assembled from.
+pub(super) struct Assembly<'a> {
+    pub(super) surroundings: &'a Surroundings,
+    pub(super) workspace: &'a Workspace,
+    pub(super) transaction: &'a dyn Transaction,
+    /// What the dependencies found.
+    pub(super) findings: &'a Latest,
+    pub(super) catalogue: &'a Catalogue,
+    /// The protocols that the program carries, where they are needed.
+    pub(super) known: &'a [ProtocolFile],
+}
+
+impl Assembly<'_> {
+    /// Puts the prompt for a task together.
+    pub(super) fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
+        let Catalogue { skills, matrix, .. } = self.catalogue;
+        let template = options.template.as_deref();
+        if let Some(name) = template {
+            self.catalogue.skill(name)?;
+        }
+        let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
+        let skill = self.catalogue.skill(&decision.skill)?;
+        let mut bindings = gather::bindings(self.transaction, self.findings, task, place)?;
+        bindings.set("RESULT_KIND", kind_of(skill));
+        let situation = Situation {
+            task,
+            skill,
+            session_open: gather::has_session(&bindings),
+            required_gates: requires_gates(self.transaction, task.id)?,
+        };
+        let input = Input {
+            situation,
+            base: &self.catalogue.base,
+            protocols: &self.catalogue.protocols,
+            known: self.known,
+            task_context: &self.catalogue.task_context,
+            bindings: &bindings,
+            force_inject: options.force_inject,
+            strict: options.strict,
+        };
+        let prepared = prepare(&input).map_err(|error| self.looked_at(error, &input))?;
+        let parts = Parts {
+            task,
+            skill,
+            place,
+            options,
+            decision: &decision,
+            bindings: &bindings,
+            prepared: &prepared,
+        };
+        let receipt = Receipt::new(&parts, self.catalogue);
+        let mut warnings = self.warnings(task, &prepared, &decision)?;
+        warnings.extend(edited(skill, &prepared)?);
+        Ok(finish(
+            decision, prepared, place, receipt, warnings, task.id,
+        ))
+    }
+
+    /// Names the file that keeps a prompt from carrying the protocol, where it is one on disk.
+    fn looked_at(&self, error: Error, input: &Input<'_>) -> Error {
+        let is_missing = error.code == Code::ProtocolMissing;
+        let Some(file) = at_fault(input).filter(|_| is_missing) else {
+            return error;
+        };
+        let file = self.surroundings.typed(Some(self.workspace), file);
+        error.or("look at the file that lacks it", format!("cat {file}"))
+    }
+
+    fn warnings(
+        &self,
+        task: &Task,
+        prepared: &Prepared,
+        decision: &Decision,
+    ) -> Result<Vec<String>> {
+        let mut warnings = self.catalogue.warnings.clone();
+        let resolution = &prepared.token_resolution;
+        if !resolution.fully_resolved {
+            let names = resolution.unresolved_tokens.join(", ");
+            warnings.push(format!(
+                "{} leaves tokens unresolved: {names}",
+                decision.skill
+            ));
+        }
+        if prepared.injected_by_force {
+            warnings.push("the protocol block was missing and was added by force".to_string());
+        }
+        if task.is_closed() {
+            warnings.push(format!("{} is {}", task.id, task.status));
+        }
+        let mut open = Vec::new();
+        for need in &task.depends {
+            if self.transaction.status(*need)? != Some(Status::Done) {
+                open.push(*need);
+            }
+        }
+        if !open.is_empty() {
+            warnings.push(format!(
+                "{} depends on {}, not done yet",
+                task.id,
+                id::list(&open)
+            ));
+        }
+        Ok(warnings)
+    }
+}
+
+/// Finds that the block of a skill's own says that it is a known one, and was changed.
+fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
+    if !skill.own_protocol || prepared.injected_by_force {
+        return Ok(None);
+    }
+    let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
+    let change = found.iter().find(|found| found.rule == "TEXT");
+    Ok(change.map(block::edited))
+}
+
+/// Says whether a task names gates that it needs.
+pub(super) fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+    Ok(!transaction.gates(task)?.required.is_empty())
+}
+
+fn finish(
+    decision: Decision,
+    prepared: Prepared,
+    place: &Place,
+    receipt: Receipt,
+    warnings: Vec<String>,
+    task_id: TaskId,
+) -> Spawned {
+    Spawned {
+        task_id,
+        skill: decision.skill,
+        strategy: decision.strategy,
+        protocols: prepared
+            .protocols
+            .iter()
+            .map(|used| used.name.clone())
+            .collect(),
+        output_file: place.output_file(),
+        manifest_id: place.manifest_id.clone(),
+        prompt: prepared.prompt,
+        prompt_digest: prepared.prompt_digest,
+        token_estimate: prepared.token_estimate,
+        token_resolution: prepared.token_resolution,
+        receipt,
+        warnings,
+    }
+}

@@ -1,0 +1,61 @@
+//! Prepared prompts and their receipts.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::id::TaskId;
+
+/// Prepared spawns and what became of them.
+pub trait Spawns {
+    /// Reads the spawns of a task; the one that was written last stands last.
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
+
+    /// Reads the latest spawn of a task.
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
+
+    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
+
+    /// Finds the task that an output file was given to.
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
+
+    /// Reads the ids of the entries that were asked for by spawns of other tasks.
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
+
+    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
+}
+
+/// One prepared spawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SpawnRecord {
+    /// The task.
+    pub task: TaskId,
+    /// Id of the manifest entry that the agent is to append.
+    pub manifest_id: String,
+    /// Output file, relative to the workspace root.
+    pub output_file: String,
+    /// When it was prepared, RFC 3339 in UTC.
+    pub at: String,
+    /// The receipt: everything that went in, with digests.
+    pub receipt: serde_json::Value,
+    /// When the output was last found to hold.
+    pub verified_at: Option<String>,
+    /// Digest of the output file at that moment.
+    pub output_digest: Option<String>,
+    /// Who completed the task although it did not verify, and when.
+    pub forced: Option<String>,
+}
+
+/// What came of a spawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpawnVerdict {
+    /// Whether its output was found to hold.
+    pub is_verified: bool,
+    /// Whether somebody completed the task although it did not.
+    pub is_forced: bool,
+}
