@@ -1,8 +1,10 @@
 //! Reading and writing files within bounds, locking them, and saying what went wrong.
 
 mod queue;
+mod regular;
 
 pub use queue::lock_in_turn;
+pub use regular::{open_below, open_regular};
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -21,18 +23,22 @@ pub fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
-/// Reads the first `max` bytes of a file. Only a regular file is opened: a named pipe would wait
-/// for a writer that never comes.
+/// Reads the first `max` bytes of a file, as far as [`open`] opens it.
 pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = open(path)?.take(max).read_to_end(&mut bytes);
+    read.map_err(|cause| unreadable(path, cause))?;
+    Ok(bytes)
+}
+
+/// Opens a file to read it. Only a regular file is opened: a named pipe would wait for a writer that
+/// never comes.
+pub fn open(path: &Path) -> Result<fs::File> {
     let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if !kind.is_file() && !kind.is_dir() {
         return Err(unreadable(path, io::Error::other("it is no regular file")));
     }
-    let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
-    let mut bytes = Vec::new();
-    let read = file.take(max).read_to_end(&mut bytes);
-    read.map_err(|cause| unreadable(path, cause))?;
-    Ok(bytes)
+    fs::File::open(path).map_err(|cause| unreadable(path, cause))
 }
 
 /// Reads an input of at most `max` bytes that the user named: a file, `-` for standard input, or
@@ -175,11 +181,14 @@ pub fn write_new(path: &Path, text: &str) -> Result<bool> {
 }
 
 /// Creates an empty file in the place of whatever file is there. A link is replaced, and what it leads to
-/// stays as it is: who made the link may not have been allowed to write there.
+/// stays as it is: who made the link may not have been allowed to write there. What is written goes to its
+/// end, so that somebody who empties it meanwhile leaves no hole in it.
 pub fn create_anew(path: &Path) -> io::Result<fs::File> {
-    match fs::File::create_new(path) {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create_new(true);
+    match options.open(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
-            fs::remove_file(path).and_then(|()| fs::File::create_new(path))
+            fs::remove_file(path).and_then(|()| options.open(path))
         }
         made => made,
     }

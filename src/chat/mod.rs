@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 pub use answer::is_short;
 pub use message::client_id;
-pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind};
+pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, Settled};
 pub use router::{NO_RULE, Routed, route};
 pub use vocabulary::{ELEMENTS, component_type};
 
@@ -105,6 +105,19 @@ pub enum Step {
     Say(Saying),
 }
 
+impl Step {
+    /// Adds to a reply what became of what waited, unless it says that already.
+    fn settling(self, settled: Option<Settled>) -> Step {
+        match self {
+            Step::Say(saying) => Step::Say(Saying {
+                settled: saying.settled.or(settled),
+                ..saying
+            }),
+            step => step,
+        }
+    }
+}
+
 /// A reply, and what waits after it.
 #[derive(Clone, Debug)]
 pub struct Saying {
@@ -114,6 +127,8 @@ pub struct Saying {
     pub text: String,
     /// What waits.
     pub wait: Wait,
+    /// What became of what waited before, if that is over.
+    pub settled: Option<Settled>,
 }
 
 /// What waits for the user's next message.
@@ -136,6 +151,7 @@ impl Saying {
             agent,
             text: text.into(),
             wait: Wait::Nothing,
+            settled: None,
         }
     }
 
@@ -161,6 +177,8 @@ pub struct Turn {
     pub tool_calls: Vec<Called>,
     /// What waits for a yes or a choice.
     pub pending: Option<Pending>,
+    /// What became of what waited before this message; none where nothing waited, and while it still does.
+    pub settled: Option<Settled>,
     /// The rule by which the agent was chosen.
     pub reason: String,
 }

@@ -32,6 +32,23 @@ pub enum PendingKind {
     Select,
 }
 
+/// What became of what waited.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Settled {
+    /// A yes came, and the call was made.
+    Confirmed,
+    /// A component was chosen.
+    Chosen,
+    /// A no came.
+    Cancelled,
+    /// Another request came in its place.
+    Dropped,
+    /// Its time was over.
+    Expired,
+}
+
 /// A component that can be chosen.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

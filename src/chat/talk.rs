@@ -1,11 +1,14 @@
 //! From one message to one reply: a small machine that asks for calls of tools and is told what they
 //! returned. It does nothing itself, so that who drives it decides where the tools work and when.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::{Value, json};
 
 use super::answer::{Choice, Short, choice, short, titled};
 use super::message::{Message, SEAM};
-use super::pending::{Ask, Chat, Pending, PendingKind};
+use super::pending::{Ask, Chat, Pending, PendingKind, Settled};
 use super::request::Request;
 use super::value::brief;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
@@ -21,6 +24,8 @@ pub struct Talk {
     pub reason: &'static str,
     /// The client that the conversation is about now.
     pub client: Option<String>,
+    /// What becomes of what waited, unless an answer to it is worked on.
+    settled: Option<Settled>,
     doing: Doing,
 }
 
@@ -48,12 +53,14 @@ impl Talk {
         let mut talk = Talk {
             reason: "what waited is answered",
             client: client.or_else(|| chat.client.clone()),
+            settled: None,
             doing: Doing::Reply(Saying::new(ChatAgent::Clarifier, "")),
         };
         let (waits, expired) = match &chat.pending {
             Some(pending) if now < pending.expires.as_str() => (Some(pending), false),
             pending => (None, pending.is_some()),
         };
+        talk.settled = expired.then_some(Settled::Expired);
         talk.doing = match (waits, short(message)) {
             (Some(pending), short) => talk.answered(pending, short, message, advice),
             (None, short) => {
@@ -84,6 +91,7 @@ impl Talk {
     ) -> Doing {
         let agent = pending.agent;
         if short == Some(Short::No) {
+            self.settled = Some(Settled::Cancelled);
             let text = format!("Cancelled: {}. Nothing was changed.", waiting(pending));
             return Doing::Reply(Saying::new(agent, text));
         }
@@ -125,6 +133,7 @@ impl Talk {
             "I dropped what was waiting: {}. Nothing was changed.\n",
             waiting(pending)
         );
+        self.settled = Some(Settled::Dropped);
         self.work(message, advice, note)
     }
 
@@ -168,7 +177,7 @@ impl Talk {
 
     /// Says what happens next, from what the tools have returned so far.
     pub fn next(&self, results: &[Value]) -> Step {
-        self.doing.next(results)
+        self.doing.next(results).settling(self.settled)
     }
 }
 
@@ -176,12 +185,14 @@ impl Doing {
     fn next(&self, results: &[Value]) -> Step {
         match self {
             Doing::Reply(saying) => Step::Say(saying.clone()),
-            Doing::Confirmed(pending) => confirmed(pending, results),
-            Doing::Chosen(pending, id) => editor::proceed(pending.call(), Some(id), results, ""),
+            Doing::Confirmed(pending) => {
+                confirmed(pending, results).settling(Some(Settled::Confirmed))
+            }
+            Doing::Chosen(pending, id) => chosen(pending, id, results),
             Doing::Title(pending, message, other) => match results {
                 [] => Step::Call(all_of(text(&pending.args, "clientId"))),
                 [found, rest @ ..] => match titled(message, found, &pending.candidates) {
-                    Some(id) => editor::proceed(pending.call(), Some(&id), rest, ""),
+                    Some(id) => chosen(pending, &id, rest),
                     None => other.next(rest),
                 },
             },
@@ -208,6 +219,11 @@ fn all_of(client: &str) -> Call {
         tool: Tool::SearchComponent,
         args: args([("clientId", client.into()), ("criteria", json!({}))]),
     }
+}
+
+/// Goes on with the component that was chosen.
+fn chosen(pending: &Pending, id: &str, results: &[Value]) -> Step {
+    editor::proceed(pending.call(), Some(id), results, "").settling(Some(Settled::Chosen))
 }
 
 /// Does what was confirmed, and says what came of it.

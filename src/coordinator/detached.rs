@@ -7,14 +7,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::Surroundings;
+use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner;
 
@@ -27,14 +27,6 @@ const PROGRAM: &str = "cleo-full";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
-/// What an agent was given to do, in its environment: what somebody begins there is no part of it.
-const ASSIGNMENT: [&str; 5] = [
-    "CLEO_RUN_ID",
-    "CLEO_TASK_ID",
-    "CLEO_EPOCH",
-    "CLEO_SESSION",
-    "CLEO_WORKTREE",
-];
 
 /// A run that goes on by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,22 +41,22 @@ pub struct Begun {
 pub fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     let words = wish.words()?;
     let told = first(surroundings, &words, Told::Line, None)?;
-    begun(&told, &words)
+    begun(&told, typed(&words))
 }
 
 /// Has a plan carried out as it is wished, in a process of its own, and returns once the store has its
 /// run. The process reads the plan: no file is left, and nobody sees it in the list of processes.
 pub fn carry_out(surroundings: &Surroundings, plan: &Plan, wish: &PlanWish) -> Result<Begun> {
     let text = json!(plan).to_string();
-    let told = first(surroundings, &wish.words("-"), Told::Line, Some(text))?;
-    begun(&told, &wish.words(wish.goal.as_deref().unwrap_or("-")))
+    let told = first(surroundings, &wish.words(), Told::Line, Some(text))?;
+    begun(&told, wish.typed())
 }
 
 /// Goes on with a run in a process of its own.
 pub fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first(surroundings, &words, Told::Line, None)?;
-    begun(&told, &words)
+    begun(&told, typed(&words))
 }
 
 /// Says what a run would do.
@@ -80,11 +72,11 @@ pub fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
     }
 }
 
-fn begun(told: &Value, words: &[String]) -> Result<Begun> {
+fn begun(told: &Value, command: String) -> Result<Begun> {
     match told["runId"].as_str() {
         Some(run) => Ok(Begun {
             run: run.to_string(),
-            command: typed(words),
+            command,
         }),
         None => Err(refused(told)),
     }
@@ -116,10 +108,22 @@ fn first(
     let told = first.recv_timeout(PATIENCE);
     // Whoever has ended is to be taken off the list of processes.
     thread::spawn(move || child.wait());
-    told.map_err(|_| {
-        let message = "the run has not begun in time; it may still";
-        Error::new(Code::RunTimeout, message).fix("cleo runs list")
-    })
+    told.map_err(unheard)
+}
+
+/// Says why nothing was heard of a run.
+fn unheard(why: RecvTimeoutError) -> Error {
+    let (code, message) = match why {
+        RecvTimeoutError::Timeout => (
+            Code::RunTimeout,
+            "the run has not begun in time; it may still",
+        ),
+        RecvTimeoutError::Disconnected => (
+            Code::Internal,
+            "what the run said first cannot be read as text; it may have begun",
+        ),
+    };
+    Error::new(code, message).fix("cleo runs list")
 }
 
 /// Writes the words of a command as they are typed.
@@ -147,7 +151,8 @@ fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0);
-    for name in ASSIGNMENT {
+    // What an agent begins this way is no part of what it was given to do.
+    for name in Assignment::VARIABLES {
         command.env_remove(name);
     }
     command
@@ -220,7 +225,7 @@ mod tests {
             let found = variables.find(|(name, _)| *name == wanted);
             found.map(|(_, value)| value.and_then(|value| value.to_str()))
         };
-        for name in ASSIGNMENT {
+        for name in Assignment::VARIABLES {
             assert_eq!(set(name), Some(None), "{name}");
         }
         assert_eq!(set("CLEO_AGENT"), Some(Some("ann")));
@@ -230,9 +235,21 @@ mod tests {
     fn the_first_event_of_a_run_names_it() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
         let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
-        let begun = begun(&told, &words).unwrap();
+        let begun = begun(&told, typed(&words)).unwrap();
         assert_eq!(begun.run, "exec_1");
         assert_eq!(begun.command, "cleo runs resume exec_1");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_from_what_does_not_come() {
+        let mut command = Command::new("printf");
+        command.arg(r"\377\n").stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let first = listen(child.stdout.take().unwrap(), Told::Line);
+        let why = first.recv_timeout(PATIENCE).unwrap_err();
+        child.wait().unwrap();
+        assert_eq!(unheard(why).code, Code::Internal);
+        assert_eq!(unheard(RecvTimeoutError::Timeout).code, Code::RunTimeout);
     }
 
     #[test]

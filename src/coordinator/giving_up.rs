@@ -1,21 +1,20 @@
 //! Giving a run up: it is asked to end, or ended here when nobody carries it out any more.
 
-mod cut_off;
-
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use self::cut_off::cut_off;
+use super::cut_off::cut_off;
 use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, swept};
 use super::trees::Trees;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::{alive, journal, no_run};
+use crate::ops::runs::alive::{self, Alive};
+use crate::ops::runs::{journal, no_run};
 use crate::ops::{Context, Surroundings, claims, executions};
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
@@ -61,8 +60,8 @@ impl Cancelled {
 }
 
 /// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
-/// carries out is ended here. An execution is over at once: whoever carries it out finds that, and keeps
-/// nothing more of it.
+/// carries out is ended here. An execution is over at once: whoever carries it out waits for its answer all
+/// the same, and keeps nothing of it but what it took.
 pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
@@ -71,18 +70,12 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
         return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::alone);
     }
-    let mut run = asked(&mut agency, surroundings, id)?;
-    let since = Instant::now();
-    while run.status == RunStatus::Running && since.elapsed() < PATIENCE {
-        thread::sleep(PAUSE);
-        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
-        run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-    }
-    let (run, orphans, released) = match run.status {
-        RunStatus::Interrupted | RunStatus::Failed => {
-            settled(surroundings.clone(), &workspace, &mut agency, run)?
-        }
-        _ => (run, 0, Vec::new()),
+    asked(&mut agency, surroundings, id)?;
+    let alive = Alive::begin(&workspace)?;
+    let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
+    let (run, orphans, released) = match is_taken {
+        true => settled(surroundings.clone(), &workspace, &mut agency, run)?,
+        false => (run, 0, Vec::new()),
     };
     Ok(Cancelled {
         branches: branches(&workspace, &mut agency, &run)?,
@@ -105,8 +98,49 @@ fn opened_trees(workspace: &Workspace, run: &Run) -> Result<Trees> {
     Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)
 }
 
+/// Waits for the end of a run that is under way. One that nobody carries out is taken over, and that is
+/// said.
+fn awaited(
+    agency: &mut SqliteAgency,
+    workspace: &Workspace,
+    surroundings: &Surroundings,
+    id: &str,
+    alive: &Alive,
+) -> Result<(Run, bool)> {
+    let since = Instant::now();
+    loop {
+        alive::settle(agency, workspace, &surroundings.clock)?;
+        let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+        if is_left(&run) {
+            if let Some(run) = taken(agency, id, alive)? {
+                return Ok((run, true));
+            }
+        } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
+            return Ok((run, false));
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn is_left(run: &Run) -> bool {
+    matches!(run.status, RunStatus::Interrupted | RunStatus::Failed)
+}
+
+/// Takes a run over that nobody carries out, unless somebody else has done so meanwhile, to end it as well
+/// or to go on with it.
+fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
+    let mut transaction = agency.write()?;
+    let Some(mut run) = transaction.run(id)?.filter(is_left) else {
+        return Ok(None);
+    };
+    alive.take(&mut run);
+    transaction.put_run(&run)?;
+    transaction.commit()?;
+    Ok(Some(run))
+}
+
 /// Writes the request down, for whoever carries the run out.
-fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<Run> {
+fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
     let mut transaction = agency.write()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
@@ -130,8 +164,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     };
     let at = surroundings.clock.timestamp();
     transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
-    transaction.commit()?;
-    Ok(run)
+    transaction.commit()
 }
 
 /// Ends what a dead process left of a run. Returns the run, how many processes were ended, and the tasks that

@@ -34,6 +34,7 @@ impl Engine<'_> {
             if tree.is_there() {
                 return Ok(tree.root);
             }
+            self.require_anew(step, &tree)?;
             self.leave_tree(step)?;
         }
         let Some(trees) = &self.trees else {
@@ -53,6 +54,16 @@ impl Engine<'_> {
         let slot = &mut self.slots[step];
         if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
             (slot.resume, slot.instead) = (None, None);
+        }
+    }
+
+    /// Refuses a try that goes on where another one ended, as everybody was told, in a worktree that is gone
+    /// since.
+    fn require_anew(&self, step: usize, tree: &Tree) -> Result<()> {
+        let slot = &self.slots[step];
+        match &self.trees {
+            Some(trees) if slot.resume.is_some() || slot.instead.is_some() => Err(trees.gone(tree)),
+            _ => Ok(()),
         }
     }
 
@@ -136,7 +147,10 @@ impl Engine<'_> {
                 return Ok(Brought::Stuck(Some(branch), why));
             }
         };
-        let clashes = trees.report(tree)?;
+        let clashes = match trees.report(tree) {
+            Ok(clashes) => clashes,
+            Err(error) => return self.not_home(commit.as_deref(), &error),
+        };
         self.tell_clashes(self.places[&id], &clashes);
         let mut done = self.done_at_home(id, epoch)?;
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
@@ -146,6 +160,18 @@ impl Engine<'_> {
             }
         }
         Ok(Brought::Home(commit, Box::new(done)))
+    }
+
+    /// Takes back what was merged of a worktree whose outputs cannot be brought home: what verifies is all
+    /// of it.
+    fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
+        let mut why = prompt::told(error);
+        if let (Some(trees), Some(commit)) = (&self.trees, commit)
+            && !trees.unmerge(commit)?
+        {
+            why += &format!("; {}", prompt::told(&not_taken_back(commit)));
+        }
+        Ok(Brought::Stuck(None, why))
     }
 
     /// Returns what the merge of a task is called.
@@ -225,7 +251,7 @@ impl Engine<'_> {
 
     /// Removes the worktree of a step. What was reported in it comes home however its try ended, unless
     /// somebody else has the task by now; what was done and is not in the workspace stays on its branch. A
-    /// worktree of which that cannot be had is kept.
+    /// worktree that has more than that is kept.
     pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
@@ -246,6 +272,7 @@ impl Engine<'_> {
             if is_held {
                 clashes = trees.report(&tree)?;
             }
+            trees.require_home(&tree)?;
             trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
             trees.end(&tree)
         };

@@ -6,6 +6,7 @@
 
 mod claiming;
 mod crew;
+mod cut_off;
 mod deeds;
 pub mod detached;
 mod engine;

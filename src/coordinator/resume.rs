@@ -1,11 +1,12 @@
 //! Going on with a run whose process ended.
 
+use super::cut_off::cut_off;
 use super::engine::{Engine, Outset, check_depth};
 use super::isolation::kept_on;
 use super::options::{Options, Rest};
 use super::prompt;
 use super::report::{Report, resuming};
-use super::trees::{Trees, task_of};
+use super::trees::{Tree, Trees, task_of};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::ops::runs::alive::{self, Alive};
@@ -38,7 +39,11 @@ pub fn resume(
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
     let before = Board::of(&events);
-    let options = rest.of(first.clone(), spent(before.tasks()));
+    orphans::end(id, &workspace.root, &groups(&before));
+    let mut ended = before.clone();
+    let folder = journal::place(&workspace, id)?;
+    let cut = cut_off(&folder, &mut ended, &surroundings.clock.timestamp());
+    let options = rest.of(first.clone(), spent(ended.tasks()));
     let is_new = options != first;
     let mut context = Context::open(surroundings)?;
     let outset = Outset {
@@ -50,9 +55,10 @@ pub fn resume(
         planned,
         alive,
     };
-    orphans::end(id, &workspace.root, &groups(&before));
     let mut engine = Engine::open(outset, agency, listener)?;
-    engine.go_on(before, was, is_new)?;
+    engine.board = before;
+    engine.tell_cut_off(cut)?;
+    engine.go_on(was, is_new)?;
     engine.carry_out()
 }
 
@@ -104,9 +110,7 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
         RunStatus::Completed => return Err(refuse(format!("{id} is completed already"))),
         RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => {}
     }
-    run.status = RunStatus::Running;
-    run.owner = alive.name.clone();
-    (run.completed_at, run.error) = (None, None);
+    alive.take(&mut run);
     transaction.put_run(&run)?;
     transaction.commit()?;
     Ok((run, was))
@@ -156,10 +160,17 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 }
 
 impl Engine<'_> {
+    /// Tells of the agents that were cut off, before the run goes on.
+    fn tell_cut_off(&mut self, cut: Vec<(&'static str, Told)>) -> Result<()> {
+        for (kind, told) in cut {
+            self.tell(kind, told);
+        }
+        self.keep()
+    }
+
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
-    fn go_on(&mut self, board: Board, was: RunStatus, is_new: bool) -> Result<()> {
-        let tried: Vec<Option<Outcome>> = board.tasks().iter().map(tried).collect();
-        self.board = board;
+    fn go_on(&mut self, was: RunStatus, is_new: bool) -> Result<()> {
+        let tried: Vec<Option<Outcome>> = self.board.tasks().iter().map(tried).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         let resumed = Told {
             again: Some(was != RunStatus::Interrupted),
@@ -201,21 +212,15 @@ impl Engine<'_> {
 /// has changed meanwhile, of worktrees that have to be kept, and of branches that nobody was told of.
 pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
     let mut told = Vec::new();
-    for task in board.tasks().iter().map(|task| task.task_id) {
-        let Some(tree) = trees.left(&task.to_string()) else {
-            continue;
-        };
-        let claim = context.read(|transaction| transaction.claim(task))?;
-        let is_free = claim.is_none_or(|claim| claim.holder.is_none());
-        // What cannot come home is told with the worktree, which stays for it.
-        if is_free && trees.require_bringable(&tree).is_ok() {
-            told.extend(trees.report(&tree)?.iter().map(|clash| Told {
-                reason: Some(prompt::told(clash)),
-                ..Told::of(task)
-            }));
-        }
-    }
-    let swept = trees.sweep()?;
+    let swept = trees.sweep(&mut |tree| {
+        let clashes = reported(context, trees, tree)?;
+        told.extend(clashes.iter().map(|clash| Told {
+            task_id: tree.task(),
+            reason: Some(prompt::told(clash)),
+            ..Told::default()
+        }));
+        Ok(())
+    })?;
     told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
         task_id: tree.task(),
         branch: trees.branch(&tree).ok().flatten(),
@@ -226,6 +231,19 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
     let branches = swept.branches.into_iter();
     told.extend(branches.filter_map(|branch| left(board, branch)));
     Ok(told)
+}
+
+/// Brings home what was reported in a worktree, if nobody has its task by now. Returns the outputs that
+/// somebody else has changed meanwhile.
+fn reported(context: &mut Context, trees: &Trees, tree: &Tree) -> Result<Vec<Error>> {
+    let claim = match tree.task() {
+        Some(task) => context.read(|transaction| transaction.claim(task))?,
+        None => None,
+    };
+    match claim.is_none_or(|claim| claim.holder.is_none()) {
+        true => trees.report(tree),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Tells of a branch that holds what is not in the workspace, unless that was told before.

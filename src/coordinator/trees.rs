@@ -6,11 +6,13 @@
 //! is settled by the next one (`cut`). A worktree is only removed once its branch holds all that was done in
 //! it (`saving`) and its reports (`reports`, `outputs`) and deliverables are in the workspace.
 
+mod copying;
 mod cut;
 mod declared;
 mod git;
 mod merging;
 mod outputs;
+mod outset;
 mod reports;
 mod saving;
 mod turn;
@@ -140,12 +142,21 @@ impl Trees {
 
     /// Finds the last worktree of a task that a process left.
     pub(super) fn left(&self, task: &str) -> Option<Tree> {
+        let task: TaskId = task.parse().ok()?;
+        let mut all = self.all_left().into_iter();
+        all.rfind(|tree| tree.task() == Some(task))
+    }
+
+    /// Finds the worktrees that a process left, those of a task from the first to the last.
+    fn all_left(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        let number = |name: &String| name.strip_prefix(task)?.strip_prefix('-')?.parse().ok();
-        let numbered = names.filter_map(|name| Some((number(&name)?, name)));
-        let last = numbered.max_by_key(|(number, _): &(u32, String)| *number);
-        last.map(|(_, name)| self.tree(&name))
+        let mut names: Vec<String> = names.collect();
+        names.sort_by_cached_key(|name| {
+            let (task, number) = name.rsplit_once('-')?;
+            Some((task.parse::<TaskId>().ok()?, number.parse::<u32>().ok()?))
+        });
+        names.iter().map(|name| self.tree(name)).collect()
     }
 
     fn tree(&self, name: &str) -> Tree {
@@ -214,16 +225,13 @@ impl Trees {
         }
     }
 
-    /// Ends the worktrees that a killed process left; what was done in them stays on their branches. One
-    /// whose branch cannot hold all of it stays, and is returned with the reason.
-    pub(super) fn sweep(&self) -> Result<Swept> {
+    /// Ends the worktrees that a killed process left, each once it is reported; what was done in them stays
+    /// on their branches. One of which the workspace and its branch cannot hold everything stays, and is
+    /// returned with the reason.
+    pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
         let (mut kept, mut branches) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let tree = self.tree(name);
-            let saved = self.commit(&tree, &format!("{name}: left behind"));
-            match saved.and_then(|()| self.require_bringable(&tree)) {
+        for tree in self.all_left() {
+            match self.settle(&tree, report) {
                 // One that was only half made has no note yet, and nothing to keep.
                 Err(error) if tree.outset.exists() => kept.push((tree, error)),
                 _ => branches.extend(self.end(&tree).ok().flatten()),
@@ -235,6 +243,16 @@ impl Trees {
         self.done(&self.top, ["worktree", "prune"])?;
         self.drop_merged(&kept)?;
         Ok(Swept { kept, branches })
+    }
+
+    /// Has the workspace and a branch hold everything of a worktree.
+    fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
+        if tree.outset.exists() {
+            report(tree)?;
+            self.require_home(tree)?;
+        }
+        let name = tree.branch.rsplit('/').next().unwrap_or_default();
+        self.commit(tree, &format!("{name}: left behind"))
     }
 
     /// Lists the branches of this run that hold what is not merged.

@@ -7,7 +7,7 @@ use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
 use super::server::Server;
-use crate::chat::{Called, ChatAgent, Pending, Turn};
+use crate::chat::{Called, ChatAgent, Pending, Settled, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -81,6 +81,8 @@ struct Data {
     conversation_id: String,
     tool_calls: Vec<Called>,
     pending: Option<Pending>,
+    /// What became of what waited before this message; null where nothing waited, and while it still does.
+    settled: Option<Settled>,
     reason: String,
 }
 
@@ -129,6 +131,7 @@ fn data(turn: Turn, conversation_id: String) -> Data {
         conversation_id,
         tool_calls: turn.tool_calls,
         pending: turn.pending,
+        settled: turn.settled,
         reason: turn.reason,
     }
 }

@@ -109,7 +109,7 @@ impl Server {
     ) -> Result<Arc<Server>> {
         // What the server's starter was given to do is nothing of its callers.
         let surroundings = Surroundings {
-            assignment: Assignment::default(),
+            assignment: Assignment::foreign(),
             ..surroundings
         };
         let workspace = surroundings.workspace()?;

@@ -86,6 +86,35 @@ pub struct Assignment {
     pub session: Option<SessionId>,
     /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
     pub worktree: Option<PathBuf>,
+    /// Whether the environment tells of somebody else: a command that is run for the caller is not to see it.
+    pub is_foreign: bool,
+}
+
+impl Assignment {
+    /// The variables that tell it.
+    pub const VARIABLES: [&'static str; 5] = [
+        "CLEO_RUN_ID",
+        "CLEO_TASK_ID",
+        "CLEO_EPOCH",
+        "CLEO_SESSION",
+        "CLEO_WORKTREE",
+    ];
+
+    /// That of callers who are others than who started this process.
+    pub fn foreign() -> Assignment {
+        Assignment {
+            is_foreign: true,
+            ..Assignment::default()
+        }
+    }
+
+    /// Returns the variables that a command is not to see which is run for the caller.
+    pub fn hidden(&self) -> &'static [&'static str] {
+        match self.is_foreign {
+            true => &Assignment::VARIABLES,
+            false => &[],
+        }
+    }
 }
 
 impl Surroundings {

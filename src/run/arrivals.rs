@@ -2,14 +2,20 @@
 //! tells step by step how far an output had come by when, in lines such as `out 1234 1769418000000`.
 //! What is wrong with an index costs times and the order, never a line. Pure.
 
-use std::borrow::Cow;
+mod ends;
+
 use std::fmt;
-use std::iter::Peekable;
 
 use crate::words::closed;
 
+pub use ends::Ends;
+
+/// How much of one output is kept, in bytes.
+pub const KEPT_MAX: u64 = 64 << 20;
 /// Most bytes of an index that are looked at, and the size that none comes to in practice.
-pub const INDEX_MAX: u64 = 1 << 20;
+pub const INDEX_MAX: u64 = 4 << 20;
+/// Most lines that are told of an agent: the first ones.
+pub const LINES_MAX: usize = 1_000_000;
 
 closed! {
     /// What an agent writes to.
@@ -54,139 +60,94 @@ impl Arrival {
 /// Reads the steps of an index, as far as they are whole.
 pub fn read(index: &[u8]) -> Vec<Arrival> {
     let lines = index.split_inclusive(|byte| *byte == b'\n');
-    lines.map_while(Arrival::read).collect()
+    lines.filter_map(Arrival::read).collect()
 }
 
-/// A line that an agent wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken<'a> {
+/// A line that an agent wrote. There may be very many, so it holds nothing but its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken {
     /// To which output.
     pub stream: Stream,
-    /// The line, without its end.
-    pub text: Cow<'a, str>,
-    /// When its end had come, in milliseconds since 1970; none where the index does not tell.
-    pub at: Option<i64>,
+    /// Which of its lines, from 0.
+    pub line: u32,
+    /// The number, from 1, of the step in which its end came; 0 where no step tells.
+    step: u32,
 }
 
-/// Puts the lines of both outputs into the order in which their ends came. As long as the agent may
-/// write, only lines are told that keep their place: those that the index tells of, and without an
-/// index those of the standard output. A last line without an end ends with the agent.
-pub fn in_order<'a>(
-    index: Option<&[Arrival]>,
-    out: &'a [u8],
-    err: &'a [u8],
-    is_over: bool,
-) -> Vec<Spoken<'a>> {
-    let mut outputs = [
-        Output::new(Stream::Out, out, is_over),
-        Output::new(Stream::Err, err, is_over),
-    ];
+impl Spoken {
+    /// When its end had come, in milliseconds since 1970; none where the index does not tell.
+    pub fn at(&self, index: &[Arrival]) -> Option<i64> {
+        let step = self.step.checked_sub(1)?;
+        index.get(step as usize).map(|step| step.at)
+    }
+}
+
+/// Puts the lines of both outputs into the order in which their ends came, up to one more than
+/// [`LINES_MAX`]. First are those that the index tells of, which keep their place while more comes;
+/// `rest` says of which outputs the others are told too. A last line without an end ends with the
+/// agent.
+pub fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2]) -> Vec<Spoken> {
+    let (out, err) = (Output::new(Stream::Out, out), Output::new(Stream::Err, err));
+    let mut outputs = [out, err];
     let mut spoken = Vec::new();
-    for arrival in index.unwrap_or_default() {
-        outputs[arrival.stream as usize].come(arrival, &mut spoken);
+    for (step, arrival) in (1..).zip(index) {
+        outputs[arrival.stream as usize].come(arrival.to, step, &mut spoken);
     }
-    let last = index.and_then(|index| index.last()).map(|last| last.at);
-    let [out, err] = outputs;
-    if is_over || index.is_none() {
-        spoken.extend(out.rest(last));
-    }
-    if is_over {
-        spoken.extend(err.rest(last));
+    let last = index.len() as u32;
+    for (output, has_rest) in outputs.into_iter().zip(rest) {
+        if has_rest {
+            output.rest(last, &mut spoken);
+        }
     }
     spoken
 }
 
-/// What is left of an output.
+/// An output while its lines are told.
 struct Output<'a> {
     stream: Stream,
-    lines: Peekable<Lines<'a>>,
+    ends: &'a Ends,
+    /// How many of its lines were told.
+    told: usize,
     came: u64,
 }
 
 impl<'a> Output<'a> {
-    /// A line that may still grow is left out.
-    fn new(stream: Stream, bytes: &'a [u8], is_over: bool) -> Output<'a> {
-        let whole = match is_over {
-            true => bytes.len(),
-            false => memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1),
-        };
-        let lines = Lines {
-            rest: &bytes[..whole],
-            end: 0,
-        };
+    fn new(stream: Stream, ends: &'a Ends) -> Output<'a> {
         Output {
             stream,
-            lines: lines.peekable(),
+            ends,
+            told: 0,
             came: 0,
         }
     }
 
-    /// Takes the lines that ended in a step.
-    fn come(&mut self, arrival: &Arrival, spoken: &mut Vec<Spoken<'a>>) {
-        self.came = self.came.max(arrival.to);
-        let has_ended = |line: &Line<'_>| line.is_whole() && line.end <= arrival.to;
-        while let Some(line) = self.lines.next_if(has_ended) {
-            spoken.push(line.spoken(self.stream, Some(arrival.at)));
+    /// Tells the lines that ended in a step.
+    fn come(&mut self, to: u64, step: u32, spoken: &mut Vec<Spoken>) {
+        self.came = self.came.max(to);
+        let ends = self.ends.whole[self.told..].iter();
+        let count = ends.take_while(|end| u64::from(**end) <= to).count();
+        self.tell(count, step, spoken);
+    }
+
+    /// Tells the others. The time of a last line without an end is that of the last step.
+    fn rest(mut self, last: u32, spoken: &mut Vec<Spoken>) {
+        self.tell(self.ends.whole.len() - self.told, 0, spoken);
+        if let Some(end) = self.ends.open {
+            let is_known = u64::from(end) <= self.came;
+            self.tell(1, if is_known { last } else { 0 }, spoken);
         }
     }
 
-    /// Takes the others. The time of a last line without an end is that of the last step.
-    fn rest(self, last: Option<i64>) -> impl Iterator<Item = Spoken<'a>> {
-        let Output {
+    fn tell(&mut self, count: usize, step: u32, spoken: &mut Vec<Spoken>) {
+        let stream = self.stream;
+        let lines = (self.told..self.told + count).map(|line| Spoken {
             stream,
-            lines,
-            came,
-        } = self;
-        lines.map(move |line| {
-            let is_known = !line.is_whole() && line.end <= came;
-            line.spoken(stream, last.filter(|_| is_known))
-        })
-    }
-}
-
-/// A line with what ends it.
-struct Line<'a> {
-    bytes: &'a [u8],
-    /// How many bytes of the output there are up to its end.
-    end: u64,
-}
-
-impl<'a> Line<'a> {
-    fn is_whole(&self) -> bool {
-        self.bytes.ends_with(b"\n")
-    }
-
-    fn spoken(&self, stream: Stream, at: Option<i64>) -> Spoken<'a> {
-        let text = match self.bytes.strip_suffix(b"\n") {
-            Some(text) => text.strip_suffix(b"\r").unwrap_or(text),
-            None => self.bytes,
-        };
-        let text = String::from_utf8_lossy(text);
-        Spoken { stream, text, at }
-    }
-}
-
-/// The lines of an output.
-struct Lines<'a> {
-    rest: &'a [u8],
-    end: u64,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
-
-    fn next(&mut self) -> Option<Line<'a>> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let length = memchr::memchr(b'\n', self.rest).map_or(self.rest.len(), |end| end + 1);
-        let (bytes, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        self.end += length as u64;
-        Some(Line {
-            bytes,
-            end: self.end,
-        })
+            line: line as u32,
+            step,
+        });
+        let room = (LINES_MAX + 1).saturating_sub(spoken.len());
+        spoken.extend(lines.take(room));
+        self.told += count;
     }
 }
 
@@ -198,37 +159,77 @@ mod tests {
     const ERR: &[u8] = b"two\nfour\n";
     const INDEX: &str = "out 5 1\nerr 4 2\nout 11 3\nerr 9 4\nout 13 5\n";
 
+    fn ends(bytes: &[u8], is_over: bool) -> Ends {
+        let mut ends = Ends::default();
+        ends.take(bytes);
+        if is_over {
+            ends.close();
+        }
+        ends
+    }
+
     /// Says in which order lines are told, with their times.
-    fn told(index: Option<&str>, is_over: bool) -> String {
-        let steps = index.map(|index| read(index.as_bytes()));
-        let spoken = in_order(steps.as_deref(), OUT, ERR, is_over);
-        let one = |line: &Spoken<'_>| match line.at {
-            Some(at) => format!("{}@{at}", line.text),
-            None => line.text.to_string(),
+    fn told(index: &str, is_over: bool, rest: [bool; 2]) -> String {
+        let steps = read(index.as_bytes());
+        let ends = [OUT, ERR].map(|bytes| ends(bytes, is_over));
+        let one = |line: &Spoken| {
+            let which = line.stream as usize;
+            let place = ends[which].line(line.line as usize);
+            let text = &[OUT, ERR][which][place.start as usize..place.end as usize];
+            let text = String::from_utf8_lossy(text).trim_end().to_string();
+            match line.at(&steps) {
+                Some(at) => format!("{text}@{at}"),
+                None => text,
+            }
         };
+        let spoken = in_order(&steps, [&ends[0], &ends[1]], rest);
         spoken.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// As [`told`], of an agent that has ended.
+    fn told_all(index: &str) -> String {
+        told(index, true, [true; 2])
     }
 
     #[test]
     fn lines_stand_where_their_ends_came() {
-        assert_eq!(told(Some(INDEX), true), "one@1 two@2 three@3 four@4 fi@5");
+        assert_eq!(told_all(INDEX), "one@1 two@2 three@3 four@4 fi@5");
     }
 
     #[test]
     fn a_line_keeps_its_place_while_more_comes() {
-        let whole = told(Some(INDEX), true);
+        let whole = told_all(INDEX);
         let ends = INDEX.match_indices('\n').map(|(end, _)| end + 1);
         for end in ends.chain([0, 3, INDEX.len() - 1]) {
-            let live = told(Some(&INDEX[..end]), false);
+            let live = told(&INDEX[..end], false, [false; 2]);
             assert!(whole.starts_with(&live), "{live} at {end}");
         }
-        assert_eq!(told(Some(INDEX), false), "one@1 two@2 three@3 four@4");
+        let live = told(INDEX, false, [false; 2]);
+        assert_eq!(live, "one@1 two@2 three@3 four@4");
     }
 
     #[test]
     fn without_an_index_the_outputs_follow_one_another() {
-        assert_eq!(told(None, true), "one three fi two four");
-        assert_eq!(told(None, false), "one three");
+        assert_eq!(told_all(""), "one three fi two four");
+        assert_eq!(told("", false, [true, false]), "one three");
+        assert_eq!(told("", false, [true, true]), "one three two four");
+        assert_eq!(told("", false, [false, false]), "");
+    }
+
+    #[test]
+    fn what_cannot_be_read_of_an_index_costs_no_more_than_itself() {
+        let hurt = INDEX.replace("err 4 2\n", "\u{0}\u{0}err 4 2\nout 1");
+        assert_eq!(told_all(&hurt), "one@1 two@4 four@4 three@5 fi@5");
+    }
+
+    #[test]
+    fn no_more_lines_are_told_than_shows_that_there_are_too_many() {
+        let many = ends("\n".repeat(LINES_MAX + 3).as_bytes(), true);
+        assert!(many.are_full());
+        let spoken = in_order(&[], [&many, &many], [true; 2]);
+        assert_eq!(spoken.len(), LINES_MAX + 1);
+        // There may be that many, so a line has to be small.
+        assert!(size_of::<Spoken>() <= 12);
     }
 
     #[test]
@@ -247,7 +248,7 @@ mod tests {
             "\u{0}\u{0}\u{0}",
             &huge,
         ] {
-            let told = told(Some(index), true);
+            let told = told_all(index);
             let lines = told.split(' ').filter_map(|line| line.split('@').next());
             let mut lines: Vec<&str> = lines.collect();
             lines.sort_unstable();

@@ -98,7 +98,7 @@ pub struct TaskRun {
     /// What the running agent has used until now.
     #[serde(skip)]
     pub using: Option<Usage>,
-    /// How the program of the last agent that has ended says it did.
+    /// How the program of the last agent says it did that came to an end of its own.
     #[serde(skip)]
     pub ended: Option<Outcome>,
     /// The last message of that agent.

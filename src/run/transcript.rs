@@ -66,6 +66,8 @@ pub struct Tool {
     pub summary: String,
     /// The exit code of its command.
     pub exit_code: Option<i64>,
+    /// How long it took, where the program that drives the agent says so.
+    pub duration_ms: Option<u64>,
 }
 
 /// Reads one line of what an agent wrote.
@@ -183,8 +185,15 @@ fn block(block: &Value) -> Said {
             name: name.to_string(),
             summary: subject,
             exit_code,
+            duration_ms: took(block),
         }),
     }
+}
+
+/// Finds how long a tool took, where its event says when it began and ended.
+fn took(block: &Value) -> Option<u64> {
+    let time = &block["state"]["time"];
+    time["end"].as_u64()?.checked_sub(time["start"].as_u64()?)
 }
 
 /// Finds what a tool was used on.
@@ -230,6 +239,21 @@ mod tests {
                 (Channel::Tool, expected),
                 "{raw}"
             );
+        }
+    }
+
+    #[test]
+    fn a_tool_took_as_long_as_its_event_says() {
+        for (time, took) in [
+            (r#"{"start":1000,"end":1068}"#, Some(68)),
+            (r#"{"start":1000}"#, None),
+            (r#"{"start":1000,"end":999}"#, None),
+        ] {
+            let raw = format!(
+                r#"{{"type":"tool_use","part":{{"type":"tool","state":{{"time":{time}}}}}}}"#
+            );
+            let tool = line(Channel::Out, &raw).tool.unwrap();
+            assert_eq!(tool.duration_ms, took, "{raw}");
         }
     }
 

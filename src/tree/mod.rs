@@ -14,16 +14,16 @@ mod glob;
 mod walk;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
+use crate::file::open_regular;
 use crate::id::hex;
 use glob::Globs;
 
@@ -227,18 +227,11 @@ fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     Some(digest.map_or((b'?', String::new()), |digest| (kind, digest)))
 }
 
-/// Opens a regular file; nothing else is waited for or followed.
+/// Opens a regular file, and says whether it is a program.
 fn opened(path: &Path) -> std::io::Result<(File, bool)> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(i32::try_from(flags.bits()).unwrap_or(0))
-        .open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
-    }
-    Ok((file, about.permissions().mode() & 0o100 != 0))
+    let file = open_regular(path)?;
+    let is_program = file.metadata()?.permissions().mode() & 0o100 != 0;
+    Ok((file, is_program))
 }
 
 /// Digests a file; the outer none means that it is too large, the inner that it cannot be read.

@@ -221,7 +221,22 @@ alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
 builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
 # Writes an output in a folder below the others.
 spreads) work && folder=${CLEO_OUTPUT_FILE%/*}/data/deep && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/x.csv" ;;
-# Does the same, while somebody else writes it in the workspace.
+# Does the same with other outputs in each try.
+spreads-anew)
+    work
+    echo "round $round" >>"$CLEO_OUTPUT_FILE"
+    folder=${CLEO_OUTPUT_FILE%/*}/data && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/$round.csv"
+    ;;
+# Writes an output with a name as of a draft, and a link to it.
+links)
+    work
+    echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt"
+    folder=${CLEO_OUTPUT_FILE%/*}/data && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/.new-x.csv" &&
+        ln -s .new-x.csv "$folder/last.csv"
+    ;;
+# Changes a file, and writes where cleo has its own.
+scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo && : >.cleo/scratch ;;
+# Spreads its outputs, while somebody else writes one of them in the workspace.
 spreads-and-crosses)
     work
     for place in "${CLEO_OUTPUT_FILE%/*}" "$outputs"; do

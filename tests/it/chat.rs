@@ -1110,6 +1110,39 @@ fn another_message_replaces_what_waits_and_says_so() {
 }
 
 #[test]
+fn what_became_of_what_waited_is_told() {
+    let workspace = seeded();
+    let change = "change button radius to full for client 6";
+    let search = "find the component called zebra for client 6";
+    let choice = "update title of my card component for client 6 to X";
+    let rows = [
+        (change, "yess", None),
+        (change, "no", Some("cancelled")),
+        (change, "yes", Some("confirmed")),
+        (search, "ok", Some("confirmed")),
+        (search, "list the components of client 7", Some("dropped")),
+        (
+            search,
+            "show me all banner components for client 6",
+            Some("dropped"),
+        ),
+        (choice, "9", None),
+        (choice, "2", Some("chosen")),
+        (choice, "about", Some("chosen")),
+        (choice, "delete component 102", Some("dropped")),
+        (choice, "update component 101 title to Y", Some("dropped")),
+    ];
+    for (at, (asked, answer, settled)) in rows.into_iter().enumerate() {
+        let conversation = format!("c{at}");
+        let first = say_in(&workspace, &conversation, asked);
+        assert_ne!(first["pending"], Value::Null, "{first:#}");
+        assert_eq!(first["settled"], Value::Null);
+        let turn = say_in(&workspace, &conversation, answer);
+        assert_eq!(turn["settled"], json!(settled), "{answer}: {turn:#}");
+    }
+}
+
+#[test]
 fn what_waits_is_forgotten_after_its_time() {
     for (minute, written) in [("09:14:59", true), ("09:15:00", false)] {
         let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
@@ -1121,6 +1154,7 @@ fn what_waits_is_forgotten_after_its_time() {
         assert_eq!(component(&later, "6", "103").is_null(), written, "{turn:#}");
         if !written {
             has(&turn, &["waited too long"]);
+            assert_eq!(turn["settled"], "expired");
         }
     }
     let workspace = seeded().env("CLEO_CHAT_PENDING_TTL", "1h");

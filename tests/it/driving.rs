@@ -105,6 +105,23 @@ fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn of_two_outputs_that_come_at_once_the_first_is_the_first() {
+    let stage = Stage::new();
+    // Each round waits until the one before was read.
+    stage.play(
+        "for n in 1 2 3 4 5 6 7 8 9; do
+             echo warn$n >&2; echo result$n
+             until grep -q \"^out $((n * 8)) \" raw/T1-1.index; do sleep 0.01; done
+         done",
+    );
+    let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());
+    let came: Vec<_> = steps.iter().map(|step| (step.stream, step.to)).collect();
+    let round = |n: u64| [(Stream::Err, n * 6), (Stream::Out, n * 8)];
+    assert_eq!(came, (1..10).flat_map(round).collect::<Vec<_>>());
+}
+
+#[test]
 fn of_an_agent_that_writes_nothing_there_is_no_index() {
     let stage = Stage::new();
     stage.play("exit 0");

@@ -583,13 +583,9 @@ fn a_run_whose_process_was_killed_is_marked_by_the_next_command() {
     assert_eq!(signs.count(), 0, "no sign of life stays");
 }
 
-#[test]
-fn an_execution_of_another_process_is_given_up_and_its_answer_is_not_kept() {
-    let pieces = ["{", "}"].map(String::from).to_vec();
-    let server = Server::start(&[Answer::Pieces("", pieces)]);
-    let workspace = TestWorkspace::new();
-    register(&workspace, &server, 60_000);
-    let mut command = workspace.command(&["agents", "execute", "summary"]);
+/// Gives an execution up while its answer comes, and returns how the run is shown then.
+fn given_up_meanwhile(workspace: &TestWorkspace, server: &Server, message: &str) -> Value {
+    let mut command = workspace.command(&["agents", "execute", message]);
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -598,20 +594,48 @@ fn an_execution_of_another_process_is_given_up_and_its_answer_is_not_kept() {
     while server.asked().is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let listed = does(&workspace, "runs list");
+    let listed = does(workspace, "runs list");
     let id = listed["runs"][0]["id"].as_str().unwrap();
-    let cancelled = does(&workspace, &format!("runs cancel {id}"));
+    let cancelled = does(workspace, &format!("runs cancel {id}"));
     assert_eq!(cancelled["run"]["status"], "cancelled");
     server.go.send(()).unwrap();
     let exit = child.wait().unwrap().code();
     assert_eq!(exit, Some(130), "who waits for the answer is told");
-    let shown = does(&workspace, &format!("runs show {id}"));
+    let shown = does(workspace, &format!("runs show {id}"));
     assert_eq!(
         (&shown["run"]["status"], &shown["run"]["output"]),
         (&json!("cancelled"), &Value::Null)
     );
-    let again = format!("runs cancel {id}");
+    shown["run"].clone()
+}
+
+#[test]
+fn an_execution_of_another_process_is_given_up_and_its_answer_is_not_kept() {
+    let pieces = ["{", "}"].map(String::from).to_vec();
+    let server = Server::start(&[Answer::Pieces("", pieces)]);
+    let workspace = TestWorkspace::new();
+    register(&workspace, &server, 60_000);
+    let run = given_up_meanwhile(&workspace, &server, "summary");
+    let again = format!("runs cancel {}", run["id"].as_str().unwrap());
     fails(&workspace, &again, "E_STATUS_REFUSED");
+}
+
+#[test]
+fn what_an_execution_took_that_was_given_up_is_kept() {
+    let Answer::Whole(_, _, body) = says("Too late.") else {
+        unreachable!()
+    };
+    let (first, rest) = body.split_at(1);
+    let pieces = [first, rest].map(String::from).to_vec();
+    let server = Server::start(&[Answer::Pieces("Content-Type: application/json\r\n", pieces)]);
+    let workspace = with_model(&server)
+        .env("CLEO_LLM_INPUT_PRICE", "1")
+        .env("CLEO_LLM_OUTPUT_PRICE", "3");
+    let run = given_up_meanwhile(&workspace, &server, "Help me design a layout");
+    assert_eq!(
+        (&run["usage"]["totalTokens"], &run["cost"]),
+        (&json!(11), &json!(0.000_015))
+    );
 }
 
 #[test]

@@ -970,40 +970,49 @@ cat <<END
 {"type":"system","session_id":"s1"}
 {"type":"assistant","message":{"id":"m1","content":[],"usage":{"input_tokens":70,"output_tokens":5}}}
 END
-: >PLACE
 exec sleep 600
 "#;
 
-#[test]
-fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
-    let workspace = planned();
-    let (claude, place) = (workspace.path("claude"), workspace.path("used"));
-    let script = USES_AND_HANGS.replace("PLACE", &place.display().to_string());
-    workspace.write("claude", script);
+/// A workspace whose agents use something and never come to an end.
+fn using_and_hanging() -> TestWorkspace {
+    let workspace = planned().with("claude", USES_AND_HANGS);
+    let claude = workspace.path("claude");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&claude, mode).unwrap();
-    let programs = format!("claude={}", claude.display());
-    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
-    let mut command = workspace.command(&["run", "T2", "--runner", "claude"]);
+    workspace.env(
+        "CLEO_RUNNERS_PROGRAMS",
+        &format!("claude={}", claude.display()),
+    )
+}
+
+/// Carries out T2 with a command that is killed once the agent of this try has told what it uses.
+fn killed_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
+    let mut command = workspace.command(words);
     let null = std::process::Stdio::null;
     command.stdin(null()).stdout(null()).stderr(null());
     let mut child = command.spawn().unwrap();
     let is_kept = || {
         let runs = fs::read_dir(workspace.path(".cleo/runs")).into_iter();
         let mut runs = runs.flatten().flatten().map(|run| run.path());
-        let has = |file: PathBuf, text: &str| {
-            fs::read_to_string(file).is_ok_and(|there| there.contains(text))
+        let has = |file: PathBuf, text: &str, times: usize| {
+            fs::read_to_string(file).is_ok_and(|there| there.matches(text).count() >= times)
         };
         runs.any(|run| {
-            has(run.join("events.jsonl"), "agent.conversation")
-                && has(run.join("T2-1.out"), "output_tokens")
+            has(run.join("events.jsonl"), "agent.conversation", attempt)
+                && has(run.join(format!("T2-{attempt}.out")), "output_tokens", 1)
         })
     };
-    while !(place.exists() && is_kept()) {
+    while !is_kept() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
+    let workspace = using_and_hanging();
+    killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let run = &cancelled["result"]["run"];
@@ -1012,6 +1021,63 @@ fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
     assert_eq!(task(&shown, "T2")["usage"]["totalTokens"], 75, "{shown}");
     assert_eq!(task(&shown, "T2")["outcome"], "cancelled");
     assert!(!is_anybody_left(&workspace, &id));
+}
+
+#[test]
+fn what_agents_told_that_they_used_counts_when_a_killed_run_goes_on() {
+    let workspace = using_and_hanging();
+    killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
+    let id = id_of_the_run(&workspace);
+    killed_after_use(&workspace, &["runs", "resume", &id], 2);
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    let run = &cancelled["result"]["run"];
+    assert_eq!(run["usage"]["totalTokens"], 150, "{cancelled}");
+    let shown = shown(&workspace, &id);
+    assert_eq!(task(&shown, "T2")["usage"]["totalTokens"], 150, "{shown}");
+    assert_eq!(task(&shown, "T2")["attempts"], 2);
+}
+
+#[test]
+fn money_that_an_agent_of_a_killed_run_has_spent_is_none_of_the_rest() {
+    let workspace = using_and_hanging();
+    let used = "{\"type\":\"assistant\"";
+    let cost = "{\"type\":\"result\",\"total_cost_usd\":0.75}\n";
+    let script = USES_AND_HANGS.replace(used, &format!("{cost}{used}"));
+    workspace.write("claude", script);
+    let run = ["run", "T2", "--runner", "claude", "--max-cost", "0.5"];
+    killed_after_use(&workspace, &run, 1);
+    let id = id_of_the_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["cost"], 0.75, "{resumed}");
+    assert_eq!(task(&resumed["result"], "T2")["attempts"], 1, "{resumed}");
+}
+
+#[test]
+fn a_killed_run_that_two_give_up_at_once_is_ended_once() {
+    let workspace = planned();
+    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = id_of_the_run(&workspace);
+    let cancels = [(); 2].map(|()| {
+        let mut command = workspace.command(&["runs", "cancel", &id]);
+        let piped = std::process::Stdio::piped;
+        command.stdout(piped()).stderr(piped()).spawn().unwrap()
+    });
+    for cancel in cancels {
+        let reply = workspace.reply(&cancel.wait_with_output().unwrap());
+        let answer = document(&reply);
+        // Who comes when all is over is told so.
+        let is_late = answer["error"]["code"] == "E_STATUS_REFUSED";
+        let status = &answer["result"]["run"]["status"];
+        assert!(is_late || status == "cancelled", "{reply}");
+    }
+    let events = events(&workspace);
+    let ends = events
+        .iter()
+        .filter(|event| event["type"] == "run.finished");
+    assert_eq!(ends.count(), 1, "{events:?}");
+    assert!(statuses(&workspace).contains("T2 pending"));
 }
 
 #[test]

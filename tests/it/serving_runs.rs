@@ -278,7 +278,7 @@ fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refus
     assert_eq!(status, 202, "{told}");
     assert_eq!(
         told["command"],
-        "cleo plan run --max-loops=2 --refine=last-step 'plan and summarize'"
+        "cleo plan -- 'plan and summarize' | cleo plan run --max-loops=2 --refine=last-step -"
     );
     let run = told["run"]["id"].as_str().unwrap().to_string();
     let shown = ended(&workspace, &run);
@@ -299,4 +299,27 @@ fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refus
     );
     let (_, runs) = server.call("GET", "/api/runs", &json!({}));
     assert_eq!(runs["total"], 1);
+}
+
+#[test]
+fn a_command_of_a_call_sees_nothing_of_what_the_starter_of_the_server_was_given() {
+    let workspace = TestWorkspace::new();
+    let shows = "update T1 --acceptance 'It holds :: sh -c \"env >seen\"'";
+    workspace.ok("add One");
+    workspace.ok(shows);
+    let names = ["CLEO_RUN_ID", "CLEO_TASK_ID", "CLEO_SESSION"];
+    let values = ["exec_1", "T77", "S9"];
+    let given = names.into_iter().zip(values);
+    let workspace = given.fold(workspace, |all, (name, value)| all.env(name, value));
+    let server = Served::start(&workspace, &[]);
+    let (status, told) = server.call("POST", "/api/work/tasks/T1/renew", &json!({}));
+    assert_eq!(
+        (status, &told["ran"][0]["outcome"]),
+        (200, &json!("passed")),
+        "{told}"
+    );
+    let seen = workspace.read("seen");
+    for name in names {
+        assert!(!seen.contains(name), "{name}: {seen}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Merging with a copy of the tasks in a file. Two workspaces stand for two people; the file that
 //! they carry to and fro is what git would carry.
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::world::TestWorkspace;
@@ -663,6 +664,29 @@ fn what_changes_is_named_on_either_side_and_much_of_it_in_part() {
     one.write("tasks.jsonl", header + "\n");
     let gone = one.json(&["sync", "tasks.jsonl", "--dry-run"])["result"]["here"].clone();
     assert_eq!(gone["ids"]["deleted"].as_array().map(Vec::len), Some(9));
+}
+
+#[test]
+fn of_what_goes_in_one_merge_all_is_known_also_where_it_goes_in_two_ways() {
+    let part = "{\"title\":\"Part\",\"parent\":\"@all\"}\n".repeat(1_000);
+    let all = "{\"title\":\"All of it\",\"key\":\"all\",\"type\":\"epic\"}\n";
+    let others = "{\"title\":\"Alone\"}\n{\"title\":\"Stays\"}\n";
+    let plan = format!("{all}{part}{others}");
+    let one = TestWorkspace::new().with("plan.jsonl", plan);
+    one.ok("add --batch plan.jsonl");
+    sync(&one);
+    // Most go on both sides, and one goes here only.
+    one.ok("delete T1 --cascade");
+    one.ok("delete T1002");
+    let there = one.read("tasks.jsonl");
+    let lines: Vec<&str> = there.lines().collect();
+    let (header, last) = (lines[0], &lines[lines.len() - 2..]);
+    one.write("tasks.jsonl", format!("{header}\n{}\n", last.join("\n")));
+    assert_eq!(sync(&one)["inFile"]["deleted"], 1);
+    let database = Connection::open(one.path(".cleo/cleo.db")).unwrap();
+    let sql = "SELECT count(*) FROM sync_bases WHERE file = 'tasks.jsonl/'";
+    let kept: i64 = database.query_row(sql, (), |row| row.get(0)).unwrap();
+    assert_eq!(kept, 1_002);
 }
 
 #[test]

@@ -15,8 +15,9 @@ use crate::id;
 #[derive(Args)]
 #[command(after_help = "\
 The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
-process has ended is ended here. What is done stays done. An execution is over at once: an answer that
-still comes is not kept, and who waits for it is told.
+process has ended is ended here. What is done stays done. Of an execution nothing more is kept from
+then on but what it took: the program or model that answers is not ended, and works until its answer or
+its time limit; who waits for that is told.
 
 Examples:
   cleo runs list --status running

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::typed;
 use crate::coordinator::plan::Refine;
 
 /// A plan, or a goal, as somebody wishes it carried out; what is left out is as `cleo plan run` has it.
@@ -24,9 +25,8 @@ pub struct PlanWish {
 }
 
 impl PlanWish {
-    /// Writes the words of the command that carries it out. `what` is a goal, or `-` for a plan that the
-    /// command reads.
-    pub(super) fn words(&self, what: &str) -> Vec<String> {
+    /// Writes the words of the command that carries it out, and reads the plan.
+    pub(super) fn words(&self) -> Vec<String> {
         let options = [
             ("max-loops", self.max_loops.map(|passes| passes.to_string())),
             ("refine", self.refine.map(|way| way.to_string())),
@@ -36,21 +36,31 @@ impl PlanWish {
         for (name, value) in options {
             words.extend(value.map(|value| format!("--{name}={value}")));
         }
-        if what.starts_with('-') && what != "-" {
-            words.push("--".to_string());
-        }
-        words.push(what.to_string());
+        words.push("-".to_string());
         words
+    }
+
+    /// Writes what somebody would type for the same: a goal is made a plan first, so that none is taken for
+    /// the name of a file.
+    pub(super) fn typed(&self) -> String {
+        let run = typed(&self.words());
+        let goal = match self.goal.as_deref() {
+            // A dash alone is standard input; blanks around a goal do not count.
+            Some("-") => " -",
+            Some(goal) => goal,
+            None => return run,
+        };
+        let made = typed(&["plan", "--", goal].map(String::from));
+        format!("{made} | {run}")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinator::detached::typed;
 
     #[test]
-    fn a_plan_is_read_and_a_goal_is_one_word() {
+    fn a_plan_is_read_and_a_goal_is_made_one_first() {
         let wish = PlanWish {
             max_loops: Some(3),
             refine: Some(Refine::LastStep),
@@ -65,14 +75,21 @@ mod tests {
             "--jobs=2",
             "-",
         ];
-        assert_eq!(wish.words("-"), expected);
-        let plain = PlanWish::default();
-        for (goal, command) in [
-            ("plan and report", "cleo plan run 'plan and report'"),
-            ("it's $(x)", r"cleo plan run 'it'\''s $(x)'"),
-            ("--llm", "cleo plan run -- --llm"),
+        assert_eq!(wish.words(), expected);
+        assert_eq!(PlanWish::default().typed(), "cleo plan run -");
+        for (goal, made) in [
+            ("plan and report", "cleo plan -- 'plan and report'"),
+            ("it's $(x)", r"cleo plan -- 'it'\''s $(x)'"),
+            ("--llm", "cleo plan -- --llm"),
+            ("check", "cleo plan -- check"),
+            ("plan.yaml", "cleo plan -- plan.yaml"),
+            ("-", "cleo plan -- ' -'"),
         ] {
-            assert_eq!(typed(&plain.words(goal)), command);
+            let wish = PlanWish {
+                goal: Some(goal.to_string()),
+                ..PlanWish::default()
+            };
+            assert_eq!(wish.typed(), format!("{made} | cleo plan run -"));
         }
     }
 }

@@ -63,7 +63,7 @@ impl Engine<'_> {
     }
 
     /// Keeps what was told, and lets whoever listens know.
-    pub(super) fn keep(&mut self) -> Result<()> {
+    pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
         match self.told.is_empty() {
             true => Ok(()),
             false => self.keep_with(|_| Ok(())),

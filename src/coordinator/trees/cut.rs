@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::reports::copy;
+use super::copying::copy;
 use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unwritable};
@@ -150,7 +150,7 @@ impl Trees {
         let file = self.top.join(path);
         let aside = begun.place.with_file_name("outputs").join("cut").join(path);
         match file.symlink_metadata() {
-            Ok(there) if there.is_file() => copy(&file, &aside),
+            Ok(there) if there.is_file() => copy(&self.top, &file, None, &aside),
             _ => Ok(()),
         }
     }

@@ -1,14 +1,19 @@
 //! The files that agents write into the folder of outputs and into folders below it: which of them are
 //! brought over, and what is more than that. No link is followed.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::reports::DRAFT;
+use super::copying::held;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
+use crate::id::digest;
 use crate::tree::BYTES_MAX;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
@@ -21,58 +26,176 @@ const VISITS_MAX: usize = 10_000;
 /// Outputs below a root.
 #[derive(Default)]
 pub(super) struct Outputs {
-    /// Their places, relative to the root.
+    /// The places of files, relative to the root.
     pub(super) paths: Vec<String>,
+    /// Those among them that were not there before, or held something else.
+    pub(super) changed: Vec<String>,
+    /// What is new and cannot be brought over, such as links.
+    pub(super) others: Vec<Other>,
     /// Why there is more that is not brought over.
     beyond: Option<Error>,
-    visited: usize,
-    bytes: u64,
+}
+
+/// What was there before: as long as it stays as it was, no bounds are set to it.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// Files by their places, with their digests.
+    pub(super) files: &'a BTreeMap<String, String>,
+    /// The marks of what else there was.
+    pub(super) others: &'a BTreeSet<String>,
+}
+
+/// Something among outputs that holds something and that no copy of a file can bring over: a link, or a file
+/// with a name that is no text.
+pub(super) struct Other {
+    place: PathBuf,
+    /// Tells whether it is as it was.
+    pub(super) mark: String,
 }
 
 impl Outputs {
-    /// Looks for the regular files among outputs, without the manifest.
-    pub(super) fn below(root: &Path) -> Outputs {
-        let mut found = Outputs::default();
-        let workspace = Workspace {
-            root: root.to_path_buf(),
+    /// Looks for the regular files among outputs, without the manifest. Nothing is left out for being too
+    /// much where it is not said what was there before.
+    pub(super) fn below(root: &Path, known: Option<Known<'_>>) -> Outputs {
+        let mut look = Look {
+            root,
+            known,
+            visited: 0,
+            bytes: 0,
+            found: Outputs::default(),
         };
-        // What a link leads to outside does not go with the worktree.
-        let Ok(folder) = workspace.confine(OUTPUT_DIR) else {
-            return found;
-        };
+        look.walk();
+        look.found.paths.sort();
+        look.found
+    }
+
+    /// Returns all, or says why there is more.
+    pub(super) fn all(mut self) -> Result<Outputs> {
+        match self.beyond.take() {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
+}
+
+/// What lies at a place among outputs.
+enum Ware {
+    Folder(String),
+    /// A file that can be brought over.
+    File(String),
+    Other(Other),
+    /// The manifest, and what holds nothing.
+    Nothing,
+}
+
+impl Ware {
+    fn of(root: &Path, entry: &DirEntry) -> Ware {
+        let kind = entry.file_type();
+        let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        if entry.depth() == 1 && is_manifest(entry.file_name()) {
+            return Ware::Nothing;
+        }
+        match path.to_str() {
+            Some(path) if kind.is_file() => Ware::File(path.to_string()),
+            Some(path) if kind.is_dir() => Ware::Folder(path.to_string()),
+            _ if kind.is_file() || kind.is_symlink() => Ware::Other(Other {
+                place: entry.path().to_path_buf(),
+                mark: mark(path, entry),
+            }),
+            _ => Ware::Nothing,
+        }
+    }
+}
+
+/// A look at everything among outputs.
+struct Look<'a> {
+    root: &'a Path,
+    known: Option<Known<'a>>,
+    visited: usize,
+    bytes: u64,
+    found: Outputs,
+}
+
+impl Look<'_> {
+    fn walk(&mut self) {
+        let Some(folder) = self.folder() else { return };
         let mut walk = WalkDir::new(folder).min_depth(1).into_iter();
         loop {
             match walk.next() {
-                None => break,
-                Some(Ok(entry)) if found.take(root, &entry) => {}
+                None => return,
+                Some(Ok(entry)) if self.take(&entry) => {}
                 Some(Ok(_)) => walk.skip_current_dir(),
-                Some(Err(error)) => found.unread(root, error),
+                Some(Err(error)) => self.unread(error),
             }
         }
-        found.paths.sort();
-        found
     }
 
-    /// Returns the places of all, or says why there is more.
-    pub(super) fn all(self) -> Result<Vec<String>> {
-        match self.beyond {
-            Some(error) => Err(error),
-            None => Ok(self.paths),
+    /// Finds the folder of outputs. What a link leads to outside does not go with the worktree.
+    fn folder(&mut self) -> Option<PathBuf> {
+        let workspace = Workspace {
+            root: self.root.to_path_buf(),
+        };
+        if let Ok(folder) = workspace.confine(OUTPUT_DIR) {
+            return Some(folder);
         }
+        let folder = self.root.join(OUTPUT_DIR);
+        let cause = folder.canonicalize().err();
+        if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
+            self.found.beyond = Some(unreadable(&folder, cause));
+        }
+        None
     }
 
     /// Takes a file or a folder, and says whether to go on in the folder.
-    fn take(&mut self, root: &Path, entry: &DirEntry) -> bool {
+    fn take(&mut self, entry: &DirEntry) -> bool {
+        let beyond = &mut self.found.beyond;
         if entry.file_name() == ".git" {
-            self.beyond.get_or_insert(repository(entry.path()));
+            beyond.get_or_insert_with(|| repository(entry.path()));
             return !entry.file_type().is_dir();
         }
-        if entry.depth() > 1 && !self.has_room(entry) {
-            self.beyond.get_or_insert(too_much(root));
+        let ware = Ware::of(self.root, entry);
+        let is_old = self.is_old(entry, &ware);
+        let is_bounded = self.known.is_some() && !is_old && entry.depth() > 1;
+        if is_bounded && !self.has_room(entry) {
+            let root = self.root;
+            self.found.beyond.get_or_insert_with(|| too_much(root));
             return false;
         }
-        self.paths.extend(output(root, entry));
+        self.keep(ware, is_old);
         true
+    }
+
+    fn keep(&mut self, ware: Ware, is_old: bool) {
+        match ware {
+            Ware::File(path) => {
+                if !is_old {
+                    self.found.changed.push(path.clone());
+                }
+                self.found.paths.push(path);
+            }
+            Ware::Other(other) if !is_old => self.found.others.push(other),
+            _ => {}
+        }
+    }
+
+    /// Says whether something is as it was before. A folder is when files were in it.
+    fn is_old(&self, entry: &DirEntry, ware: &Ware) -> bool {
+        let Some(Known { files, others }) = self.known else {
+            return false;
+        };
+        match ware {
+            Ware::Folder(path) => {
+                let path = format!("{path}/");
+                let next = files.range(path.clone()..).next();
+                next.is_some_and(|(file, _)| file.starts_with(&path))
+            }
+            Ware::File(path) => files.get(path).is_some_and(|before| {
+                let now = held(self.root, entry.path()).ok().flatten();
+                now.as_ref() == Some(before)
+            }),
+            Ware::Other(other) => others.contains(&other.mark),
+            Ware::Nothing => false,
+        }
     }
 
     fn has_room(&mut self, entry: &DirEntry) -> bool {
@@ -87,22 +210,50 @@ impl Outputs {
     }
 
     /// Notes what cannot be looked into; what is not there has nothing in it.
-    fn unread(&mut self, root: &Path, error: walkdir::Error) {
-        let path = error.path().unwrap_or(root).to_path_buf();
+    fn unread(&mut self, error: walkdir::Error) {
+        let path = error.path().unwrap_or(self.root).to_path_buf();
         let cause = error.into_io_error();
         if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
-            self.beyond.get_or_insert(unreadable(&path, cause));
+            let beyond = &mut self.found.beyond;
+            beyond.get_or_insert_with(|| unreadable(&path, cause));
         }
     }
 }
 
-/// Returns the place of a file that is an output.
-fn output(root: &Path, entry: &DirEntry) -> Option<String> {
-    let name = entry.file_name().to_str()?;
-    let is_manifest = entry.depth() == 1 && name.starts_with("MANIFEST");
-    let is_output = entry.file_type().is_file() && !is_manifest && !name.starts_with(DRAFT);
-    let path = entry.path().strip_prefix(root).ok()?.to_str()?;
-    is_output.then(|| path.to_string())
+/// Says whether a file is the manifest, or was made of it.
+fn is_manifest(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl")
+}
+
+/// Tells something that cannot be brought over from what it becomes when somebody changes it.
+fn mark(path: &Path, entry: &DirEntry) -> String {
+    let mut text = path.as_os_str().as_bytes().to_vec();
+    text.push(0);
+    match fs::read_link(entry.path()) {
+        Ok(target) => text.extend(target.as_os_str().as_bytes()),
+        Err(_) => {
+            let about = entry.metadata().ok();
+            let about = about.map(|about| (about.len(), about.modified().ok()));
+            text.extend(format!("{about:?}").into_bytes());
+        }
+    }
+    digest(&text)
+}
+
+impl Other {
+    /// The error of what stays where it is.
+    pub(super) fn stays(&self) -> Error {
+        let what = match self.place.is_symlink() {
+            true => "is a link",
+            false => "has a name that is not UTF-8",
+        };
+        let place = self.place.display();
+        let message = format!("{place} {what}, and only files with plain names are brought home");
+        let folder = self.place.parent().unwrap_or(&self.place);
+        let look = format!("ls -la {}", quote(&folder.to_string_lossy()));
+        Error::new(Code::InputInvalid, message).fix(look)
+    }
 }
 
 /// Refuses an output when there is something else in the workspace where its folder is to be, such as a
@@ -151,92 +302,4 @@ fn too_much(root: &Path) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    /// A root with an output in a folder.
-    fn world() -> (tempfile::TempDir, std::path::PathBuf) {
-        let root = tempfile::tempdir().unwrap();
-        let outputs = root.path().join(OUTPUT_DIR);
-        fs::create_dir_all(outputs.join("a/b")).unwrap();
-        fs::write(outputs.join("a/b/c.csv"), "1").unwrap();
-        (root, outputs)
-    }
-
-    fn paths(root: &Path) -> Vec<String> {
-        let paths = Outputs::below(root).all().unwrap().into_iter();
-        let short = |path: String| path.replace(&format!("{OUTPUT_DIR}/"), "");
-        paths.map(short).collect()
-    }
-
-    #[test]
-    fn outputs_are_files_in_all_folders_and_no_links() {
-        let (root, outputs) = world();
-        for name in ["x.md", "MANIFEST.jsonl", ".new-1", "a/MANIFEST.md"] {
-            fs::write(outputs.join(name), "1").unwrap();
-        }
-        fs::write(root.path().join("secret"), "1").unwrap();
-        symlink(root.path().join("secret"), outputs.join("a/link")).unwrap();
-        symlink(root.path(), outputs.join("around")).unwrap();
-        assert_eq!(paths(root.path()), ["a/MANIFEST.md", "a/b/c.csv", "x.md"]);
-    }
-
-    #[test]
-    fn there_may_be_none() {
-        let root = tempfile::tempdir().unwrap();
-        assert_eq!(paths(root.path()), [] as [&str; 0]);
-        let (other, _) = world();
-        fs::create_dir(root.path().join("claudedocs")).unwrap();
-        symlink(other.path(), root.path().join(OUTPUT_DIR)).unwrap();
-        assert_eq!(paths(root.path()), [] as [&str; 0], "it leads out");
-    }
-
-    #[test]
-    fn what_is_more_than_comes_home_is_said() {
-        let (root, outputs) = world();
-        fs::create_dir_all(outputs.join("a/.git/objects")).unwrap();
-        fs::write(outputs.join("a/.git/objects/x"), "1").unwrap();
-        let found = Outputs::below(root.path());
-        assert_eq!(found.paths.len(), 1, "{:?}", found.paths);
-        let why = found.all().unwrap_err().message;
-        assert!(why.contains("/a lies among"), "{why}");
-
-        let (root, outputs) = world();
-        let deep = outputs.join(["d"; DEPTH_MAX].join("/"));
-        fs::create_dir_all(deep.join("e")).unwrap();
-        fs::write(deep.join("file"), "1").unwrap();
-        assert_eq!(paths(root.path()).len(), 2);
-        fs::write(deep.join("e/file"), "1").unwrap();
-        let why = Outputs::below(root.path()).all().unwrap_err().message;
-        assert!(why.contains("hold more"), "{why}");
-
-        let (root, outputs) = world();
-        let large = fs::File::create(outputs.join("a/large")).unwrap();
-        large.set_len(BYTES_MAX + 1).unwrap();
-        fs::write(outputs.join("z.md"), "1").unwrap();
-        let found = Outputs::below(root.path());
-        let is_there = found.paths.iter().any(|path| path.ends_with("/z.md"));
-        assert!(is_there && found.all().is_err());
-    }
-
-    #[test]
-    fn an_output_goes_through_folders_only() {
-        let (root, outputs) = world();
-        let way = |path: &str| require_way(root.path(), &format!("{OUTPUT_DIR}/{path}"));
-        fs::write(outputs.join("file"), "1").unwrap();
-        symlink(root.path(), outputs.join("link")).unwrap();
-        for (path, is_free) in [
-            ("x.md", true),
-            ("a/b/c.csv", true),
-            ("new/b/c.csv", true),
-            ("file/c.csv", false),
-            ("link/c.csv", false),
-            ("link/b/c.csv", false),
-        ] {
-            assert_eq!(way(path).is_ok(), is_free, "{path}");
-        }
-    }
-}
+mod tests;

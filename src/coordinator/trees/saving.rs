@@ -1,6 +1,7 @@
 //! Keeping what was done in a worktree on its branch, and saying what cannot be kept so.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use super::git::IGNORED;
 use super::{Tree, Trees};
@@ -13,13 +14,7 @@ impl Trees {
     /// that holds more than its branch can is refused: it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
-        let own = [".cleo", OUTPUT_DIR].map(|folder| {
-            let mut exclude = OsString::from(":(top,exclude,literal)");
-            exclude.push(self.inside.join(folder));
-            exclude
-        });
-        let words = ["add", "--all", "--", ":(top)"].map(OsString::from);
-        self.done(&tree.top, words.into_iter().chain(own))?;
+        self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet"];
         if self.git(&tree.top, staged)?.is_err() {
             let commit = ["commit", "--quiet", "--no-verify", "--message", message];
@@ -27,6 +22,36 @@ impl Trees {
         }
         self.gather(tree)?;
         self.require_whole(tree)
+    }
+
+    /// Stages everything in a worktree but reports and cleo's own files. Git refuses to leave out by name
+    /// what it ignores already; only what is tracked all the same is staged then, and taken back.
+    fn stage(&self, tree: &Tree) -> Result<()> {
+        let mut add = ["add", "--all", "--", ":(top)"]
+            .map(OsString::from)
+            .to_vec();
+        let mut ignored = Vec::new();
+        for folder in [".cleo", OUTPUT_DIR] {
+            let place = self.inside.join(folder);
+            match self.is_ignored(tree, &place)? {
+                true => ignored.push(pathspec("top,literal", &place)),
+                false => add.push(pathspec("top,exclude,literal", &place)),
+            }
+        }
+        self.done(&tree.top, add)?;
+        if ignored.is_empty() {
+            return Ok(());
+        }
+        let reset = ["reset", "--quiet", "--"].map(OsString::from);
+        self.done(&tree.top, reset.into_iter().chain(ignored))
+            .map(drop)
+    }
+
+    /// Says whether git ignores a folder of a worktree, or would if nothing in it was tracked.
+    fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
+        let words = ["check-ignore", "--quiet", "--no-index", "--"].map(OsStr::new);
+        let words = words.into_iter().chain([place.as_os_str()]);
+        Ok(self.git(&tree.top, words)?.is_ok())
     }
 
     /// Refuses a worktree that its agent has made into something else: git would be asked about another
@@ -149,4 +174,11 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
+}
+
+/// Names a place in a call of git, in a way of its own.
+fn pathspec(magic: &str, place: &Path) -> OsString {
+    let mut named = OsString::from(format!(":({magic})"));
+    named.push(place);
+    named
 }

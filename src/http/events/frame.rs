@@ -30,7 +30,7 @@ const KINDS: [(&str, Kind); 5] = [
     ("piece", Kind::Piece),
 ];
 
-/// Some kinds.
+/// Some kinds, each once and in the order of the list above: who hears the same shares the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kinds(Vec<Kind>);
 
@@ -43,15 +43,15 @@ impl Default for Kinds {
 impl Kinds {
     /// Reads names with commas between them.
     pub(super) fn read(names: &str) -> Result<Kinds> {
-        let kinds = names.split(',').map(|name| {
-            let found = KINDS.iter().find(|(there, _)| *there == name.trim());
-            found.map(|(_, kind)| *kind).ok_or_else(|| {
-                let all: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
-                let message = format!("`{name}` is no kind of events; use {}", all.join(", "));
-                Error::new(Code::InputInvalid, message)
-            })
-        });
-        kinds.collect::<Result<_>>().map(Kinds)
+        let named: Vec<&str> = names.split(',').map(str::trim).collect();
+        let is_kind = |name: &&str| KINDS.iter().any(|(there, _)| there == name);
+        if let Some(name) = named.iter().find(|name| !is_kind(name)) {
+            let all: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
+            let message = format!("`{name}` is no kind of events; use {}", all.join(", "));
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        let kinds = KINDS.iter().filter(|(name, _)| named.contains(name));
+        Ok(Kinds(kinds.map(|(_, kind)| *kind).collect()))
     }
 
     /// Says whether a kind is among them.
@@ -279,5 +279,9 @@ mod tests {
             assert_eq!(frame(user).is_for(kinds, only), hears, "{user:?} {only:?}");
         }
         assert!(Kinds::read("run,nope").is_err());
+        assert_eq!(
+            Kinds::read("task, run,run").unwrap(),
+            Kinds::read("run,task").unwrap()
+        );
     }
 }

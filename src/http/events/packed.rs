@@ -16,7 +16,7 @@ const LAST: [u8; 2] = [0x03, 0x00];
 /// The largest prime below 65,536, by which checksums are counted (RFC 1950, section 9).
 const MODULUS: u32 = 65_521;
 
-/// Says whether a caller takes answers in this encoding.
+/// Says whether a caller takes answers in this encoding (RFC 9110, section 12.5.3).
 pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).into_iter();
     let mut codings = values
@@ -24,11 +24,15 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
         .flat_map(|value| value.split(','));
     codings.any(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let is_refused = weight
-            .trim()
-            .strip_prefix("q=")
-            .is_some_and(|weight| weight.parse() == Ok(0.0));
-        name.trim().eq_ignore_ascii_case(NAME) && !is_refused
+        name.trim().eq_ignore_ascii_case(NAME) && !is_none(weight)
+    })
+}
+
+/// Says whether a weight is none, which refuses what it stands behind.
+fn is_none(weight: &str) -> bool {
+    let parts = weight.split_once('=');
+    parts.is_some_and(|(name, weight)| {
+        name.trim().eq_ignore_ascii_case("q") && weight.trim().parse() == Ok(0.0)
     })
 }
 
@@ -188,6 +192,7 @@ mod tests {
             (&["gzip", "DEFLATE;q=0.5"], true),
             (&["deflate;q=0, gzip"], false),
             (&["deflate; q=0.0"], false),
+            (&["deflate;Q=0"], false),
             (&["gzip, br", "identity"], false),
             (&["*"], false),
             (&[], false),

@@ -112,8 +112,12 @@ fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
         world.get("/api/conversations").with(200)["conversations"][0]["waiting"],
         true
     );
-    say(&world, id, "no");
-    assert_eq!(world.get(&path).with(200)["pending"], json!(null));
+    let told = say(&world, id, "no");
+    assert_eq!(told["settled"], "cancelled");
+    let shown = world.get(&path).with(200);
+    assert_eq!(shown["pending"], json!(null));
+    assert_eq!(shown["messages"][1]["metadata"]["settled"], json!(null));
+    assert_eq!(shown["messages"][3]["metadata"]["settled"], "cancelled");
 }
 
 #[test]

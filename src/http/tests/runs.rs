@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::ops::tokens::Scope;
+use crate::run::arrivals::LINES_MAX;
 use crate::run::told::kind;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::Agency;
@@ -193,6 +194,23 @@ fn a_log_is_in_the_order_of_time_whatever_becomes_of_its_index() {
     std::fs::remove_file(place("T1-1.index")).unwrap();
     std::fs::create_dir(place("T1-1.index")).unwrap();
     assert_eq!(written(), apart);
+}
+
+#[test]
+fn a_very_long_log_says_that_there_is_more() {
+    let world = with_task();
+    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
+    let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.out");
+    std::fs::write(place, "\n".repeat(LINES_MAX + 1)).unwrap();
+    let log = world
+        .get("/api/runs/exec_1_a/log?task=T1&from=-4&limit=1")
+        .with(200);
+    // Two lines are before all that the agent wrote, and three behind it.
+    assert_eq!(log["total"], LINES_MAX + 6);
+    let (n, text) = (&log["lines"][0]["n"], &log["lines"][0]["text"]);
+    assert_eq!(n, LINES_MAX + 2);
+    let fix = "`cleo runs logs exec_1_a --task T1 --raw` shows the end";
+    assert!(text.as_str().unwrap().contains(fix), "{text}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
         if let Wait::Pending(pending) = &mut saying.wait {
             offer::describe(transaction, pending)?;
         }
-        let (agent, reply) = (saying.agent, saying.text.clone());
+        let (agent, reply, settled) = (saying.agent, saying.text.clone(), saying.settled);
         chat.client.clone_from(&talk.client);
         remember(&mut chat, saying, &now, &expires);
         transaction.put_chat(said.conversation, &chat, &now)?;
@@ -84,6 +84,7 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
             conversation_id: said.conversation.to_string(),
             tool_calls,
             pending: chat.pending,
+            settled,
             reason: talk.reason.to_string(),
         };
         kept(transaction, said, &surroundings.actor, &now, &turn)?;
@@ -101,7 +102,7 @@ fn kept(
 ) -> Result<()> {
     let fields = json!({
         "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
-        "reason": turn.reason, "sender": turn.agent,
+        "settled": turn.settled, "reason": turn.reason, "sender": turn.agent,
     });
     let metadata = match fields {
         Value::Object(fields) => fields,

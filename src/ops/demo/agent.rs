@@ -34,7 +34,7 @@ pub(super) fn play(
     if honesty == Honesty::Lying {
         words.push("--lie".to_string());
     }
-    let finished = process::run(&words, &workspace.root, &LIMIT.into())?;
+    let finished = process::run(&words, &workspace.root, &LIMIT.into(), &[])?;
     let said = finished.last_lines.join("\n");
     if finished.exit_code == Some(0) {
         return Ok(said);

@@ -187,12 +187,14 @@ impl Ground {
         begun: &mut Begun,
         ending: Ending,
     ) -> Result<Option<Error>> {
+        // What failed was paid for as well, and so was what came after nobody wanted it any more.
+        let (cost, usage) = self.answerers.took(&begun.counted);
         if let Some(run) = given_up(transaction, &begun.record.run.id)? {
-            begun.record.run = run;
+            begun.record.run = Run { cost, usage, ..run };
+            transaction.put_run(&begun.record.run)?;
             return Ok(None);
         }
-        // What failed was paid for as well.
-        (begun.record.run.cost, begun.record.run.usage) = self.answerers.took(&begun.counted);
+        (begun.record.run.cost, begun.record.run.usage) = (cost, usage);
         let (mut given_up, mut lack, mut may_retry) = (None, None, false);
         let failed = begun.record.run.error.is_some();
         let (text, speaker) = match ending {

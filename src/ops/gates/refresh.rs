@@ -268,7 +268,7 @@ fn run(
         origin: Some(scene.origin),
     };
     begin(&format!("running criterion {}: {}", one.number, one.line));
-    evidence.proof = match take::run(&context.workspace, ".", &words, &renewal.bounds) {
+    evidence.proof = match take::run(context, ".", &words, &renewal.bounds) {
         Err(error) if error.code == Code::ProgramMissing => not_started(words, &error),
         run => run?,
     };

@@ -137,7 +137,7 @@ pub(super) fn evidence(
         check_note(text)?;
         proofs.push(Proof::Note { text: text.clone() });
     }
-    let mut taken = commands(workspace, scene, &given.commands, bounds)?;
+    let mut taken = commands(context, scene, &given.commands, bounds)?;
     taken.extend(proofs);
     if taken.is_empty() {
         taken.push(Proof::Claim);
@@ -151,14 +151,14 @@ pub(super) fn evidence(
 }
 
 fn commands(
-    workspace: &Workspace,
+    context: &Context,
     scene: &Scene,
     commands: &[Vec<String>],
     bounds: &Bounds,
 ) -> Result<Vec<Proof>> {
     let mut taken = Vec::new();
     for command in commands {
-        taken.push(run(workspace, &scene.origin.directory, command, bounds)?);
+        taken.push(run(context, &scene.origin.directory, command, bounds)?);
         if !matches!(
             taken.last(),
             Some(Proof::Command {
@@ -172,20 +172,23 @@ fn commands(
     Ok(taken)
 }
 
-/// Runs a command in a folder of the workspace.
+/// Runs a command in a folder of the workspace. It sees what the caller was given to do, and not what another
+/// was who started this process.
 pub(super) fn run(
-    workspace: &Workspace,
+    context: &Context,
     directory: &str,
     command: &[String],
     bounds: &Bounds,
 ) -> Result<Proof> {
+    let workspace = &context.workspace;
     let inside = workspace.confine(directory)?;
     if !inside.is_dir() {
         let message = format!("the folder {directory}, in which the command ran, is gone");
         return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
     }
     let folder = folder(&workspace.root, directory);
-    let finished = process::run(command, &folder, bounds)?;
+    let hidden = context.surroundings.assignment.hidden();
+    let finished = process::run(command, &folder, bounds, hidden)?;
     Ok(Proof::Command {
         command: command.to_vec(),
         exit_code: finished.exit_code,

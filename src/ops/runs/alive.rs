@@ -44,6 +44,13 @@ impl Alive {
             _lock: lock,
         })
     }
+
+    /// Has this process carry out a run that nobody carries out any more.
+    pub fn take(&self, run: &mut Run) {
+        run.status = RunStatus::Running;
+        run.owner = self.name.clone();
+        (run.completed_at, run.error) = (None, None);
+    }
 }
 
 impl Drop for Alive {

@@ -1,10 +1,11 @@
 //! What happened in a run and what its agents wrote, a part at a time.
 
 mod lines;
+mod outputs;
 
 use serde::Serialize;
 
-use self::lines::{Found, Raw};
+use self::lines::{Found, Lines};
 use super::listing::owned;
 use super::{journal, no_run, settled};
 use crate::error::{Code, Error, Result};
@@ -121,38 +122,52 @@ pub fn log(
     wanted: &LogWanted,
 ) -> Result<LogPage> {
     let found = Found::find(surroundings, memory, id, user, wanted)?;
-    let lines = found.lines(wanted.task)?;
-    let total = lines.len();
+    let mut lines = found.lines(wanted.task)?;
+    let total = lines.total();
     let from = match usize::try_from(wanted.from) {
         Ok(from) => from.min(total),
         Err(_) => {
             total.saturating_sub(usize::try_from(wanted.from.unsigned_abs()).unwrap_or(total))
         }
     };
-    let words = wanted.words.to_lowercase();
-    let matches = (!words.is_empty()).then(|| {
-        let holds = |(n, one): (usize, &Raw)| one.text.to_lowercase().contains(&words).then_some(n);
-        lines
-            .iter()
-            .enumerate()
-            .filter_map(holds)
-            .take(MATCHES_MAX)
-            .collect()
-    });
-    let shown = lines.iter().enumerate().skip(from).take(wanted.limit);
-    let shown = shown.map(|(n, raw)| {
-        let mut line = transcript::line(raw.ch, &raw.text);
-        line.error |= raw.error;
-        let ms = raw.ms;
-        LogLine { n, ms, line }
-    });
+    let matches = match wanted.words.is_empty() {
+        true => None,
+        false => Some(matches(&mut lines, &wanted.words)?),
+    };
+    let shown = from..from.saturating_add(wanted.limit).min(total);
+    let shown: Result<Vec<LogLine>> = shown.map(|n| shown_line(&mut lines, n)).collect();
     Ok(LogPage {
         total,
         from,
-        lines: shown.collect(),
+        lines: shown?,
         following: found.is_going_on(),
         matches,
     })
+}
+
+/// Finds the lines that hold words, one after the other.
+fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
+    let words = words.to_lowercase();
+    let mut matches = Vec::new();
+    for n in 0..lines.total() {
+        if matches.len() == MATCHES_MAX {
+            break;
+        }
+        if lines.line(n)?.text.to_lowercase().contains(&words) {
+            matches.push(n);
+        }
+    }
+    Ok(matches)
+}
+
+fn shown_line(lines: &mut Lines<'_>, n: usize) -> Result<LogLine> {
+    let raw = lines.line(n)?;
+    let mut line = transcript::line(raw.ch, &raw.text);
+    line.error |= raw.error;
+    line.bytes += raw.beyond;
+    line.cut |= raw.beyond > 0;
+    let ms = raw.ms;
+    Ok(LogLine { n, ms, line })
 }
 
 /// Reads the prompt of a try.

@@ -58,7 +58,10 @@ pub(super) fn broke_off(task: &mut TaskRun, until: &str) {
 
 fn ended(task: &mut TaskRun, told: &Told) {
     task.outcome = told.outcome;
-    (task.ended, task.message) = (told.outcome, told.message.clone());
+    // One that was ended came to no last words of its own.
+    if told.outcome != Some(Outcome::Cancelled) {
+        (task.ended, task.message) = (told.outcome, told.message.clone());
+    }
     task.duration_ms += told.duration_ms.unwrap_or(0);
     task.since = None;
     let now = Spent {

@@ -166,6 +166,11 @@ fn what_was_under_way_and_what_its_agent_said_last_are_known_when_a_run_goes_on(
     };
     board.take(kind::AGENT_ENDED, "t2", &ended);
     board.take(kind::TASK_STARTED, "t3", &told(1));
+    let cut_off = Told {
+        outcome: Some(Outcome::Cancelled),
+        ..told(1)
+    };
+    board.take(kind::AGENT_ENDED, "t3", &cut_off);
     for _ in 0..2 {
         board.take(kind::RUN_RESUMED, "t4", &Told::default());
         let task = &board.tasks()[0];

@@ -2,7 +2,7 @@
 //! that both can be read as one. Nothing depends on it: what goes wrong with it ends it and nothing else.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -10,9 +10,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::file::create_anew;
 use crate::run::arrivals::{Arrival, Stream};
 
-/// Shortest time between two writes; it doubles with every so many bytes of the file, which therefore
-/// takes weeks of output to come to its bound.
+/// Shortest time between two writes; it doubles with every so many bytes of the file.
 const PAUSE: (Duration, usize) = (Duration::from_millis(20), 64 * 1024);
+/// Longest time between two writes: no further behind is who looks on while the agent works.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// From which size on the time doubles beyond that, in bytes. Output without a break takes more than a day
+/// to come here, and from here weeks to come to the bound of the file.
+const LATE: usize = 3 << 20;
 /// Up to which size the order within a pause is kept, in bytes.
 const EXACT_MAX: usize = 256 * 1024;
 /// About how long a step is, in bytes.
@@ -24,9 +28,8 @@ pub(super) struct Index {
     /// None before anything came, and after the file failed.
     file: Option<File>,
     size: usize,
-    begun: Instant,
-    /// When it was begun, in milliseconds since 1970.
-    begun_at: i64,
+    /// When the last step was, in milliseconds since 1970.
+    at: i64,
     /// How far each output had come when it was noted last.
     noted: [u64; 2],
     steps: Vec<Arrival>,
@@ -39,13 +42,11 @@ impl Index {
     pub(super) fn of(attempt: &Path) -> Index {
         let mut path = OsString::from(attempt);
         path.push(".index");
-        let begun_at = SystemTime::now().duration_since(UNIX_EPOCH);
         Index {
             path: path.into(),
             file: None,
             size: 0,
-            begun: Instant::now(),
-            begun_at: begun_at.map_or(0, millis),
+            at: 0,
             noted: [0; 2],
             steps: Vec::new(),
             due: None,
@@ -67,10 +68,11 @@ impl Index {
         }
         *noted = to;
         if self.file.is_some() {
-            let now = Instant::now();
-            let at = self.begun_at + millis(now.duration_since(self.begun));
+            // The clock of the wall goes on while the machine sleeps, but it may be set back.
+            self.at = self.at.max(now());
+            let at = self.at;
             self.step(Arrival { stream, to, at });
-            self.due = self.due.or(Some(now + self.pause()));
+            self.due = self.due.or(Some(Instant::now() + self.pause()));
         }
     }
 
@@ -88,9 +90,9 @@ impl Index {
     }
 
     fn pause(&self) -> Duration {
-        let (pause, size) = PAUSE;
-        let times = u32::try_from(self.size / size).unwrap_or(u32::MAX);
-        pause.saturating_mul(2_u32.saturating_pow(times))
+        let (pause, _) = PAUSE;
+        let pause = pause.saturating_mul(times(self.size)).min(PAUSE_MAX);
+        pause.saturating_mul(times(self.size.saturating_sub(LATE)))
     }
 
     /// How long it is until steps are to be written, if there are any.
@@ -110,8 +112,11 @@ impl Index {
         self.due = None;
         let text: String = self.steps.drain(..).map(|step| step.to_string()).collect();
         self.size += text.len();
-        self.file
-            .take_if(|file| file.write_all(text.as_bytes()).is_err());
+        let failed = |file: &mut File| file.write_all(text.as_bytes()).is_err();
+        if self.file.take_if(failed).is_some() {
+            // What it does not tell of would not be shown while the agent works.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -124,19 +129,25 @@ impl Drop for Index {
     }
 }
 
-fn millis(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+/// How many times as long the time between two writes is for a size.
+fn times(size: usize) -> u32 {
+    2_u32.saturating_pow(u32::try_from(size / PAUSE.1).unwrap_or(u32::MAX))
+}
+
+/// Now, in milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use tempfile::TempDir;
 
     use super::*;
     use crate::run::arrivals::Stream::{Err, Out};
-    use crate::run::arrivals::read;
+    use crate::run::arrivals::{INDEX_MAX, read};
 
     struct World {
         folder: TempDir,
@@ -209,12 +220,65 @@ mod tests {
     #[test]
     fn the_larger_it_is_the_less_often_it_is_written() {
         let mut world = World::new();
-        for (size, times) in [(0, 1), (PAUSE.1, 2), (3 * PAUSE.1 + 1, 8)] {
+        for (size, times) in [(0, 1), (PAUSE.1, 2), (3 * PAUSE.1 + 1, 8), (LATE, 100)] {
             world.index.size = size;
             assert_eq!(world.index.pause(), PAUSE.0 * times, "{size}");
         }
         world.index.size = usize::MAX;
         assert!(world.index.pause() > Duration::from_secs(3_600));
+    }
+
+    #[test]
+    fn weeks_of_output_stay_within_the_bound() {
+        let mut world = World::new();
+        // What both outputs take at most at once: their two steps.
+        let (mut passed, both) = (Duration::ZERO, 2 * STEP);
+        world.index.size = EXACT_MAX;
+        while world.index.size + both < INDEX_MAX as usize && passed.as_secs() < 30 * 86_400 {
+            passed += world.index.pause();
+            world.index.size += both;
+        }
+        assert!(passed.as_secs() >= 30 * 86_400, "{passed:?}");
+    }
+
+    #[test]
+    fn times_are_those_of_the_clock_and_never_go_back() {
+        let mut world = World::new();
+        let before = now();
+        world.note(&[(Out, 1)]);
+        let at = world.index.steps[0].at;
+        assert!((before..=now()).contains(&at), "{at}");
+        // As if the machine had slept, and then as if the clock were set back.
+        world.index.at = 1;
+        world.note(&[(Err, 1)]);
+        assert!(world.index.steps[1].at >= at);
+        world.index.at = i64::MAX;
+        world.note(&[(Out, 2)]);
+        assert_eq!(world.index.steps[2].at, i64::MAX);
+    }
+
+    #[test]
+    fn one_that_is_emptied_goes_on_without_a_hole() {
+        let mut world = World::new();
+        world.note(&[(Out, 1)]);
+        world.index.write();
+        File::create(&world.index.path).unwrap();
+        world.note(&[(Err, 1), (Out, 2)]);
+        assert_eq!(world.end(), [(Err, 1), (Out, 2)]);
+    }
+
+    #[test]
+    fn one_that_cannot_be_written_is_removed() {
+        let mut world = World::new();
+        world.note(&[(Out, 1)]);
+        world.index.write();
+        // Nothing can be written to what was opened to be read.
+        world.index.file = File::open(&world.index.path).ok();
+        world.note(&[(Out, 2)]);
+        world.index.write();
+        world.note(&[(Out, 3)]);
+        assert!(world.index.file.is_none() && world.index.steps.is_empty());
+        assert!(!world.index.path.exists());
     }
 
     #[test]

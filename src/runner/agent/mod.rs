@@ -16,6 +16,7 @@ mod gemini;
 mod index;
 mod lines;
 mod opencode;
+mod order;
 mod pipes;
 mod raw;
 mod settings;

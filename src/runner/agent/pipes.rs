@@ -15,6 +15,7 @@ use rustix::process::Pid;
 use super::bell;
 use super::index::Index;
 use super::lines::Lines;
+use super::order::Order;
 use super::raw::Raw;
 use crate::error::{Code, Error, Result};
 use crate::run::arrivals::Stream;
@@ -49,6 +50,7 @@ pub(super) enum Said<'a> {
 pub(super) struct Pipes {
     out: Output,
     err: Output,
+    order: Order,
     index: Index,
     input: Option<ChildStdin>,
     prompt: Vec<u8>,
@@ -71,6 +73,7 @@ impl Pipes {
         // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
         let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());
         Pipes {
+            order: Order::of([out.pipe.as_ref(), err.pipe.as_ref()]),
             out,
             err,
             index,
@@ -99,22 +102,31 @@ impl Pipes {
         if input {
             self.write();
         }
-        let (mut has_said, chunk, index) = (false, &mut self.chunk, &mut self.index);
-        if out {
-            let mut hear = |line: &str| hear(Said::Out(line));
-            has_said |= self.out.read(chunk, index, &mut hear)?;
-        }
-        if err {
-            let complaints = &mut self.complaints;
-            let mut note = |line: &str| {
-                hear(Said::Err(line));
-                complaints.push_back(line.to_string());
-                complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
+        let mut has_said = false;
+        for stream in self.order.look() {
+            has_said |= match stream {
+                Stream::Out if out => self.read_out(hear)?,
+                Stream::Err if err => self.read_err(hear)?,
+                Stream::Out | Stream::Err => false,
             };
-            has_said |= self.err.read(chunk, index, &mut note)?;
         }
-        index.settle();
+        self.index.settle();
         Ok(has_said)
+    }
+
+    fn read_out(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
+        let mut hear = |line: &str| hear(Said::Out(line));
+        self.out.read(&mut self.chunk, &mut self.index, &mut hear)
+    }
+
+    fn read_err(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
+        let complaints = &mut self.complaints;
+        let mut note = |line: &str| {
+            hear(Said::Err(line));
+            complaints.push_back(line.to_string());
+            complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
+        };
+        self.err.read(&mut self.chunk, &mut self.index, &mut note)
     }
 
     /// Serves the outputs of an agent that has ended: others may still write to them.

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::file::{create_anew, unwritable};
-
-/// How much of one output is kept, in bytes.
-const KEPT_MAX: u64 = 64 << 20;
+use crate::run::arrivals::KEPT_MAX;
 
 /// A file that takes what one output brings.
 pub(super) struct Raw {

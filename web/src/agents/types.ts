@@ -194,6 +194,7 @@ export interface Said {
     error?: string;
     tool_calls?: ToolCalled[];
     pending?: Pending | null;
+    settled?: Settled | null;
   };
   execution_id: string | null;
   created_at: string;
@@ -228,6 +229,9 @@ export interface Pending {
   expires: string;
 }
 
+/** What became of what waited before a message. */
+export type Settled = "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
+
 export interface Talk {
   conversation: Conversation;
   messages: Said[];
@@ -242,6 +246,7 @@ export interface Turn {
   conversation_id: string;
   tool_calls: ToolCalled[];
   pending: Pending | null;
+  settled: Settled | null;
   reason: string;
 }
 

@@ -122,7 +122,8 @@ export interface LogLine {
   cut: boolean;
   bytes: number;
   error: boolean;
-  tool: { name: string; summary: string; exitCode: number | null } | null;
+  /** `durationMs` where the program that drives the agent tells it. */
+  tool: { name: string; summary: string; exitCode: number | null; durationMs: number | null } | null;
 }
 
 export interface LogPage {

@@ -3,7 +3,7 @@ import { useEffect, type KeyboardEvent, type PointerEvent, type ReactNode } from
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { Link } from "../router/Link";
-import { navigate } from "../router/location";
+import { navigate, withQuery } from "../router/location";
 import { PANEL, setPanelWidth, useSettings } from "./settings";
 
 export function Split({ children, panel }: { children: ReactNode; panel?: ReactNode }) {
@@ -18,16 +18,18 @@ export function Split({ children, panel }: { children: ReactNode; panel?: ReactN
 
 /** Closes the panel that is open. */
 let close: (() => void) | null = null;
-/** The address with the panel that was closed last with its key. */
-let closed: string | null = null;
+/** The panel that was closed last with its key: its page, and what opens it in the query part of the address. */
+let closed: { pathname: string; query: Record<string, string> } | null = null;
 
 /** Closes the panel, or opens it again where that was on this page. */
 export function togglePanel() {
   const { pathname, search } = window.location;
   if (close) {
-    closed = pathname + search;
     close();
-  } else if (closed?.startsWith(`${pathname}?`)) navigate(closed);
+    const left = new URLSearchParams(window.location.search);
+    const gone = [...new URLSearchParams(search)].filter(([name]) => !left.has(name));
+    closed = { pathname, query: Object.fromEntries(gone) };
+  } else if (closed?.pathname === pathname) navigate(withQuery(closed.query));
 }
 
 interface Props {

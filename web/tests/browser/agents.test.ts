@@ -138,6 +138,23 @@ test("a change of a design is asked for with what it was, confirmed with a key, 
   await look.close();
 });
 
+test("a question that another message passes over is told as dropped, and the message stays", async () => {
+  const look = await open("/agents/chat");
+  const { page } = look;
+  const message = "list the components of client 6";
+  await page.getByLabel("Talk to").selectOption("chat");
+  await page.getByLabel("First message").fill("find the component called zebra for client 6");
+  await page.keyboard.press("Enter");
+  await page.getByRole("group", { name: /No components found/ }).waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill(message);
+  await page.keyboard.press("Enter");
+  await page.getByText(/^The open question about the list of components was dropped \d\d:\d\d$/).waitFor();
+  await page.getByRole("article", { name: "You" }).getByText(message, { exact: true }).waitFor();
+  assert.equal(await page.getByText(/^Confirmed \d/).count(), 0);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("one of several components is chosen by its number, and what destroys says so", async () => {
   const look = await open("/agents/chat");
   const { page } = look;

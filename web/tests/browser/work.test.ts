@@ -45,6 +45,22 @@ test("a panel closes with its key, gives the focus back and opens again", async 
   await look.close();
 });
 
+test("a panel that opens again leaves the view as it is", async () => {
+  const look = await world.open("/work?view=graph&epic=T1&task=T4&tab=prompt");
+  const { page } = look;
+  const panel = page.getByRole("complementary", { name: "Task T4" });
+  await panel.waitFor();
+  await page.keyboard.press("]");
+  await panel.waitFor({ state: "detached" });
+  await page.getByRole("navigation", { name: "View" }).getByRole("link", { name: "List" }).click();
+  await page.waitForURL(/view=list/);
+  await page.keyboard.press("]");
+  await panel.waitFor();
+  assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { view: "list", epic: "T1", task: "T4", tab: "prompt" });
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("Alt shows all that a task waits for and all that waits for it", async () => {
   const look = await world.open("/work?view=graph&epic=T1&task=T4");
   const { page } = look;

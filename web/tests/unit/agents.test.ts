@@ -74,48 +74,71 @@ function call(name: string, result: unknown, args = {}) {
   return { tool_calls: [{ name, args, result }] };
 }
 
+const CONFIRMED = { settled: "confirmed" } as const;
+
 test("a question that was answered is one line, and its answer is not said twice", () => {
-  const list = entries([said("1", "user", "change"), said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }), said("3", "user", "yes"), said("4", "agent", "Done", { agent: "design", ...call("updateDesign", {}) })]);
+  const list = entries([said("1", "user", "change"), said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }), said("3", "user", "yes"), said("4", "agent", "Done", { agent: "design", ...CONFIRMED, ...call("updateDesign", {}) })]);
   assert.deepEqual(list.map((entry) => entry.message.id), ["1", "2", "4"]);
   assert.deepEqual([list[1]?.outcome?.text, list[1]?.outcome?.what], ["Confirmed", "button radius is full"]);
 });
 
-/** What became of a question, in the words under it. */
-function became(pending: Pending, answer: string, reply: Said["metadata"] = {}): string | undefined {
-  const list = entries([said("1", "agent", "Proceed?", { pending }), said("2", "user", answer), said("3", "agent", "So", reply)]);
+/** What became of a question, in the words under it, and whether the answer is still shown. */
+function told(pending: Pending, answer: string, reply: Said["metadata"], type: Said["type"] = "agent") {
+  const list = entries([said("1", "agent", "Proceed?", { pending }), said("2", "user", answer), said("3", type, "So", reply)]);
   const outcome = list[0]?.outcome;
-  return outcome ? [outcome.text, outcome.what].filter(Boolean).join(", ") : undefined;
+  return { text: outcome ? [outcome.text, outcome.what].filter(Boolean).join(", ") : undefined, isShown: list.some((entry) => entry.message.id === "2") };
+}
+
+function became(pending: Pending, answer: string, reply: Said["metadata"] = {}): string | undefined {
+  return told(pending, answer, reply).text;
+}
+
+function confirmed(tool: string, result: unknown): Said["metadata"] {
+  return { ...CONFIRMED, ...call(tool, result) };
 }
 
 test("what was confirmed is said as it is since, and only where it was done", () => {
   const on103 = { ...CONFIRM, changes: [], args: { clientId: "6", componentId: "103", security_group_title: "premium" } };
   const title = { label: "title", before: "Home", after: "Welcome" };
-  assert.equal(became({ ...on103, tool: "deleteComponent" }, "absolutely", call("deleteComponent", { success: true })), "Confirmed, component 103 is deleted");
-  assert.equal(became({ ...on103, tool: "addSecurityGroup" }, "yes", call("addSecurityGroup", {})), "Confirmed, premium is on component 103");
-  assert.equal(became({ ...on103, tool: "updateComponent", changes: [title] }, "yes", call("updateComponent", {})), "Confirmed, title of component 103 is Welcome");
-  assert.equal(became({ ...CONFIRM, tool: "addComponent", args: {} }, "yes", call("addComponent", { component: { component_id: "104" } })), "Confirmed, component 104 is added");
-  assert.equal(became({ ...CONFIRM, changes: [title, title, title, title] }, "ok", call("updateDesign", {})), "Confirmed, title is Welcome, title is Welcome and 2 more");
-  assert.equal(became(CONFIRM, "yes", call("updateDesign", { success: false, error: "No design." })), "Confirmed, but nothing was changed");
-  assert.equal(became({ ...CONFIRM, expires: "2026-11-22T09:59:00Z" }, "yes"), "The open question about button radius had expired");
+  assert.equal(became({ ...on103, tool: "deleteComponent" }, "absolutely", confirmed("deleteComponent", { success: true })), "Confirmed, component 103 is deleted");
+  assert.equal(became({ ...on103, tool: "addSecurityGroup" }, "yes", confirmed("addSecurityGroup", {})), "Confirmed, premium is on component 103");
+  assert.equal(became({ ...on103, tool: "updateComponent", changes: [title] }, "yes", confirmed("updateComponent", {})), "Confirmed, title of component 103 is Welcome");
+  assert.equal(became({ ...CONFIRM, tool: "addComponent", args: {} }, "yes", confirmed("addComponent", { component: { component_id: "104" } })), "Confirmed, component 104 is added");
+  assert.equal(became({ ...CONFIRM, changes: [title, title, title, title] }, "ok", confirmed("updateDesign", {})), "Confirmed, title is Welcome, title is Welcome and 2 more");
+  assert.equal(became(CONFIRM, "yes", confirmed("updateDesign", { success: false, error: "No design." })), "Confirmed, but nothing was changed");
+  assert.equal(became(CONFIRM, "yes", { settled: "expired" }), "The open question about button radius had expired");
+  assert.equal(became(CONFIRM, "no", { settled: "cancelled" }), "Cancelled");
 });
 
-test("a question that was passed over is said to be dropped, and the message stays", () => {
-  const list = entries([said("1", "agent", "Proceed?", { pending: CONFIRM }), said("2", "user", "show me my design"), said("3", "agent", "Here it is")]);
-  assert.equal(list[0]?.outcome?.text, "The open question about button radius was dropped");
-  assert.equal(list.length, 3);
+const SEARCH: Pending = { ...CONFIRM, agent: "clarifier", tool: "searchComponent", args: { clientId: "6", criteria: {} }, changes: [] };
+
+test("a question that was passed over is said to be dropped, and the message stays, whatever the reply did", () => {
+  const dropped = { settled: "dropped" } as const;
+  assert.deepEqual(told(CONFIRM, "show me my design", dropped), { text: "The open question about button radius was dropped", isShown: true });
   const remove = { ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [] };
-  assert.equal(became(remove, "no, show me my design"), "The open question about 103 was dropped");
-  assert.equal(became(remove, "no"), "Cancelled");
+  assert.equal(became(remove, "no, show me my design", dropped), "The open question about 103 was dropped");
+  for (const message of ["list the components of client 7", "show me all banner components for client 6"])
+    assert.deepEqual(told(SEARCH, message, { ...dropped, ...call("searchComponent", {}) }), { text: "The open question about the list of components was dropped", isShown: true });
 });
 
 test("a choice names its component, and a question that nobody answered still waits", () => {
   const options = [{ id: "101", type: "cards", title: "Home" }, { id: "102", type: "cards", title: "About" }];
   const select: Pending = { ...CONFIRM, kind: "select", tool: "updateComponent", candidates: ["101", "102"], options, changes: [], created_at: "2026-11-22T09:59:00Z" };
-  assert.equal(became(select, "2"), "Chosen, component 102 About");
-  assert.equal(became(select, "about"), "Chosen, component 102 About");
-  assert.equal(became(select, "the first one", { pending: { ...CONFIRM, args: { componentId: "101" } } }), "Chosen, component 101 Home");
+  const chosen = { settled: "chosen" } as const;
+  const next = (id: string) => ({ pending: { ...CONFIRM, args: { componentId: id } } });
+  assert.equal(became(select, "2", chosen), "Chosen, component 102 About");
+  assert.equal(became(select, "about", chosen), "Chosen, component 102 About");
+  assert.equal(became(select, "the first one", { ...chosen, ...next("101") }), "Chosen, component 101 Home");
+  assert.equal(became(select, "the first one", { ...chosen, ...call("getComponent", {}, { componentId: "101" }) }), "Chosen, component 101 Home");
+  assert.deepEqual(told(select, "the first one", chosen), { text: "Chosen", isShown: true });
   assert.equal(became(select, "yess", { pending: select }), undefined);
-  assert.equal(became(select, "show me my design"), "The open question about which component is meant was dropped");
+  for (const [message, id] of [["delete component 102 for client 6", "102"], ["update component 101 title to Y for client 6", "101"]] as const)
+    assert.deepEqual(told(select, message, { settled: "dropped", ...next(id) }), { text: "The open question about which component is meant was dropped", isShown: true });
+});
+
+test("nothing is said of a question where no agent replied to the answer", () => {
+  for (const type of ["system", "user"] as const) assert.deepEqual(told(CONFIRM, "yes", {}, type), { text: undefined, isShown: true });
+  assert.deepEqual(told(CONFIRM, "yes", CONFIRMED, "system"), { text: undefined, isShown: true });
 });
 
 test("cards stand by urgency, and move to the column beside", () => {

@@ -90,7 +90,7 @@ fn what_the_starter_of_the_server_was_given_to_do_is_nothing_of_its_callers() {
         task: Some(TaskId(1)),
         epoch: Some(7),
         session: Some(SessionId(9)),
-        worktree: None,
+        ..Assignment::default()
     });
     add(&world, json!({"title": "One"}));
     for verb in ["claim", "start", "complete"] {

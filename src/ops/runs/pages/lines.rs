@@ -1,28 +1,23 @@
 //! The lines of the log of a task: what cleo told and what its agent wrote, in the order of time.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::LogWanted;
+use super::outputs::{Said, Written};
 use crate::clock::{between_ms, unix_ms};
 use crate::error::Result;
-use crate::file;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
 use crate::ops::runs::listing::owned;
 use crate::ops::runs::{journal, no_run, settled};
 use crate::ops::work::Memory;
-use crate::run::arrivals::{self, Arrival, INDEX_MAX, Spoken, Stream};
+use crate::run::arrivals::{LINES_MAX, Stream};
 use crate::run::told::kind;
 use crate::run::track::Attempt;
 use crate::run::transcript::Channel;
 use crate::run::{Event, Line};
 use crate::store::agency::Agency;
 use crate::workspace::Workspace;
-
-/// Most bytes of an output that are looked at; of a longer one the beginning.
-const OUTPUT_MAX: u64 = 64 << 20;
 
 /// A run that may be looked at.
 pub(super) struct Found<'a> {
@@ -41,7 +36,20 @@ pub(super) struct Raw {
     pub(super) ch: Channel,
     pub(super) ms: Option<u64>,
     pub(super) text: String,
+    /// How many bytes of the line are not in the text.
+    pub(super) beyond: usize,
     pub(super) error: bool,
+}
+
+/// The lines of a log. There may be very many, so each is made when it is asked for.
+pub(super) struct Lines<'a> {
+    found: &'a Found<'a>,
+    task: Option<TaskId>,
+    before: Vec<&'a Event>,
+    written: Written,
+    /// Between which moments that was written, where they are known.
+    span: Option<Span>,
+    since: Vec<&'a Event>,
 }
 
 /// Moments in milliseconds since 1970: when a run began, and between which ones an agent wrote.
@@ -101,31 +109,45 @@ impl Found<'_> {
     /// Puts the lines together: what happened until the agent began, what it wrote, what happened
     /// since. What is written is only ever added to, so a line keeps its number; what comes after the
     /// output is told once the agent has ended.
-    pub(super) fn lines(&self, task: Option<TaskId>) -> Result<Vec<Raw>> {
+    pub(super) fn lines(&self, task: Option<TaskId>) -> Result<Lines<'_>> {
+        let all = self.events.iter();
         let Some(task) = task else {
-            return Ok(self.events.iter().map(|event| self.told(event)).collect());
+            return Ok(self.told_alone(None, all.collect()));
         };
         let name = task.to_string();
-        let own = self.events.iter().filter(|event| self.is_of(event, &name));
+        let own = all.filter(|event| self.is_of(event, &name));
         let (before, since): (Vec<&Event>, Vec<&Event>) = own.partition(|event| begins(event));
-        let mut lines: Vec<Raw> = before.iter().map(|event| self.told(event)).collect();
+        let mut lines = self.told_alone(Some(task), before);
         let Some(attempt) = &self.attempt else {
             return Ok(lines);
         };
-        let began = before
+        let began = lines
+            .before
             .iter()
             .rfind(|event| event.kind == kind::AGENT_STARTED);
         let is_silent = self.is_silent(attempt);
         // That it began is told before all that it wrote.
         if began.is_some() || is_silent {
             let began = began.map_or(attempt.started_at.as_str(), |event| event.at.as_str());
-            lines.extend(self.written(task, attempt, began)?);
+            lines.span = self.span(attempt, began);
+            lines.written = self.written(task, attempt)?;
         }
         if is_silent {
-            let since = since.iter().filter(|event| !is_meanwhile(event));
-            lines.extend(since.map(|event| self.told(event)));
+            lines.since = since;
+            lines.since.retain(|event| !is_meanwhile(event));
         }
         Ok(lines)
+    }
+
+    fn told_alone<'a>(&'a self, task: Option<TaskId>, before: Vec<&'a Event>) -> Lines<'a> {
+        Lines {
+            found: self,
+            task,
+            before,
+            written: Written::default(),
+            span: None,
+            since: Vec::new(),
+        }
     }
 
     fn is_of(&self, event: &Event, task: &str) -> bool {
@@ -155,29 +177,15 @@ impl Found<'_> {
                 .join(" ")
                 .trim()
                 .to_string(),
+            beyond: 0,
         }
     }
 
-    /// Reads what the agent of a try wrote, in the order in which it came.
-    fn written(&self, task: TaskId, attempt: &Attempt, began: &str) -> Result<Vec<Raw>> {
+    /// Reads where the lines are that the agent of a try wrote.
+    fn written(&self, task: TaskId, attempt: &Attempt) -> Result<Written> {
         let folder = journal::place(&self.workspace, self.id)?;
         let path = |end: &str| folder.join(format!("{task}-{}.{end}", attempt.attempt));
-        let is_over = self.is_silent(attempt);
-        // First, so that what it tells of is there in the outputs.
-        let index = index(&path("index"));
-        let out = kept(&path("out"))?;
-        let err = match is_over || index.is_some() {
-            true => kept(&path("err"))?,
-            false => Vec::new(),
-        };
-        // It came with the first output, and after the look at it.
-        if !is_over && index.is_none() && path("index").is_file() {
-            return Ok(Vec::new());
-        }
-        let span = self.span(attempt, began);
-        let spoken = arrivals::in_order(index.as_deref(), &out, &err, is_over);
-        let raw = |line| Raw::of(line, span.as_ref());
-        Ok(spoken.into_iter().map(raw).collect())
+        Written::read(&path, self.is_silent(attempt))
     }
 
     fn span(&self, attempt: &Attempt, began: &str) -> Option<Span> {
@@ -191,18 +199,59 @@ impl Found<'_> {
     }
 }
 
-impl Raw {
-    fn of(line: Spoken<'_>, span: Option<&Span>) -> Raw {
+impl Lines<'_> {
+    /// How many lines there are.
+    pub(super) fn total(&self) -> usize {
+        self.before.len() + self.written.total() + self.since.len()
+    }
+
+    /// Makes a line out of what it tells.
+    pub(super) fn line(&mut self, n: usize) -> Result<Raw> {
+        if let Some(event) = self.before.get(n) {
+            return Ok(self.found.told(event));
+        }
+        let n = n - self.before.len();
+        match n.checked_sub(self.written.total()) {
+            Some(n) => Ok(self.found.told(self.since[n])),
+            None => self.said(n),
+        }
+    }
+
+    fn said(&mut self, n: usize) -> Result<Raw> {
+        Ok(match self.written.line(n)? {
+            Some(said) => Raw::of(said, self.span.as_ref()),
+            None => self.more(),
+        })
+    }
+
+    /// Says that there are more lines than are told.
+    fn more(&self) -> Raw {
+        let task = self.task.map(|task| format!(" --task {task}"));
+        let (run, task) = (self.found.id, task.unwrap_or_default());
+        let end = format!("`cleo runs logs {run}{task} --raw` shows the end");
         Raw {
-            ch: match line.stream {
+            ch: Channel::Out,
+            ms: None,
+            text: format!("[cleo left out all that came after {LINES_MAX} lines; {end}]"),
+            beyond: 0,
+            error: false,
+        }
+    }
+}
+
+impl Raw {
+    fn of(said: Said, span: Option<&Span>) -> Raw {
+        Raw {
+            ch: match said.stream {
                 Stream::Out => Channel::Out,
                 Stream::Err => Channel::Err,
             },
-            ms: line
+            ms: said
                 .at
                 .zip(span)
                 .and_then(|(at, span)| span.since_begin(at)),
-            text: line.text.into_owned(),
+            text: said.text,
+            beyond: said.beyond,
             error: false,
         }
     }
@@ -232,18 +281,4 @@ fn is_meanwhile(event: &Event) -> bool {
         event.kind.as_str(),
         kind::AGENT_DOING | kind::AGENT_CONVERSATION
     )
-}
-
-/// Reads an index; none where it is not there or cannot be read.
-fn index(path: &Path) -> Option<Vec<Arrival>> {
-    let bytes = path.is_file().then(|| file::read_start(path, INDEX_MAX))?;
-    bytes.ok().map(|bytes| arrivals::read(&bytes))
-}
-
-/// Reads an output.
-fn kept(path: &Path) -> Result<Vec<u8>> {
-    match path.is_file() {
-        true => file::read_start(path, OUTPUT_MAX),
-        false => Ok(Vec::new()),
-    }
 }

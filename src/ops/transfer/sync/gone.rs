@@ -10,7 +10,7 @@ use crate::id::TaskId;
 use crate::store::Transaction;
 
 /// Most tasks of a file of which the versions stay after they have gone: all are read at each merge.
-pub(super) const GONE_MAX: usize = 1_000;
+const GONE_MAX: usize = 1_000;
 
 /// Where the versions of a task are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +51,12 @@ impl Kept {
 }
 
 /// Puts the versions of tasks aside that have gone from a file, and forgets those of the tasks that went
-/// first, so that there are no more than `most`. What goes at once is kept whole, until more goes.
-pub(super) fn set_aside(
+/// first, so that there are no more than `most`. What goes at once is kept whole, until more goes: a merge
+/// puts all of it aside in one call.
+fn set_aside(
     transaction: &mut dyn Transaction,
     file: &str,
-    going: &[TaskId],
+    going: &[String],
     most: usize,
 ) -> Result<()> {
     if going.is_empty() {
@@ -64,10 +65,8 @@ pub(super) fn set_aside(
     let shelf = shelf(file, true);
     make_room(transaction, &shelf, going.len(), most)?;
     let first = first_free(transaction, &shelf, going.len())?;
-    for (id, place) in going.iter().copied().zip(first..) {
-        let kept = Kept { id, is_gone: false };
-        let versions = kept.take(transaction, file)?;
-        transaction.put_base(&shelf, TaskId(place), versions.as_deref())?;
+    for (versions, place) in going.iter().zip(first..) {
+        transaction.put_base(&shelf, TaskId(place), Some(versions))?;
     }
     Ok(())
 }
@@ -123,6 +122,17 @@ fn shelf(file: &str, is_gone: bool) -> String {
 }
 
 impl Merge {
+    /// Puts the versions of all tasks aside that have gone by now.
+    pub(super) fn set_gone_aside(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
+        let mut ids = transaction.base_ids(&self.name)?;
+        ids.retain(|id| !self.lines.contains_key(id));
+        for id in ids {
+            let kept = Kept { id, is_gone: false };
+            self.going.extend(kept.take(transaction, &self.name)?);
+        }
+        set_aside(transaction, &self.name, &self.going, GONE_MAX)
+    }
+
     /// Says whether rows tell nothing that was not known when their task was deleted here.
     pub(super) fn are_known(&self, rows: &[usize], versions: &Versions) -> Result<bool> {
         if versions.latest().is_none() {
@@ -167,11 +177,7 @@ mod tests {
 
     /// Has tasks go from a file, and returns what is known of tasks that have gone.
     fn after(transaction: &mut dyn Transaction, going: &[u32]) -> Vec<String> {
-        let going: Vec<TaskId> = going.iter().copied().map(TaskId).collect();
-        for id in &going {
-            let versions = id.to_string();
-            transaction.put_base("x", *id, Some(&versions)).unwrap();
-        }
+        let going: Vec<String> = going.iter().map(|id| TaskId(*id).to_string()).collect();
         set_aside(transaction, "x", &going, 3).unwrap();
         let kept = Kept::all(transaction, "x").unwrap();
         let versions = |kept: &Kept| transaction.base("x/", kept.id).unwrap().unwrap();

@@ -7,7 +7,6 @@ use serde_json::json;
 use super::ahead::Horizon;
 use super::changes::Touched;
 use super::copy::Copy;
-use super::gone::{GONE_MAX, set_aside};
 use super::graph::mend;
 use super::identity::{Known, WAS, recognize};
 use super::keys;
@@ -28,7 +27,7 @@ use crate::transfer::plan::date;
 /// A merge, from the first look to the report.
 pub(super) struct Merge {
     pub(super) copy: Copy,
-    name: String,
+    pub(super) name: String,
     /// What the file holds now, by id.
     pub(super) lines: BTreeMap<TaskId, String>,
     /// Tasks that are not the same as here before; none is one that goes.
@@ -50,6 +49,8 @@ pub(super) struct Merge {
     back: HashSet<TaskId>,
     /// Tasks that had gone and of which there are lines again.
     pub(super) gone: HashSet<TaskId>,
+    /// The versions of tasks that go, until all of them are put aside.
+    pub(super) going: Vec<String>,
 }
 
 impl Merge {
@@ -77,6 +78,7 @@ impl Merge {
             displaced: HashSet::new(),
             back: HashSet::new(),
             gone: HashSet::new(),
+            going: Vec::new(),
         };
         merge.number(transaction)?;
         let here = merge.merge_here(transaction)?;
@@ -150,21 +152,21 @@ impl Merge {
         Ok(())
     }
 
-    /// Keeps the versions of each task under its id, and those of tasks that have gone on both sides aside.
+    /// Keeps the versions of each task under its id, but for those of tasks that have gone on both sides.
     fn move_versions(
         &mut self,
         transaction: &mut dyn Transaction,
         known: &[Known],
         ids: &[TaskId],
     ) -> Result<()> {
-        let (mut moved, mut going) = (Vec::new(), Vec::new());
+        let mut moved = Vec::new();
         for (one, id) in known.iter().zip(ids) {
             let Some(base) = one.base else {
                 continue;
             };
             match (one.is_left(), base.is_gone) {
                 (false, true) => {}
-                (false, false) => going.push(base.id),
+                (false, false) => self.going.extend(base.take(transaction, &self.name)?),
                 (true, false) if base.id == *id => {}
                 (true, is_gone) => {
                     moved.push((*id, base.take(transaction, &self.name)?));
@@ -172,7 +174,6 @@ impl Merge {
                 }
             }
         }
-        set_aside(transaction, &self.name, &going, GONE_MAX)?;
         for (id, versions) in moved {
             transaction.put_base(&self.name, id, versions.as_deref())?;
         }
@@ -353,9 +354,7 @@ impl Merge {
             keys::free(transaction, task)?;
             transaction.put(task)?;
         }
-        let mut going = transaction.base_ids(&self.name)?;
-        going.retain(|id| !self.lines.contains_key(id));
-        set_aside(transaction, &self.name, &going, GONE_MAX)?;
+        self.set_gone_aside(transaction)?;
         for id in self.lines.keys().copied().collect::<Vec<_>>() {
             self.keep(transaction, id)?;
         }

@@ -1,7 +1,7 @@
-/** What became of a question that waited. The reply to the answer tells it: a yes that came too late did nothing,
- * and a word that nobody understood left the question open. */
+/** What became of a question that waited, in words. The server says it with the reply to the answer: what was
+ * said, and which tools were called, is no sign of it. */
 
-import type { Choosable, Pending, Said, ToolCalled } from "../../agents/types";
+import type { Pending, Said } from "../../agents/types";
 
 export interface Outcome {
   text: string;
@@ -12,43 +12,39 @@ export interface Outcome {
   isWhole: boolean;
 }
 
-const YES = /^(?:y|yes|ok|okay|confirm|confirmed|proceed|sure)[.!]*$/i;
-const NO = /^(?:n|no|nope|cancel|stop|never ?mind|no,? thanks?(?: you)?|forget it|leave it|drop it)[.!]*$/i;
-
 export function outcomeOf(pending: Pending, answer: Said, reply: Said | undefined): Outcome | null {
-  if (!reply || isStillOpen(pending, reply)) return null;
-  const text = answer.content.trim();
-  const put = (words: string, what: string | null = null, isWhole = true) => ({ text: words, what, at: answer.created_at, isWhole });
-  const isShort = YES.test(text) || NO.test(text);
-  if (Date.parse(answer.created_at) >= Date.parse(pending.expires)) return put(`The open question about ${subject(pending)} had expired`, null, isShort);
-  const call = callOf(pending, reply);
-  if (pending.kind === "confirm" && call) return put("Confirmed", done(pending, call));
-  const chosen = pending.kind === "select" ? chosenIn(pending, text, reply) : undefined;
-  if (chosen) return put("Chosen", `component ${chosen.id}${chosen.title === "" ? "" : ` ${brief(chosen.title)}`}`);
-  return NO.test(text) ? put("Cancelled") : put(`The open question about ${subject(pending)} was dropped`, null, false);
+  if (reply?.type !== "agent") return null;
+  const put = (text: string, what: string | null, isWhole: boolean) => ({ text, what, at: answer.created_at, isWhole });
+  const question = `The open question about ${subject(pending)}`;
+  const chosen = chosenIn(pending, answer.content.trim(), reply);
+  switch (reply.metadata.settled) {
+    case "confirmed":
+      return put("Confirmed", done(pending, reply), true);
+    case "chosen":
+      return put("Chosen", chosen, chosen !== null);
+    case "cancelled":
+      return put("Cancelled", null, true);
+    case "dropped":
+      return put(`${question} was dropped`, null, false);
+    case "expired":
+      return put(`${question} had expired`, null, false);
+    default:
+      // It is still open.
+      return null;
+  }
 }
 
-function isStillOpen(pending: Pending, reply: Said): boolean {
-  const next = reply.metadata.pending;
-  return next != null && since(pending) !== undefined && since(next) === since(pending);
-}
-
-function since(pending: Pending): string | undefined {
-  return pending.created_at ?? pending.createdAt;
-}
-
-function callOf(pending: Pending, reply: Said): ToolCalled | undefined {
-  return reply.metadata.tool_calls?.find((call) => call.name === pending.tool);
-}
-
-/** The component that was chosen: by what the reply goes on with, or else by its place, its id or its title. */
-function chosenIn(pending: Pending, text: string, reply: Said): Choosable | undefined {
+/** The component that was chosen: the one that the reply goes on with, or else by its place, its id or its title. */
+function chosenIn(pending: Pending, text: string, reply: Said): string | null {
+  const { candidates, options } = pending;
   const place = Number(text.replace(/^#|^number /i, ""));
-  const ids = [reply.metadata.pending?.args["componentId"], callOf(pending, reply)?.args["componentId"], pending.candidates[place - 1], text];
-  const id = ids.find((one) => pending.candidates.includes(word(one)));
-  const options = pending.options;
-  if (id === undefined) return options.find((one) => one.title !== "" && one.title.toLowerCase() === text.toLowerCase());
-  return options.find((one) => one.id === id) ?? { id: word(id), type: "", title: "" };
+  const calls = reply.metadata.tool_calls ?? [];
+  const named = [reply.metadata.pending?.args["componentId"], ...calls.map((call) => call.args["componentId"]), candidates[place - 1], text];
+  const titled = options.find((one) => one.title !== "" && one.title.toLowerCase() === text.toLowerCase());
+  const id = named.map(word).find((one) => candidates.includes(one)) ?? titled?.id;
+  if (id === undefined) return null;
+  const title = options.find((one) => one.id === id)?.title ?? "";
+  return `component ${id}${title === "" ? "" : ` ${brief(title)}`}`;
 }
 
 /** What an open question is about. */
@@ -61,8 +57,8 @@ function subject(pending: Pending): string {
 }
 
 /** What holds since a yes. */
-function done(pending: Pending, call: ToolCalled): string | null {
-  const result = fields(call.result);
+function done(pending: Pending, reply: Said): string | null {
+  const result = fields(reply.metadata.tool_calls?.find((call) => call.name === pending.tool)?.result);
   if (typeof result["error"] === "string") return "but nothing was changed";
   const id = word(pending.args["componentId"]);
   const group = word(pending.args["security_group_title"]);

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { LogLine } from "../../api/runs";
-import { bytes, offset, plural } from "../../format/numbers";
+import { bytes, duration, offset, plural } from "../../format/numbers";
 import { Button } from "../../parts/Button";
 import { Ghost, Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
@@ -108,7 +108,7 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
 function Tool({ tool }: { tool: NonNullable<LogLine["tool"]> }) {
   return (
     <>
-      ▸ {tool.name} {tool.summary} {tool.exitCode !== null && <span className={tool.exitCode ? "bad" : "muted"}>exit {tool.exitCode}</span>}
+      ▸ {tool.name} {tool.summary} {tool.exitCode !== null && <span className={tool.exitCode ? "bad" : "muted"}>exit {tool.exitCode}</span>} {tool.durationMs !== null && <span className="muted">{duration(tool.durationMs)}</span>}
     </>
   );
 }

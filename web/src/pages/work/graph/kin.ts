@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type { Edge, Graph } from "../../../api/work";
 
-type Line = Pick<Edge, "from" | "to">;
+type Line = Pick<Edge, "from" | "to" | "fromKind" | "toKind">;
 
 export function useKin(graph: Graph, selected: string | null): ReadonlySet<string> | null {
   const held = useAlt();
@@ -14,9 +14,11 @@ export function kinOf(edges: readonly Line[], id: string): ReadonlySet<string> {
   return new Set([...reached(edges, id, "to", "from"), ...reached(edges, id, "from", "to")]);
 }
 
-function reached(edges: readonly Line[], id: string, here: keyof Line, there: keyof Line): Set<string> {
+function reached(edges: readonly Line[], id: string, here: "from" | "to", there: "from" | "to"): Set<string> {
   const lines = new Map<string, string[]>();
   for (const edge of edges) {
+    // Of what is folded together, the task that waits need not be the one that is waited for.
+    if (edge[`${here}Kind` as const] === "stack") continue;
     const known = lines.get(edge[here]);
     if (known) known.push(edge[there]);
     else lines.set(edge[here], [edge[there]]);

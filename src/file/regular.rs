@@ -1,0 +1,96 @@
+//! Opening regular files where somebody else may put something else in their place at any time.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// Opens a regular file. A link is not followed, and a pipe is not waited for.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_at(CWD, path)
+}
+
+/// Opens a regular file as [`open_regular`] does, if it lies below a folder. Links on the way count as long as
+/// they stay in there; one that is put there meanwhile is not followed.
+pub fn open_below(top: &Path, path: &Path) -> io::Result<File> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let (top, folder) = (top.canonicalize()?, folder.canonicalize()?);
+    let leads_out = |_| io::Error::other("a link on the way to it leads elsewhere");
+    let way = folder.strip_prefix(&top).map_err(leads_out)?;
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut at = openat(CWD, top.as_path(), flags, Mode::empty())?;
+    for step in way {
+        at = openat(&at, step, flags, Mode::empty())?;
+    }
+    open_at(at.as_fd(), Path::new(name))
+}
+
+fn open_at(folder: BorrowedFd<'_>, name: &Path) -> io::Result<File> {
+    let none = || io::Error::other("it is no regular file");
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(folder, name, flags, Mode::empty()) {
+        // So a link and a socket are refused.
+        Err(Errno::LOOP | Errno::NXIO) => return Err(none()),
+        opened => File::from(opened?),
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(none()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        fs::write(place("file"), "1").unwrap();
+        symlink(place("file"), place("link")).unwrap();
+        let made = Command::new("mkfifo").arg(place("pipe")).status();
+        assert!(made.unwrap().success());
+        let _socket = UnixListener::bind(place("socket")).unwrap();
+        open_regular(&place("file")).unwrap();
+        for name in ["link", "pipe", "socket", "."] {
+            let why = open_regular(&place(name)).unwrap_err().to_string();
+            assert_eq!(why, "it is no regular file", "{name}");
+        }
+        let none = open_regular(&place("none")).unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn no_link_leads_out_of_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("top");
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::write(top.join("a/b/file"), "1").unwrap();
+        fs::write(folder.path().join("secret"), "1").unwrap();
+        symlink(folder.path(), top.join("out")).unwrap();
+        symlink("a/b", top.join("in")).unwrap();
+        symlink("a/b/file", top.join("link")).unwrap();
+        for (path, is_opened) in [
+            ("a/b/file", true),
+            ("in/file", true),
+            ("link", false),
+            ("out/secret", false),
+            ("../secret", false),
+            ("a/none/file", false),
+        ] {
+            let found = open_below(&top, &top.join(path));
+            assert_eq!(found.is_ok(), is_opened, "{path}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Which of the two outputs of an agent came first. A pipe keeps no times, and whoever is woken by one of
+//! two finds something in both where an agent wrote to one and at once to the other. The system has noted
+//! the order in which they came to have something; of what is in them beyond that nobody knows the order.
+
+use std::os::fd::OwnedFd;
+
+use crate::run::arrivals::Stream;
+
+/// The outputs in the order in which something comes into them.
+pub(super) struct Order(Option<OwnedFd>);
+
+impl Order {
+    /// Begins to follow the standard output and the standard error.
+    pub(super) fn of(outputs: [Option<&OwnedFd>; 2]) -> Order {
+        Order(follow(outputs))
+    }
+
+    /// Says in which order both are to be read, if there is something in both. Each look ends with what came
+    /// until then, so one that the system does not name any more came before.
+    pub(super) fn look(&self) -> [Stream; 2] {
+        match self.0.as_ref().and_then(last) {
+            Some(Stream::Out) => [Stream::Err, Stream::Out],
+            Some(Stream::Err) | None => [Stream::Out, Stream::Err],
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn follow(outputs: [Option<&OwnedFd>; 2]) -> Option<OwnedFd> {
+    use rustix::event::epoll::{CreateFlags, EventData, EventFlags, add, create};
+    let order = create(CreateFlags::CLOEXEC).ok()?;
+    for (output, stream) in outputs.into_iter().zip(Stream::ALL) {
+        let data = EventData::new_u64(*stream as u64);
+        add(&order, output?, data, EventFlags::IN | EventFlags::ET).ok()?;
+    }
+    Some(order)
+}
+
+/// Says into which one something came last since the last look.
+#[cfg(target_os = "linux")]
+fn last(order: &OwnedFd) -> Option<Stream> {
+    use rustix::event::{Timespec, epoll};
+    use std::mem::MaybeUninit;
+    let mut room = [MaybeUninit::<epoll::Event>::uninit(); 2];
+    let at_once = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let (came, _) = epoll::wait(order, &mut room, Some(&at_once)).ok()?;
+    let data = came.last()?.data;
+    let mut streams = Stream::ALL.iter().copied();
+    streams.find(|one| *one as u64 == data.u64())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn follow(_outputs: [Option<&OwnedFd>; 2]) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn last(_order: &OwnedFd) -> Option<Stream> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read, Write, pipe};
+
+    use super::*;
+    use crate::run::arrivals::Stream::{Err, Out};
+
+    #[test]
+    fn what_came_first_is_read_first() {
+        let ((mut out, mut to_out), (mut err, mut to_err)) = (pipe().unwrap(), pipe().unwrap());
+        let ends = [&out, &err].map(|end| OwnedFd::from(end.try_clone().unwrap()));
+        let order = Order::of([Some(&ends[0]), Some(&ends[1])]);
+        for _ in 0..20 {
+            for written in [[Err, Out], [Out, Err], [Out, Err], [Err, Out]] {
+                for stream in written {
+                    match stream {
+                        Out => to_out.write_all(b"x").unwrap(),
+                        Err => to_err.write_all(b"x").unwrap(),
+                    }
+                }
+                assert_eq!(order.look(), written);
+                out.read_exact(&mut [0]).unwrap();
+                err.read_exact(&mut [0]).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_was_named_before_came_before() {
+        let ((out, mut to_out), (err, mut to_err)) = (pipe().unwrap(), pipe().unwrap());
+        let ends = [out, err].map(OwnedFd::from);
+        let order = Order::of([Some(&ends[0]), Some(&ends[1])]);
+        to_err.write_all(b"x").unwrap();
+        assert_eq!(order.look(), [Out, Err]);
+        to_out.write_all(b"x").unwrap();
+        assert_eq!(order.look(), [Err, Out]);
+    }
+
+    #[test]
+    fn without_both_the_standard_output_is_read_first() {
+        assert_eq!(Order::of([None, None]).look(), [Out, Err]);
+    }
+}

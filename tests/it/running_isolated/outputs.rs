@@ -1,0 +1,150 @@
+//! What agents leave among the outputs of their worktrees comes home, or its worktree stays.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::{alone, carried_out, git, is_clean, kept, repository};
+use crate::world::TestWorkspace;
+
+const OUTPUTS: &str = "claudedocs/agent-outputs";
+
+fn commit(workspace: &TestWorkspace, path: &str) {
+    git(workspace, &format!("add --force {path}"));
+    let commit = "-c user.name=a -c user.email=a@b commit --quiet --message more";
+    git(workspace, commit);
+}
+
+/// Has a link be in the workspace where agents write a folder of outputs. Returns what it is to be removed by.
+fn link(workspace: &TestWorkspace) -> impl FnOnce() {
+    workspace.write("elsewhere/own", "mine\n");
+    let link = workspace.path(&format!("{OUTPUTS}/data"));
+    symlink(workspace.path("elsewhere"), &link).unwrap();
+    move || fs::remove_file(link).unwrap()
+}
+
+/// Carries the first task out, which fails, and returns the id of its run and where its worktree is kept.
+#[track_caller]
+fn stuck(workspace: &TestWorkspace, how: &str) -> (String, String) {
+    let (exit, result) = carried_out(workspace, &alone(how));
+    assert_eq!(exit, 80, "{result}");
+    let id = result["run"]["id"].as_str().unwrap().to_string();
+    (id, kept(&result["tasks"][0]).to_string())
+}
+
+#[test]
+fn a_repository_may_ignore_outputs_and_what_is_of_cleo() {
+    for ignored in ["claudedocs/", ".cleo/", "claudedocs/\n.cleo/"] {
+        let workspace = repository();
+        workspace.write(".gitignore", format!("{ignored}\n"));
+        commit(&workspace, ".gitignore");
+        let (exit, result) = carried_out(&workspace, &alone("scratches"));
+        assert_eq!(exit, 0, "{ignored}: {result}");
+        assert_eq!(workspace.read("T1.txt"), "T1\n", "{ignored}");
+        let files = git(&workspace, "ls-files");
+        assert_eq!(files, ".gitignore\nT1.txt\nshared.txt\n", "{ignored}");
+        is_clean(&workspace);
+    }
+}
+
+#[test]
+fn an_ignored_output_that_is_tracked_comes_home_and_is_not_committed() {
+    let workspace = repository();
+    let output = format!("{OUTPUTS}/data/deep/x.csv");
+    workspace.write(".gitignore", "claudedocs/\n");
+    workspace.write(&output, "old\n");
+    commit(&workspace, &format!(".gitignore {output}"));
+    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(&output), "T1\n");
+    assert_eq!(git(&workspace, &format!("show HEAD:{output}")), "old\n");
+}
+
+#[test]
+fn outputs_that_nobody_touched_are_in_nobodys_way() {
+    let workspace = repository();
+    for number in 0..=10_000 {
+        workspace.write(&format!("{OUTPUTS}/data/{number}"), "");
+    }
+    commit(&workspace, OUTPUTS);
+    let data = workspace.path(&format!("{OUTPUTS}/data"));
+    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    assert_eq!(exit, 0, "too many: {result}");
+    assert_eq!(
+        workspace.read(&format!("{OUTPUTS}/data/deep/x.csv")),
+        "T1\n"
+    );
+
+    fs::remove_dir_all(&data).unwrap();
+    workspace.write("elsewhere/own", "mine\n");
+    symlink(workspace.path("elsewhere"), &data).unwrap();
+    workspace.ok("reopen T1");
+    let (exit, result) = carried_out(&workspace, &alone("works"));
+    assert_eq!(exit, 0, "a link instead of their folder: {result}");
+    let left = fs::read_dir(workspace.path("elsewhere")).unwrap();
+    assert_eq!(left.count(), 1, "nothing goes through it");
+}
+
+#[test]
+fn an_output_that_somebody_removed_does_not_come_back() {
+    let workspace = repository();
+    let output = format!("{OUTPUTS}/data/old.csv");
+    workspace.write(&output, "old\n");
+    commit(&workspace, &output);
+    fs::remove_file(workspace.path(&output)).unwrap();
+    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert!(!workspace.path(&output).exists());
+}
+
+#[test]
+fn what_no_copy_of_a_file_brings_home_stays_and_is_told() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("links"));
+    assert_eq!(exit, 0, "{result}");
+    let place = result["tasks"][0]["worktree"].as_str().unwrap();
+    let place = place.strip_prefix("[WORKSPACE]/").unwrap();
+    assert_eq!(workspace.read("T1.txt"), "T1\n", "the rest is home");
+    let read = |name: &str| workspace.read(&format!("{OUTPUTS}/data/{name}"));
+    assert_eq!(read(".new-x.csv"), "T1\n");
+    let link = workspace.path(&format!("{place}/{OUTPUTS}/data/last.csv"));
+    assert!(link.is_symlink());
+    let told = super::events(&workspace);
+    assert!(told.contains("data/last.csv is a link"), "{told}");
+}
+
+#[test]
+fn a_worktree_that_was_kept_stays_as_long_as_its_outputs_are_not_home() {
+    let workspace = repository();
+    let unlink = link(&workspace);
+    let (id, place) = stuck(&workspace, "spreads");
+    unlink();
+    workspace.ok("claim T1");
+    workspace.json(&["runs", "cancel", &id]);
+    let output = format!("{OUTPUTS}/data/deep/x.csv");
+    assert_eq!(workspace.read(&format!("{place}/{output}")), "T1\n");
+    assert!(
+        !workspace.path(&output).exists(),
+        "somebody else has the task"
+    );
+    let told = super::events(&workspace);
+    assert!(told.contains("was not brought home"), "{told}");
+}
+
+#[test]
+fn all_worktrees_of_a_task_are_brought_home_from_the_first_to_the_last() {
+    let workspace = repository();
+    let unlink = link(&workspace);
+    let (id, first) = stuck(&workspace, "spreads-anew");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    let second = kept(&resumed["result"]["tasks"][0]);
+    assert_ne!(second, first);
+    unlink();
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    assert_eq!(cancelled["success"], true, "{cancelled}");
+    let read = |name: &str| workspace.read(&format!("{OUTPUTS}/data/{name}"));
+    assert_eq!([read("1.csv"), read("2.csv")], ["T1\n", "T1\n"]);
+    let file = resumed["result"]["tasks"][0]["outputFile"].as_str();
+    let text = workspace.read(file.unwrap());
+    assert!(text.contains("round 2"), "the last one counts: {text}");
+    is_clean(&workspace);
+}
