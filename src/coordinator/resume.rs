@@ -246,8 +246,10 @@ fn reported(context: &mut Context, trees: &Trees, tree: &Tree) -> Result<Vec<Err
     }
 }
 
-/// Tells of a branch that holds what is not in the workspace, unless that was told before.
+/// Tells of a branch that holds what is not in the workspace, unless that was told before. What was told
+/// of a worktree, which is gone now, does not count.
 fn left(board: &Board, branch: String) -> Option<Told> {
     let task = board.task(task_of(&branch)?)?;
-    (task.branch.as_ref() != Some(&branch)).then(|| kept_on(branch, Told::of(task.task_id)))
+    let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
+    (!is_told).then(|| kept_on(branch, Told::of(task.task_id)))
 }

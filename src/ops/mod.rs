@@ -92,10 +92,12 @@ pub struct Assignment {
 
 impl Assignment {
     /// The variables that tell it.
-    pub const VARIABLES: [&'static str; 5] = [
+    pub const VARIABLES: [&'static str; 7] = [
         "CLEO_RUN_ID",
         "CLEO_TASK_ID",
         "CLEO_EPOCH",
+        "CLEO_MANIFEST_ID",
+        "CLEO_OUTPUT_FILE",
         "CLEO_SESSION",
         "CLEO_WORKTREE",
     ];

@@ -106,6 +106,26 @@ fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn what_comes_while_the_start_is_told_is_in_its_order_too() {
+    let stage = Stage::new();
+    let script = "until [ -e told ]; do sleep 0.01; done; echo warn >&2; echo result; touch said";
+    let mut tell = |sign| {
+        if let Sign::Started(..) = sign {
+            fs::write(stage.path("told"), "").unwrap();
+            while !stage.path("said").exists() {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+    };
+    let (job, stop) = (stage.job("Do it."), AtomicBool::new(false));
+    drive(&shell(script), &job, &stop, &mut tell).unwrap();
+    let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());
+    let came: Vec<_> = steps.iter().map(|step| step.stream).collect();
+    assert_eq!(came, [Stream::Err, Stream::Out]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn of_two_outputs_that_come_at_once_the_first_is_the_first() {
     let stage = Stage::new();
     // Each round waits until the one before was read.

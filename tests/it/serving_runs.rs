@@ -278,7 +278,7 @@ fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refus
     assert_eq!(status, 202, "{told}");
     assert_eq!(
         told["command"],
-        "cleo plan -- 'plan and summarize' | cleo plan run --max-loops=2 --refine=last-step -"
+        "cleo plan --json -- 'plan and summarize' | cleo plan run --max-loops=2 --refine=last-step -"
     );
     let run = told["run"]["id"].as_str().unwrap().to_string();
     let shown = ended(&workspace, &run);

@@ -50,7 +50,7 @@ impl PlanWish {
             Some(goal) => goal,
             None => return run,
         };
-        let made = typed(&["plan", "--", goal].map(String::from));
+        let made = typed(&["plan", "--json", "--", goal].map(String::from));
         format!("{made} | {run}")
     }
 }
@@ -78,12 +78,12 @@ mod tests {
         assert_eq!(wish.words(), expected);
         assert_eq!(PlanWish::default().typed(), "cleo plan run -");
         for (goal, made) in [
-            ("plan and report", "cleo plan -- 'plan and report'"),
-            ("it's $(x)", r"cleo plan -- 'it'\''s $(x)'"),
-            ("--llm", "cleo plan -- --llm"),
-            ("check", "cleo plan -- check"),
-            ("plan.yaml", "cleo plan -- plan.yaml"),
-            ("-", "cleo plan -- ' -'"),
+            ("plan and report", "cleo plan --json -- 'plan and report'"),
+            ("it's $(x)", r"cleo plan --json -- 'it'\''s $(x)'"),
+            ("--llm", "cleo plan --json -- --llm"),
+            ("check", "cleo plan --json -- check"),
+            ("plan.yaml", "cleo plan --json -- plan.yaml"),
+            ("-", "cleo plan --json -- ' -'"),
         ] {
             let wish = PlanWish {
                 goal: Some(goal.to_string()),

@@ -24,27 +24,31 @@ impl Trees {
         self.require_whole(tree)
     }
 
-    /// Stages everything in a worktree but reports and cleo's own files. Git refuses to leave out by name
-    /// what it ignores already; only what is tracked all the same is staged then, and taken back.
+    /// Stages everything in a worktree but reports and cleo's own files: these are put back to where the
+    /// branch began, also where its agent has committed them, so that they are in nobody's way when it is
+    /// merged. Git refuses to leave out by name what it ignores already; nothing new of it is staged.
     fn stage(&self, tree: &Tree) -> Result<()> {
         let mut add = ["add", "--all", "--", ":(top)"]
             .map(OsString::from)
             .to_vec();
-        let mut ignored = Vec::new();
-        for folder in [".cleo", OUTPUT_DIR] {
-            let place = self.inside.join(folder);
-            match self.is_ignored(tree, &place)? {
-                true => ignored.push(pathspec("top,literal", &place)),
-                false => add.push(pathspec("top,exclude,literal", &place)),
+        let places = [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder));
+        for place in &places {
+            if !self.is_ignored(tree, place)? {
+                add.push(pathspec("top,exclude,literal", place));
             }
         }
         self.done(&tree.top, add)?;
-        if ignored.is_empty() {
-            return Ok(());
-        }
-        let reset = ["reset", "--quiet", "--"].map(OsString::from);
-        self.done(&tree.top, reset.into_iter().chain(ignored))
-            .map(drop)
+        let mut reset = ["reset", "--quiet"].map(OsString::from).to_vec();
+        reset.extend([self.fork(tree)?.into(), "--".into()]);
+        reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
+        self.done(&tree.top, reset).map(drop)
+    }
+
+    /// Finds the last commit that a worktree shares with the workspace; its own last one where there is none.
+    fn fork(&self, tree: &Tree) -> Result<String> {
+        let head = self.done(&self.top, ["rev-parse", "--verify", "HEAD"])?;
+        let fork = self.git(&tree.top, ["merge-base", "HEAD", head.trim()])?;
+        Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
     }
 
     /// Says whether git ignores a folder of a worktree, or would if nothing in it was tracked.

@@ -57,8 +57,9 @@ pub fn drive(
     let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
     let begun = Instant::now();
     let mut child = process::spawn(&mut command)?;
-    tell(Sign::Started(child.id(), orphans::born(child.id())));
+    // At once: which output has something first is known only from here on.
     let pipes = Pipes::of(&mut child, &job.prompt, raw, Index::of(&job.raw));
+    tell(Sign::Started(child.id(), orphans::born(child.id())));
     let mut attempt = Attempt {
         pipes,
         begun,

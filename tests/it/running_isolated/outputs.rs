@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{alone, carried_out, git, is_clean, kept, repository};
+use super::{alone, carried_out, git, is_clean, kept, repository, run};
 use crate::world::TestWorkspace;
 
 const OUTPUTS: &str = "claudedocs/agent-outputs";
@@ -57,6 +57,25 @@ fn an_ignored_output_that_is_tracked_comes_home_and_is_not_committed() {
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read(&output), "T1\n");
     assert_eq!(git(&workspace, &format!("show HEAD:{output}")), "old\n");
+}
+
+#[test]
+fn reports_that_agents_commit_are_in_nobodys_way() {
+    for ignored in ["", "claudedocs/\n", "*.jsonl\n"] {
+        let workspace = repository();
+        workspace.write(".gitignore", format!("{ignored}.played\n"));
+        commit(&workspace, ".gitignore");
+        let (exit, result) = run(&workspace, "commits --jobs 2");
+        assert_eq!(exit, 0, "{ignored}: {result}");
+        let files = git(&workspace, "ls-files");
+        assert_eq!(
+            files, ".gitignore\nT1.txt\nT2.txt\nshared.txt\n",
+            "{ignored}"
+        );
+        let entries = workspace.read(&format!("{OUTPUTS}/MANIFEST.jsonl"));
+        assert_eq!(entries.lines().count(), 2, "{ignored}: {entries}");
+        is_clean(&workspace);
+    }
 }
 
 #[test]
