@@ -21,11 +21,8 @@ before(async () => {
 });
 after(() => world.end());
 
-/** A page that fails soon where something does not come. */
-async function open(path: string, theme: Theme = "light", size: Size = "desk", of: World = world): Promise<Look> {
-  const look = await of.open(path, theme, size);
-  look.page.setDefaultTimeout(6000);
-  return look;
+function open(path: string, theme: Theme = "light", size: Size = "desk", of: World = world): Promise<Look> {
+  return of.open(path, theme, size);
 }
 
 async function fine(look: Look) {

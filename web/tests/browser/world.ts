@@ -75,7 +75,7 @@ export class World {
     const phone = size === "phone";
     const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"], ...more });
     if (freshPages) await serveFresh(context, freshPages, this.address);
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(30_000);
     const look = new Look(context, await context.newPage(), this.address);
     await look.go(path);
     return look;
