@@ -180,12 +180,13 @@ fn follow(
 }
 
 /// Starts a command in a group of its own; both its outputs are pipes.
-pub(super) fn spawn(command: &mut Command) -> Result<Child> {
-    let started = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn();
+fn spawn(command: &mut Command) -> Result<Child> {
+    start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+}
+
+/// Starts a command in a group of its own.
+pub(super) fn start(command: &mut Command) -> Result<Child> {
+    let started = command.process_group(0).spawn();
     started.map_err(|cause| not_started(&command.get_program().to_string_lossy(), cause))
 }
 

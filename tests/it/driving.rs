@@ -132,7 +132,7 @@ fn of_two_outputs_that_come_at_once_the_first_is_the_first() {
     stage.play(
         "for n in 1 2 3 4 5 6 7 8 9; do
              echo warn$n >&2; echo result$n
-             until grep -q \"^out $((n * 8)) \" raw/T1-1.index; do sleep 0.01; done
+             until grep -qs \"^out $((n * 8)) \" raw/T1-1.index; do sleep 0.01; done
          done",
     );
     let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());

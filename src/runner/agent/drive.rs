@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use super::index::Index;
-use super::pipes::{Pipes, Said};
+use super::pipes::{Ends, Pipes, Said};
 use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
 use crate::error::{Code, Error, Result, quote};
@@ -52,13 +52,11 @@ pub fn drive(
 ) -> Result<Ended> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
-    let mut command = command(&invocation, job)?;
-    let strays = Strays::expect(&mut command);
     let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
     let begun = Instant::now();
-    let mut child = process::spawn(&mut command)?;
-    // At once: which output has something first is known only from here on.
-    let pipes = Pipes::of(&mut child, &job.prompt, raw, Index::of(&job.raw));
+    let (mut child, ends, strays) = start(command(&invocation, job)?)?;
+    let index = Index::of(&job.raw);
+    let pipes = Pipes::of(&mut child, ends, &job.prompt, raw, index);
     tell(Sign::Started(child.id(), orphans::born(child.id())));
     let mut attempt = Attempt {
         pipes,
@@ -83,6 +81,13 @@ pub fn drive(
     let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
     let (ending, exit_code) = ending?;
     attempt.judge(ending, exit_code)
+}
+
+/// Starts a program; takes its command, which would hold its outputs open.
+fn start(mut command: Command) -> Result<(Child, Ends, Strays)> {
+    let strays = Strays::expect(&mut command);
+    let ends = Ends::lay(&mut command)?;
+    Ok((process::start(&mut command)?, ends, strays))
 }
 
 fn command(invocation: &Invocation, job: &Job) -> Result<Command> {

@@ -2,9 +2,9 @@
 //! there is something to read or to write, or the agent has ended.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, PipeReader, Write};
+use std::io::{ErrorKind, PipeReader, Write, pipe};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +46,26 @@ pub(super) enum Said<'a> {
     Err(&'a str),
 }
 
+/// Where the outputs of an agent will be read. They are laid before it starts: which of them has something
+/// first is known only from here on.
+pub(super) struct Ends {
+    out: OwnedFd,
+    err: OwnedFd,
+    order: Order,
+}
+
+impl Ends {
+    /// Has a command write to pipes. They close only when the command is dropped too.
+    pub(super) fn lay(command: &mut Command) -> Result<Ends> {
+        let (out, to_out) = pipe().map_err(no_pipe)?;
+        let (err, to_err) = pipe().map_err(no_pipe)?;
+        command.stdout(to_out).stderr(to_err);
+        let [out, err] = [out, err].map(OwnedFd::from);
+        let order = Order::of([&out, &err]);
+        Ok(Ends { out, err, order })
+    }
+}
+
 /// The pipes of an agent.
 pub(super) struct Pipes {
     out: Output,
@@ -63,19 +83,20 @@ pub(super) struct Pipes {
 
 impl Pipes {
     /// Takes the pipes of an agent that has just started. Its input gets the prompt.
-    pub(super) fn of(child: &mut Child, prompt: &str, raw: [Raw; 2], index: Index) -> Pipes {
-        let [out, err] = raw;
-        let pipe = child.stdout.take().map(OwnedFd::from);
-        let out = Output::new(Stream::Out, pipe, out, LINE_MAX);
-        let pipe = child.stderr.take().map(OwnedFd::from);
-        let err = Output::new(Stream::Err, pipe, err, COMPLAINT_MAX.0);
+    pub(super) fn of(
+        child: &mut Child,
+        ends: Ends,
+        prompt: &str,
+        [out, err]: [Raw; 2],
+        index: Index,
+    ) -> Pipes {
         let input = child.stdin.take();
         // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
         let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());
         Pipes {
-            order: Order::of([out.pipe.as_ref(), err.pipe.as_ref()]),
-            out,
-            err,
+            order: ends.order,
+            out: Output::new(Stream::Out, ends.out, out, LINE_MAX),
+            err: Output::new(Stream::Err, ends.err, err, COMPLAINT_MAX.0),
             index,
             input,
             prompt: prompt.as_bytes().to_vec(),
@@ -189,10 +210,10 @@ impl Pipes {
 }
 
 impl Output {
-    fn new(stream: Stream, pipe: Option<OwnedFd>, raw: Raw, line_max: usize) -> Output {
+    fn new(stream: Stream, pipe: OwnedFd, raw: Raw, line_max: usize) -> Output {
         Output {
             stream,
-            pipe,
+            pipe: Some(pipe),
             raw,
             lines: Lines::new(line_max),
         }
@@ -235,6 +256,10 @@ impl Output {
         index.note(self.stream, self.raw.size());
         Ok(())
     }
+}
+
+fn no_pipe(cause: std::io::Error) -> Error {
+    Error::new(Code::Internal, "an agent's output cannot be read").because(cause)
 }
 
 fn is_later(cause: &std::io::Error) -> bool {
