@@ -4,7 +4,7 @@ mod queue;
 mod regular;
 
 pub use queue::lock_in_turn;
-pub use regular::{open_below, open_regular};
+pub use regular::{not_regular, open_below, open_now, open_regular};
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -34,11 +34,24 @@ pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
 /// Opens a file to read it. Only a regular file is opened: a named pipe would wait for a writer that
 /// never comes.
 pub fn open(path: &Path) -> Result<fs::File> {
-    let kind = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(unreadable(path, io::Error::other("it is no regular file")));
+    let opened = || {
+        let file = regular::open_at_once(path)?;
+        let kind = file.metadata()?.file_type();
+        // Reading a folder says that it is one.
+        match kind.is_file() || kind.is_dir() {
+            true => Ok(file),
+            false => Err(not_regular()),
+        }
+    };
+    opened().map_err(|cause| unreadable(path, cause))
+}
+
+/// Opens a file as [`open`] does, but no folder; none when there is none.
+pub fn open_if_there(path: &Path) -> Result<Option<fs::File>> {
+    match open_now(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some).map_err(|cause| unreadable(path, cause)),
     }
-    fs::File::open(path).map_err(|cause| unreadable(path, cause))
 }
 
 /// Reads an input of at most `max` bytes that the user named: a file, `-` for standard input, or
@@ -165,7 +178,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<()> {
 /// Writes a file that is no link.
 fn write_there(path: &Path, text: &str) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return Err(unwritable(path, io::Error::other("it is no regular file")));
+        return Err(unwritable(path, not_regular()));
     }
     put(path, text, true).map_err(|cause| unwritable(path, cause))
 }

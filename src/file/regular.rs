@@ -6,11 +6,21 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// Opens a regular file. A link is not followed, and a pipe is not waited for.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    open_at(CWD, path)
+    regular(open_at(CWD, path, OFlags::NOFOLLOW)?)
+}
+
+/// Opens a regular file, also through links. A pipe is not waited for.
+pub fn open_now(path: &Path) -> io::Result<File> {
+    regular(open_at_once(path)?)
+}
+
+/// Opens whatever is there, also through links, and waits for nothing: a named pipe has nothing to read then.
+pub(super) fn open_at_once(path: &Path) -> io::Result<File> {
+    open_at(CWD, path, OFlags::empty())
 }
 
 /// Opens a regular file as [`open_regular`] does, if it lies below a folder. Links on the way count as long as
@@ -27,21 +37,28 @@ pub fn open_below(top: &Path, path: &Path) -> io::Result<File> {
     for step in way {
         at = openat(&at, step, flags, Mode::empty())?;
     }
-    open_at(at.as_fd(), Path::new(name))
+    regular(open_at(at.as_fd(), Path::new(name), OFlags::NOFOLLOW)?)
 }
 
-fn open_at(folder: BorrowedFd<'_>, name: &Path) -> io::Result<File> {
-    let none = || io::Error::other("it is no regular file");
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(folder, name, flags, Mode::empty()) {
-        // So a link and a socket are refused.
-        Err(Errno::LOOP | Errno::NXIO) => return Err(none()),
-        opened => File::from(opened?),
-    };
+fn open_at(folder: BorrowedFd<'_>, name: &Path, more: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+    match retry_on_intr(|| openat(folder, name, flags, Mode::empty())) {
+        // So a link that is not to be followed and a socket are refused.
+        Err(Errno::LOOP | Errno::NXIO) => Err(not_regular()),
+        opened => Ok(File::from(opened?)),
+    }
+}
+
+fn regular(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(none()),
+        false => Err(not_regular()),
     }
+}
+
+/// Why something is not opened.
+pub fn not_regular() -> io::Error {
+    io::Error::other("it is no regular file")
 }
 
 #[cfg(test)]
@@ -69,6 +86,12 @@ mod tests {
         }
         let none = open_regular(&place("none")).unwrap_err();
         assert_eq!(none.kind(), ErrorKind::NotFound);
+        // Whoever looks at the kind of what was opened has waited for nothing.
+        open_at_once(&place("link")).unwrap();
+        open_at_once(&place("pipe")).unwrap();
+        open_at_once(&place("socket")).unwrap_err();
+        open_now(&place("link")).unwrap();
+        open_now(&place("pipe")).unwrap_err();
     }
 
     #[test]

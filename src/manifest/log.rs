@@ -20,16 +20,7 @@ pub use survey::{Survey, survey};
 pub use tail::last;
 pub use taken::{Taken, taken};
 
-use std::path::Path;
-
-use crate::error::Error;
-use crate::file::unreadable;
 use lines::each_line;
-
-/// The error for a folder, a pipe or a device in the manifest's place, which would block a reader.
-fn no_file(path: &Path) -> Error {
-    unreadable(path, std::io::Error::other("it is no regular file"))
-}
 
 #[cfg(test)]
 mod tests;

@@ -224,6 +224,11 @@ alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
 builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
 # Writes an output in a folder below the others.
 spreads) work && folder=${CLEO_OUTPUT_FILE%/*}/data/deep && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/x.csv" ;;
+# Does the same, and makes a file of the repository.
+spreads-and-makes)
+    work && folder=${CLEO_OUTPUT_FILE%/*}/data && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/x.csv"
+    echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt"
+    ;;
 # Does the same with other outputs in each try.
 spreads-anew)
     work

@@ -39,8 +39,10 @@ fn git(workspace: &TestWorkspace, line: &str) -> String {
 }
 
 fn words(how: &str) -> Vec<String> {
-    let line = format!("run T1 T2 --isolate worktree --repair 0 --command 'sh {AGENT} {how}'")
-        .replace(" --jobs 2'", "' --jobs 2");
+    let (how, jobs) = how.split_once(" --jobs ").unwrap_or((how, "4"));
+    let line = format!(
+        "run T1 T2 --isolate worktree --repair 0 --jobs {jobs} --command 'sh {AGENT} {how}'"
+    );
     shlex::split(&line).unwrap()
 }
 

@@ -4,6 +4,7 @@
 //! written over.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,6 +14,7 @@ use super::outputs::{Outputs, require_way};
 use super::outset::{Outset, Side, Way, digests, way};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::open_below;
 use crate::manifest::log::{self, Line};
 use crate::workspace::{MANIFEST, OUTPUT_DIR};
 
@@ -71,7 +73,11 @@ impl Trees {
                 outset.keep(&tree.outset)?;
             }
         }
-        lines(&home, &tree.root, Some(entry))
+        // No link of the agent's leads a line elsewhere.
+        match open_below(&tree.top, &tree.root.join(MANIFEST)) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Ok(()),
+            _ => lines(&home, &tree.root, Some(entry)),
+        }
     }
 
     /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, ignored
@@ -104,7 +110,11 @@ impl Trees {
         match way(&here, &there) {
             Way::Stays if require_way(&home, path).is_ok() => renew(tree, &here, &there)?,
             Way::Stays => {}
-            Way::Comes => outset.bring(path, &here, &there)?,
+            Way::Comes => {
+                let replaced = replaced(tree, path, &here, &there)?;
+                outset.bring(path, &here, &there)?;
+                return Ok(replaced);
+            }
             Way::Clashes => return put_aside(tree, path, &here, &there).map(Some),
         }
         Ok(None)
@@ -177,10 +187,32 @@ fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
+/// Keeps an output of the workspace that an agent is about to replace without having seen it, since git has
+/// no outputs in worktrees, and says so.
+fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option<Error>> {
+    let is_unseen = here.before.is_none() && there.now.is_some();
+    if !is_unseen || !path.starts_with(OUTPUT_DIR) {
+        return Ok(None);
+    }
+    let former = below(&tree.outset.with_extension("replaced"), path);
+    there.copy(&former)?;
+    let message = format!(
+        "{path} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
+        former.display()
+    );
+    let [former, there] = [&former, &there.path].map(|path| quote(&path.to_string_lossy()));
+    let error = Error::new(Code::FileChanged, message).fix(format!("diff {former} {there}"));
+    Ok(Some(error))
+}
+
 /// Returns where a file of a worktree is put aside.
 fn aside(tree: &Tree, path: &str) -> PathBuf {
+    below(&tree.outset.with_extension(""), path)
+}
+
+/// Returns the place of a file in a folder that stands for that of the outputs.
+fn below(folder: &Path, path: &str) -> PathBuf {
     let name = path.strip_prefix(OUTPUT_DIR).unwrap_or(path);
-    let folder = tree.outset.with_extension("");
     folder.join(name.trim_start_matches('/'))
 }
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{find, no_file};
+use super::find;
 use crate::error::{Code, Error, Result};
-use crate::file::{lock_in_turn, unwritable};
+use crate::file::{lock_in_turn, not_regular, unreadable, unwritable};
 use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
@@ -168,17 +168,20 @@ pub(super) fn open_locked(path: &Path, patience: Duration) -> Result<File> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => return Err(no_file(path)),
-        Ok(_) => {}
-        Err(_) => {
-            let folder = path.parent().unwrap_or(path);
-            fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
-        }
+    if !path.exists() {
+        let folder = path.parent().unwrap_or(path);
+        fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
     }
     let mut options = OpenOptions::new();
+    // Neither waits where it is a pipe.
     let opened = options.read(true).append(true).create(true).open(path);
-    opened.map_err(|cause| unwritable(path, cause))
+    let is_file = |file: &File| file.metadata().is_ok_and(|there| there.is_file());
+    match opened {
+        Ok(file) if is_file(&file) => Ok(file),
+        Ok(_) => Err(unreadable(path, not_regular())),
+        Err(_) if path.is_dir() => Err(unreadable(path, not_regular())),
+        Err(cause) => Err(unwritable(path, cause)),
+    }
 }
 
 fn lock(file: File, path: &Path, deadline: Instant) -> Result<File> {

@@ -1,12 +1,11 @@
 //! The lines of a file, one after the other. Memory is bounded by the longest entry.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-use super::no_file;
 use crate::error::Result;
-use crate::file::{Lines, unreadable};
+use crate::file::{Lines, open_if_there, unreadable};
 use crate::manifest::entry::LINE_MAX;
 
 /// How much is read at once.
@@ -15,7 +14,7 @@ pub(super) const CHUNK: usize = 1 << 18;
 /// Visits each line with its number, without its end; one that is too long for an entry comes as
 /// `None`. A missing file has no lines.
 pub(super) fn each_line(path: &Path, visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
-    let Some(file) = open(path)? else {
+    let Some(file) = open_if_there(path)? else {
         return Ok(());
     };
     let input = BufReader::with_capacity(CHUNK, file);
@@ -55,16 +54,4 @@ pub(super) fn visit_lines(
         visit(line.number, line.bytes.filter(fits));
     }
     Ok(())
-}
-
-/// Opens the file for reading; `None` when there is none.
-pub(super) fn open(path: &Path) -> Result<Option<File>> {
-    match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => Err(no_file(path)),
-        Ok(_) => File::open(path)
-            .map(Some)
-            .map_err(|cause| unreadable(path, cause)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(unreadable(path, cause)),
-    }
 }

@@ -9,10 +9,10 @@ use std::thread;
 
 use foldhash::fast::RandomState;
 
-use super::lines::{CHUNK, open, visit_lines};
+use super::lines::{CHUNK, visit_lines};
 use super::scan::duplicate;
 use crate::error::Result;
-use crate::file::unreadable;
+use crate::file::{open_if_there, open_now, unreadable};
 use crate::id::TaskId;
 use crate::manifest::line::{self, Faulty, Item};
 
@@ -34,7 +34,7 @@ pub struct Survey {
 
 /// Judges every line, as [`super::scan()`] does. A missing file holds nothing.
 pub fn survey(path: &Path) -> Result<Survey> {
-    let Some(file) = open(path)? else {
+    let Some(file) = open_if_there(path)? else {
         return Ok(Survey::default());
     };
     let size = file
@@ -100,7 +100,7 @@ struct Part {
 
 impl Part {
     fn read(path: &Path, start: u64, end: u64) -> io::Result<Part> {
-        let mut file = File::open(path)?;
+        let mut file = open_now(path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut part = Part::default();
         let input = BufReader::with_capacity(CHUNK, file.take(end.saturating_sub(start)));

@@ -1,13 +1,12 @@
 //! The end of the manifest, where the newest entries stand.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{find_all, no_file};
+use super::find_all;
 use crate::error::Result;
-use crate::file::unreadable;
+use crate::file::{open_if_there, unreadable};
 use crate::manifest::entry::Entry;
 use crate::manifest::fields::Fields;
 use crate::manifest::line::{self, Item};
@@ -42,13 +41,10 @@ pub fn last(
 
 /// Reads the whole lines at the end of the file; nothing when there is none.
 fn tail(path: &Path) -> Result<Vec<u8>> {
-    match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => return Err(no_file(path)),
-        Ok(_) => {}
-        Err(_) => return Ok(Vec::new()),
-    }
+    let Some(mut file) = open_if_there(path)? else {
+        return Ok(Vec::new());
+    };
     let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
         let start = file.metadata()?.len().saturating_sub(TAIL);
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use super::lines::{each_line_from, open};
+use super::lines::each_line_from;
 use super::search::may_be_escaped;
 use crate::error::Result;
-use crate::file::unreadable;
+use crate::file::{open_if_there, unreadable};
 use crate::manifest::line::{self, Item};
 use crate::manifest::{glance, rules};
 
@@ -38,7 +38,7 @@ impl Taken {
     /// Takes the names in what was appended since this was last asked. A file that was put in the place
     /// of the other, or cut, is read from its beginning.
     pub fn read_on(&mut self, path: &Path) -> Result<()> {
-        let Some(file) = open(path)? else {
+        let Some(file) = open_if_there(path)? else {
             *self = Taken::none(&self.date);
             return Ok(());
         };

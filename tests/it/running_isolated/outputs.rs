@@ -60,6 +60,22 @@ fn an_ignored_output_that_is_tracked_comes_home_and_is_not_committed() {
 }
 
 #[test]
+fn an_output_that_its_agent_did_not_see_is_replaced_and_kept() {
+    let workspace = repository();
+    let output = "data/deep/x.csv";
+    workspace.write(&format!("{OUTPUTS}/{output}"), "theirs\n");
+    let (exit, result) = run(&workspace, "spreads --jobs 1");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(&format!("{OUTPUTS}/{output}")), "T2\n");
+    let id = result["run"]["id"].as_str().unwrap();
+    for (task, former) in [("T1", "theirs\n"), ("T2", "T1\n")] {
+        let kept = format!(".cleo/runs/{id}/outputs/{task}-1.replaced/{output}");
+        assert_eq!(workspace.read(&kept), former, "{task}");
+        assert!(super::events(&workspace).contains(&kept), "{task}");
+    }
+}
+
+#[test]
 fn reports_that_agents_commit_are_in_nobodys_way() {
     for ignored in ["", "claudedocs/\n", "*.jsonl\n"] {
         let workspace = repository();
@@ -147,6 +163,28 @@ fn a_worktree_that_was_kept_stays_as_long_as_its_outputs_are_not_home() {
     );
     let told = super::events(&workspace);
     assert!(told.contains("was not brought home"), "{told}");
+}
+
+#[test]
+fn a_branch_is_told_again_when_its_worktree_goes() {
+    let workspace = repository();
+    let unlink = link(&workspace);
+    let (id, place) = stuck(&workspace, "spreads-and-makes");
+    unlink();
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    assert!(!workspace.path(&place).exists(), "{cancelled}");
+    let branches = cancelled["result"]["branches"].as_array().unwrap();
+    let [branch] = &branches[..] else {
+        panic!("{cancelled}");
+    };
+    let branch = branch.as_str().unwrap();
+    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    let told = super::events(&workspace);
+    assert!(told.contains(&format!("git merge {branch}")), "{told}");
+    let shown = workspace.json(&["runs", "show", &id]);
+    let task = &shown["result"]["tasks"][0];
+    assert_eq!(task["branch"], branch, "{task}");
+    assert_eq!(task["worktree"], serde_json::Value::Null, "{task}");
 }
 
 #[test]
