@@ -62,12 +62,17 @@ def measure(url, address, pid, script, seconds):
     before = total(url)
     told = load(url, "/api/agents/execute", execute, 32, script, seconds)
     row(f"the same with {LISTENERS} listeners", told, pid)
+    fewer = load(url, "/api/agents/execute", execute, 8, script, seconds)
+    row("the same over 8 connections", fewer, pid)
+    told["good"] += fewer["good"]
     kept = settled(url) - before
     heard = witness.heard(kept)
     print(f"    acknowledged {told['good']}, kept {kept}, ends heard by each {heard};"
           f" listeners still there: {listeners.alive()}, {listeners.bytes / 1e6:.0f} MB read")
-    listeners.close()
     missing = kept < told["good"] or heard < kept
+    told = load(url, "/api/route", {"message": message}, 32, script, seconds)
+    row(f"POST /api/route with {LISTENERS} listeners", told, pid)
+    listeners.close()
     row("GET /api/work/graph (1,000 tasks)", load(url, "/api/work/graph", None, 4, script, seconds), pid)
     row("GET /api/work/tasks/T500", load(url, "/api/work/tasks/T500", None, 4, script, seconds), pid)
     row("GET /health", load(url, "/health", None, 32, script, seconds), pid)

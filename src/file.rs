@@ -34,11 +34,14 @@ pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
 /// Opens a file to read it. Only a regular file is opened: a named pipe would wait for a writer that
 /// never comes.
 pub fn open(path: &Path) -> Result<fs::File> {
+    // Reading a folder says that it is one.
+    let is_read = |there: &fs::Metadata| there.is_file() || there.is_dir();
     let opened = || {
-        let file = regular::open_at_once(path)?;
-        let kind = file.metadata()?.file_type();
-        // Reading a folder says that it is one.
-        match kind.is_file() || kind.is_dir() {
+        // Who writes to a pipe that nobody wants goes on waiting.
+        let there = fs::metadata(path)?;
+        let file = is_read(&there).then(|| regular::open_at_once(path));
+        let file = file.unwrap_or_else(|| Err(not_regular()))?;
+        match is_read(&file.metadata()?) {
             true => Ok(file),
             false => Err(not_regular()),
         }

@@ -365,6 +365,7 @@ impl<'a> Engine<'a> {
             };
             self.tell(kind::TASK_SKIPPED, told);
         }
+        self.look_again()?;
         self.keep()?;
         self.run.status = report::status(&self.board, stop);
         self.run.completed_at = Some(self.context.now());

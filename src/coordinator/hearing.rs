@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::crew::Heard;
 use super::engine::Engine;
-use super::machine::{self, Fact};
+use super::machine::{self, Fact, Stop};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
@@ -66,7 +66,13 @@ impl Engine<'_> {
     }
 
     fn ended(&mut self, step: usize, ended: Result<Ended>) {
-        let ended = ended.unwrap_or_else(not_driven);
+        let mut ended = ended.unwrap_or_else(not_driven);
+        if ended.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit)
+        {
+            // It was ended for that, and nobody has given it up.
+            ended.outcome = Some(Outcome::Timeout);
+            ended.reason = Some(self.machine.why_stopped());
+        }
         let told = Told {
             outcome: ended.outcome,
             reason: ended.reason.clone().map(bounded),

@@ -10,7 +10,7 @@ use super::trees::{Declared, Merge, Tree, Trees, to_merge};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
+use crate::ops::complete::{Completion, Lacking, complete_all, is_only_stale, lacking};
 use crate::ops::gates::{self, Renewal};
 use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
@@ -147,11 +147,12 @@ impl Engine<'_> {
                 return Ok(Brought::Stuck(Some(branch), why));
             }
         };
-        let clashes = match trees.report(tree) {
-            Ok(clashes) => clashes,
-            Err(error) => return self.not_home(commit.as_deref(), &error),
-        };
-        self.tell_clashes(self.places[&id], &clashes);
+        let mut aside = Vec::new();
+        let reported = trees.report(tree, &mut aside);
+        self.tell_aside(self.places[&id], &aside);
+        if let Err(error) = reported {
+            return self.not_home(commit.as_deref(), &error);
+        }
         let mut done = self.done_at_home(id, epoch)?;
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
@@ -190,13 +191,15 @@ impl Engine<'_> {
         let spawn = self
             .context
             .read(|transaction| transaction.latest_spawn(id))?;
-        if let (Some(trees), Some(spawn)) = (&self.trees, spawn) {
-            trees.show(tree, &spawn.output_file, &spawn.manifest_id)?;
+        if let (Some(trees), Some(spawn)) = (&self.trees, spawn)
+            && let Err(error) = trees.show(tree, &spawn.output_file, &spawn.manifest_id)
+        {
+            return of_the_place(error);
         }
         let home = std::mem::replace(&mut self.context.workspace.root, tree.root.clone());
         let lacking = lacking(&mut self.context, id, epoch, &mut self.required);
         self.context.workspace.root = home;
-        lacking
+        lacking.or_else(of_the_place)
     }
 
     /// Completes a step in the workspace. Commands that have shown something in the worktree are to show
@@ -207,10 +210,7 @@ impl Engine<'_> {
             Ok(done.remove(0))
         };
         let done = once()?;
-        let is_old = |lacking: &Lacking| {
-            let mut faults = lacking.faults.iter();
-            faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
-        };
+        let is_old = |lacking: &Lacking| lacking.faults.iter().all(is_only_stale);
         if !done.1.as_ref().is_err_and(is_old) {
             return Ok(done);
         }
@@ -263,21 +263,21 @@ impl Engine<'_> {
         if !tree.is_there() {
             let left = trees.end(&tree)?;
             let gone = trees.gone(&tree);
-            self.tell_clashes(step, &[gone]);
+            self.tell_aside(step, &[gone]);
             self.tell_left(step, left);
             return Ok(());
         }
-        let mut clashes = Vec::new();
+        let mut aside = Vec::new();
         let mut leave = || -> Result<Option<String>> {
             if is_held {
-                clashes = trees.report(&tree)?;
+                trees.report(&tree, &mut aside)?;
             }
             trees.require_home(&tree)?;
             trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
             trees.end(&tree)
         };
         let left = leave();
-        self.tell_clashes(step, &clashes);
+        self.tell_aside(step, &aside);
         match left {
             Ok(branch) => self.tell_left(step, branch),
             Err(error) => self.keep_tree(step, &error),
@@ -303,10 +303,10 @@ impl Engine<'_> {
     }
 
     /// Tells what of the work on a step is not in the workspace, and why.
-    fn tell_clashes(&mut self, step: usize, clashes: &[Error]) {
-        for clash in clashes {
+    fn tell_aside(&mut self, step: usize, aside: &[Error]) {
+        for error in aside {
             let told = Told {
-                reason: Some(prompt::told(clash)),
+                reason: Some(prompt::told(error)),
                 ..self.of(step)
             };
             self.tell(kind::TASK_KEPT, told);
@@ -329,6 +329,14 @@ impl Engine<'_> {
             ..self.of(step)
         };
         self.tell(kind::TASK_KEPT, told);
+    }
+}
+
+/// Has what an agent made of the files in its worktree speak against its work, and not end the run.
+fn of_the_place(error: Error) -> Result<Lacking> {
+    match error.code {
+        Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
+        _ => Err(error),
     }
 }
 

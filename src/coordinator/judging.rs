@@ -10,7 +10,7 @@ use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
-use crate::ops::complete::{Completion, Lacking, lacking};
+use crate::ops::complete::{Completion, Lacking, lacking, undone};
 use crate::ops::verify;
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
@@ -117,6 +117,34 @@ impl Engine<'_> {
         };
         lacking.faults.extend(self.misspoken(step));
         Ok(lacking)
+    }
+
+    /// Takes back what this run has done and what something has undone since, such as the agent of a later
+    /// task: it is given back, and has failed.
+    pub(super) fn look_again(&mut self) -> Result<()> {
+        let tasks = self.board.tasks().iter();
+        let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
+        let done: Vec<TaskId> = done.map(|task| task.task_id).collect();
+        for (id, faults) in undone(&mut self.context, &done, &mut self.required)? {
+            let claim = claims::take_back(&mut self.context, id, self.options.lease())?;
+            claims::release(&mut self.context, id, Some(claim.epoch), false)?;
+            let missing: Vec<String> = faults.iter().map(prompt::told).collect();
+            let first = missing.first().cloned().unwrap_or_default();
+            let told = Told {
+                outcome: Some(Outcome::ProtocolViolation),
+                reason: Some(format!("it was done, and was undone later: {first}")),
+                ..self.of(self.places[&id])
+            };
+            self.tell(
+                kind::TASK_LACKING,
+                Told {
+                    missing,
+                    ..told.clone()
+                },
+            );
+            self.tell(kind::TASK_FAILED, told);
+        }
+        Ok(())
     }
 
     /// Says whether nothing is wrong with a step but the last words of its agent.

@@ -202,7 +202,7 @@ impl Machine {
 
     fn prepared(&mut self, step: usize, deeds: &mut Vec<Deed>) {
         if self.stop.is_some() {
-            return self.fail(step, Outcome::Cancelled, self.why_stopped(), deeds);
+            return self.fail(step, self.cut_short(), self.why_stopped(), deeds);
         }
         self.stages.insert(step, Stage::Working);
         deeds.push(Deed::Start(step));
@@ -259,7 +259,7 @@ impl Machine {
             refusals, asked, ..
         } = self.tries[step];
         if self.stop.is_some() {
-            return self.fail(step, Outcome::Cancelled, why, deeds);
+            return self.fail(step, self.cut_short(), why, deeds);
         }
         let Some(wait) = pause(refusals, asked, step) else {
             return self.fail(step, Outcome::RateLimited, why, deeds);
@@ -288,7 +288,7 @@ impl Machine {
         }
         if !can_be_mended || !left || self.stop.is_some() || self.is_spent() {
             let outcome = match self.stop {
-                Some(_) => Outcome::Cancelled,
+                Some(_) => self.cut_short(),
                 None => outcome,
             };
             return self.fail(step, outcome, why, deeds);
@@ -328,11 +328,20 @@ impl Machine {
     /// Gives up the steps that only wait.
     fn give_up_waiting(&mut self, deeds: &mut Vec<Deed>) {
         for step in self.waiting(Duration::MAX) {
-            self.fail(step, Outcome::Cancelled, self.why_stopped(), deeds);
+            self.fail(step, self.cut_short(), self.why_stopped(), deeds);
         }
     }
 
-    fn why_stopped(&self) -> String {
+    /// How what is under way ends when the run does.
+    fn cut_short(&self) -> Outcome {
+        match self.stop {
+            Some(Stop::TimeLimit) => Outcome::Timeout,
+            _ => Outcome::Cancelled,
+        }
+    }
+
+    /// Says why the run ends before all is done.
+    pub(super) fn why_stopped(&self) -> String {
         let why = match self.stop {
             Some(Stop::Cancelled) => "the run was given up",
             Some(Stop::TimeLimit) => "the run took too long",

@@ -213,13 +213,14 @@ impl Engine<'_> {
 pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     let swept = trees.sweep(&mut |tree| {
-        let clashes = reported(context, trees, tree)?;
-        told.extend(clashes.iter().map(|clash| Told {
+        let mut aside = Vec::new();
+        let reported = reported(context, trees, tree, &mut aside);
+        told.extend(aside.iter().map(|error| Told {
             task_id: tree.task(),
-            reason: Some(prompt::told(clash)),
+            reason: Some(prompt::told(error)),
             ..Told::default()
         }));
-        Ok(())
+        reported
     })?;
     told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
         task_id: tree.task(),
@@ -233,16 +234,21 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
     Ok(told)
 }
 
-/// Brings home what was reported in a worktree, if nobody has its task by now. Returns the outputs that
-/// somebody else has changed meanwhile.
-fn reported(context: &mut Context, trees: &Trees, tree: &Tree) -> Result<Vec<Error>> {
+/// Brings home what was reported in a worktree, if nobody has its task by now, and adds what is told of files
+/// that were put aside.
+fn reported(
+    context: &mut Context,
+    trees: &Trees,
+    tree: &Tree,
+    aside: &mut Vec<Error>,
+) -> Result<()> {
     let claim = match tree.task() {
         Some(task) => context.read(|transaction| transaction.claim(task))?,
         None => None,
     };
     match claim.is_none_or(|claim| claim.holder.is_none()) {
-        true => trees.report(tree),
-        false => Ok(Vec::new()),
+        true => trees.report(tree, aside),
+        false => Ok(()),
     }
 }
 

@@ -61,6 +61,9 @@ pub struct TaskRun {
     pub output_file: Option<String>,
     /// What it was last missing.
     pub missing: Vec<String>,
+    /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// When it was begun, RFC 3339 in UTC.
     pub started_at: Option<String>,
     /// When it was over.
@@ -129,6 +132,7 @@ impl TaskRun {
             manifest_id: None,
             output_file: None,
             missing: Vec::new(),
+            warnings: Vec::new(),
             started_at: None,
             ended_at: None,
             duration_ms: 0,

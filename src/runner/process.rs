@@ -187,7 +187,7 @@ fn spawn(command: &mut Command) -> Result<Child> {
 /// Starts a command in a group of its own.
 pub(super) fn start(command: &mut Command) -> Result<Child> {
     let started = command.process_group(0).spawn();
-    started.map_err(|cause| not_started(&command.get_program().to_string_lossy(), cause))
+    started.map_err(|cause| not_started(command, cause))
 }
 
 /// Writes to a command on a thread that nobody waits for: one that does not read holds up nothing.
@@ -198,14 +198,16 @@ fn feed(child: &mut Child, input: Option<Vec<u8>>) {
     }
 }
 
-fn not_started(program: &str, cause: std::io::Error) -> Error {
+/// The error of a command that cannot be started.
+pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
+    let program = command.get_program().to_string_lossy();
     let message = format!("`{program}` cannot be started: {cause}");
     let code = match cause.kind() {
         ErrorKind::NotFound => Code::ProgramMissing,
         _ => Code::FileUnreadable,
     };
     Error::new(code, message)
-        .fix(format!("command -v {}", quote(program)))
+        .fix(format!("command -v {}", quote(&program)))
         .because(cause)
 }
 

@@ -40,6 +40,26 @@ chat() {
 
 case $1 in
 works) work && say complete ;;
+# Works, and takes away what an earlier task has left.
+wrecks)
+    [ "$CLEO_TASK_ID" = T2 ] || { : >"$outputs/MANIFEST.jsonl" && rm "$outputs"/*.md; }
+    work && say complete
+    ;;
+# Works, and takes away what its task and the next have to pass.
+lightens)
+    cleo update "$CLEO_TASK_ID" --clear acceptance >"$here/lightened" 2>&1
+    cleo update T3 --clear required-gates >>"$here/lightened" 2>&1
+    work && say complete
+    ;;
+# Has the first agent put something else in the place of the outputs.
+obstructs)
+    if [ "$CLEO_TASK_ID" = T1 ]; then
+        rm -rf "${CLEO_OUTPUT_FILE%/*}" && : >"${CLEO_OUTPUT_FILE%/*}"
+    else
+        work
+    fi
+    say complete
+    ;;
 # Does nothing, and says that it did everything.
 lies) say complete ;;
 # Lies once, then works.

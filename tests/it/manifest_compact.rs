@@ -93,6 +93,10 @@ fn a_dry_run_moves_nothing_and_a_missing_manifest_is_fine() {
     let none = workspace.json(&["manifest", "compact"])["result"].clone();
     assert_eq!((&none["kept"], &none["total"]), (&json!(0), &json!(0)));
     assert!(!workspace.path(MANIFEST).exists());
+    let folder = workspace.path("claudedocs/agent-outputs");
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::write(&folder, "no folder").unwrap();
+    workspace.refused(&["manifest", "compact"], "E_FILE_UNREADABLE");
 }
 
 #[test]

@@ -349,6 +349,39 @@ fn what_an_agent_completes_by_force_is_not_done() {
 }
 
 #[test]
+fn what_a_later_agent_undoes_was_not_done() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "wrecks");
+    assert_eq!(exit, 81, "{result}");
+    let undone = task(&result, "T2");
+    assert_eq!(undone["state"], "failed", "{undone}");
+    let reason = undone["reason"].as_str().unwrap();
+    assert!(reason.contains("was undone later"), "{reason}");
+    assert_eq!(task(&result, "T3")["state"], "done");
+    let statuses = statuses(&workspace);
+    assert!(statuses.contains("T2 pending") && statuses.contains("T3 done"));
+}
+
+#[test]
+fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
+    let workspace = planned();
+    workspace.ok("update T2 --acceptance 'It holds :: false'");
+    workspace.ok("update T3 --require-gate testsPassed");
+    let (exit, result) = run(&workspace, "T2 --repair 0", "lightens");
+    assert_eq!(exit, 80, "{result}");
+    let answers = workspace.read(".played/lightened");
+    for what in [
+        "`It holds :: false` away, which T2",
+        "`testsPassed` away, which T3",
+    ] {
+        assert!(answers.contains(what), "{answers}");
+    }
+    // Whoever plans may.
+    workspace.ok("update T2 --clear acceptance");
+    workspace.ok("update T3 --clear required-gates");
+}
+
+#[test]
 fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "is-overruled");
@@ -570,6 +603,18 @@ fn the_commands_of_a_task_end_with_the_time_of_the_run() {
     let command = workspace.read("checking");
     assert!(!Path::new(&format!("/proc/{}", command.trim())).exists());
     assert!(statuses(&workspace).contains("T2 pending"));
+}
+
+#[test]
+fn an_agent_that_the_time_of_the_run_ends_has_run_out_of_time() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 --time-limit 1s", "hangs");
+    assert_eq!(exit, 124, "{result}");
+    let ended = task(&result, "T2");
+    assert_eq!(ended["outcome"], "timeout", "{ended}");
+    let reason = ended["reason"].as_str().unwrap();
+    assert!(reason.contains("the run took too long"), "{reason}");
+    assert_eq!(result["summary"]["cancelled"], 0, "{result}");
 }
 
 #[test]

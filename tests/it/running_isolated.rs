@@ -384,7 +384,9 @@ fn a_report_that_somebody_else_writes_meanwhile_stays_theirs() {
     assert_eq!(workspace.read(file), "theirs\n");
     let run = result["run"]["id"].as_str().unwrap();
     let name = file.rsplit('/').next().unwrap();
-    let aside = workspace.read(&format!(".cleo/runs/{run}/outputs/T1-1/{name}"));
+    let aside = workspace.read(&format!(
+        ".cleo/runs/{run}/outputs/T1-1/claudedocs/agent-outputs/{name}"
+    ));
     assert!(aside.contains("Work on T1"), "{aside}");
     assert_eq!(git(&workspace, "log --merges --format=%s"), "");
     is_clean(&workspace);
@@ -558,6 +560,34 @@ fn deliverables_that_git_ignores_come_home() {
 }
 
 #[test]
+fn a_deliverable_that_its_agent_did_not_see_is_replaced_and_kept() {
+    let workspace = repository();
+    workspace.ok("update T1 --deliverable build/out.bin");
+    workspace.write(".git/info/exclude", "build/\n");
+    workspace.write("build/out.bin", "mine\n");
+    let (exit, result) = carried_out(&workspace, &alone("builds"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("build/out.bin"), "T1\n");
+    let id = result["run"]["id"].as_str().unwrap();
+    let former = format!(".cleo/runs/{id}/outputs/T1-1.replaced/build/out.bin");
+    assert_eq!(workspace.read(&former), "mine\n");
+    let warning = result["tasks"][0]["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("did not see it"), "{warning}");
+    let shown = workspace.ok(&format!("runs show {id}"));
+    assert!(shown.stdout.contains("warning  E_FILE_CHANGED"), "{shown}");
+}
+
+#[test]
+fn an_agent_that_spoils_its_worktree_fails_alone() {
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "obstructs");
+    assert_eq!(exit, 81, "{result}");
+    let reason = result["tasks"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("E_FILE_UN"), "{reason}");
+    assert_eq!(result["tasks"][1]["state"], "done", "{result}");
+}
+
+#[test]
 fn outputs_in_folders_below_come_home() {
     let workspace = repository();
     workspace.write("claudedocs/agent-outputs/data/theirs.csv", "theirs\n");
@@ -582,7 +612,9 @@ fn an_output_in_a_folder_that_somebody_else_writes_meanwhile_stays_theirs() {
     let theirs = workspace.read("claudedocs/agent-outputs/data/x.csv");
     assert!(!theirs.contains("/trees/"), "{theirs}");
     let run = result["run"]["id"].as_str().unwrap();
-    let aside = workspace.read(&format!(".cleo/runs/{run}/outputs/T1-1/data/x.csv"));
+    let aside = workspace.read(&format!(
+        ".cleo/runs/{run}/outputs/T1-1/claudedocs/agent-outputs/data/x.csv"
+    ));
     assert!(aside.contains("/trees/"), "{aside}");
     is_clean(&workspace);
 }

@@ -112,6 +112,14 @@ fn undone(screen: &mut Screen, shown: &Shown) {
             reason(screen, task);
         }
     }
+    let tasks = shown.tasks.iter().filter(|task| task.is_done());
+    for task in tasks.filter(|task| !task.warnings.is_empty()) {
+        screen.line(Tone::Plain, "");
+        screen.line(Tone::Strong, format!("{} {}", task.task_id, task.state));
+        for warning in &task.warnings {
+            screen.field("warning", warning);
+        }
+    }
     let run = &shown.run;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");

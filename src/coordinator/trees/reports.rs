@@ -16,7 +16,7 @@ use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
 use crate::manifest::log::{self, Line};
-use crate::workspace::{MANIFEST, OUTPUT_DIR};
+use crate::workspace::MANIFEST;
 
 impl Trees {
     /// Notes what there is of outputs and deliverables when a worktree is made.
@@ -82,14 +82,15 @@ impl Trees {
 
     /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, ignored
     /// deliverables, and lines of the manifest with ids that are not there. What somebody else has changed
-    /// meanwhile stays as it is; the one of the worktree is then put aside, and told.
-    pub(in crate::coordinator) fn report(&self, tree: &Tree) -> Result<Vec<Error>> {
+    /// meanwhile stays as it is; the one of the worktree is then put aside, and so is one of the workspace that
+    /// its agent did not see. Both are added to what is to be told, also where something else fails.
+    pub(in crate::coordinator) fn report(&self, tree: &Tree, aside: &mut Vec<Error>) -> Result<()> {
         let mut outset = Outset::read(&tree.outset);
         let paths = self.wares(tree, &outset)?.paths;
-        let (mut clashes, mut failed) = (Vec::new(), None);
+        let mut failed = None;
         for path in paths {
             match self.bring(tree, &mut outset, &path) {
-                Ok(clash) => clashes.extend(clash),
+                Ok(told) => aside.extend(told),
                 // The others come all the same.
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -99,8 +100,7 @@ impl Trees {
         if let Some(error) = failed {
             return Err(error);
         }
-        lines(&tree.root, &self.home(), None)?;
-        Ok(clashes)
+        lines(&tree.root, &self.home(), None)
     }
 
     /// Brings a file home as far as it is new, and tells if it was put aside.
@@ -111,7 +111,10 @@ impl Trees {
             Way::Stays if require_way(&home, path).is_ok() => renew(tree, &here, &there)?,
             Way::Stays => {}
             Way::Comes => {
-                let replaced = replaced(tree, path, &here, &there)?;
+                let replaced = match is_own(tree, path, &there) {
+                    true => None,
+                    false => replaced(tree, path, &here, &there)?,
+                };
                 outset.bring(path, &here, &there)?;
                 return Ok(replaced);
             }
@@ -187,14 +190,28 @@ fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Keeps an output of the workspace that an agent is about to replace without having seen it, since git has
-/// no outputs in worktrees, and says so.
+/// Says whether what lies in the workspace came home from an earlier worktree of the same task.
+fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
+    let (Some(name), Some(now)) = (tree.outset.file_stem(), &there.now) else {
+        return false;
+    };
+    let name = name.to_string_lossy();
+    let Some((task, number)) = name.rsplit_once('-') else {
+        return false;
+    };
+    let earlier = 1..number.parse::<u32>().unwrap_or(1);
+    let notes = earlier.map(|number| tree.outset.with_file_name(format!("{task}-{number}.json")));
+    let mut notes = notes.filter(|note| note.exists());
+    notes.any(|note| Outset::read(&note).tree.get(path) == Some(now))
+}
+
+/// Keeps a file of the workspace that one of a worktree is about to replace whose agent did not see it, since
+/// git had none or another one there, and says so.
 fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option<Error>> {
-    let is_unseen = here.before.is_none() && there.now.is_some();
-    if !is_unseen || !path.starts_with(OUTPUT_DIR) {
+    if there.now.is_none() || here.before == there.now {
         return Ok(None);
     }
-    let former = below(&tree.outset.with_extension("replaced"), path);
+    let former = tree.outset.with_extension("replaced").join(path);
     there.copy(&former)?;
     let message = format!(
         "{path} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
@@ -207,13 +224,7 @@ fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option
 
 /// Returns where a file of a worktree is put aside.
 fn aside(tree: &Tree, path: &str) -> PathBuf {
-    below(&tree.outset.with_extension(""), path)
-}
-
-/// Returns the place of a file in a folder that stands for that of the outputs.
-fn below(folder: &Path, path: &str) -> PathBuf {
-    let name = path.strip_prefix(OUTPUT_DIR).unwrap_or(path);
-    folder.join(name.trim_start_matches('/'))
+    tree.outset.with_extension("").join(path)
 }
 
 /// Says whether a file was put aside as it is.

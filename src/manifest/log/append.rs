@@ -168,19 +168,22 @@ pub(super) fn open_locked(path: &Path, patience: Duration) -> Result<File> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    if !path.exists() {
-        let folder = path.parent().unwrap_or(path);
-        fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+    let refused = || Err(unreadable(path, not_regular()));
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => return refused(),
+        Ok(_) => {}
+        Err(_) => {
+            let folder = path.parent().unwrap_or(path);
+            fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        }
     }
     let mut options = OpenOptions::new();
-    // Neither waits where it is a pipe.
     let opened = options.read(true).append(true).create(true).open(path);
-    let is_file = |file: &File| file.metadata().is_ok_and(|there| there.is_file());
-    match opened {
-        Ok(file) if is_file(&file) => Ok(file),
-        Ok(_) => Err(unreadable(path, not_regular())),
-        Err(_) if path.is_dir() => Err(unreadable(path, not_regular())),
-        Err(cause) => Err(unwritable(path, cause)),
+    let file = opened.map_err(|cause| unwritable(path, cause))?;
+    // A pipe may have been put there meanwhile; for one who reads and writes, opening it is no wait.
+    match file.metadata().is_ok_and(|there| there.is_file()) {
+        true => Ok(file),
+        false => refused(),
     }
 }
 

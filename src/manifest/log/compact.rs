@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::append::{PATIENCE, is_torn, open_locked};
 use super::lines::CHUNK;
 use super::scan::duplicate;
 use crate::error::{Code, Result};
-use crate::file::unwritable;
+use crate::file::{unreadable, unwritable};
 use crate::id::digest;
 use crate::manifest::entry::LINE_MAX;
 use crate::manifest::line::{self, Faulty, Item};
@@ -45,10 +45,10 @@ struct Moved<'a> {
 /// takes; who appends with `>>` knows of no lock, and only what comes late is looked for. Whole entries in them stay, each on a line of its own; so do archived entries, and those
 /// with faults that their author can mend. `None` for `rejected` only looks.
 pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
-    if fs::symlink_metadata(path).is_err() {
-        return Ok(Compacted::default());
-    }
-    let real = fs::canonicalize(path).map_err(|cause| unwritable(path, cause))?;
+    let real = match fs::canonicalize(path) {
+        Err(_) if is_missing(path) => return Ok(Compacted::default()),
+        real => real.map_err(|cause| unreadable(path, cause))?,
+    };
     let mut file = open_locked(&real, PATIENCE)?;
     let mut work = || -> io::Result<Compacted> {
         // A line that somebody is about to finish is waited for.
@@ -89,6 +89,12 @@ fn follow(old: &mut File, new: &mut File, length: u64) -> io::Result<()> {
     new.seek(SeekFrom::End(0))?;
     new.write_all(&late)?;
     new.sync_all()
+}
+
+/// Says whether there is nothing at a place, not even a link that leads nowhere.
+fn is_missing(path: &Path) -> bool {
+    let there = fs::symlink_metadata(path);
+    there.is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
 }
 
 /// Appends whole lines to a file and makes them durable.

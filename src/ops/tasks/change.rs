@@ -1,11 +1,13 @@
 //! Changing the fields of a task.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result, nearest};
-use crate::gate::Gate;
+use crate::gate::{Criterion, Gate};
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
@@ -104,6 +106,9 @@ fn change(context: &mut Context, id: TaskId, patch: Patch, keep: bool) -> Result
         if patch.status == Some(Status::Pending) {
             claims::end(transaction, id, &caller)?;
         }
+        if caller.run.is_some() {
+            refuse_lighter(&task, &transaction.gates(id)?.required, &patch)?;
+        }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
@@ -117,6 +122,26 @@ fn change(context: &mut Context, id: TaskId, patch: Patch, keep: bool) -> Result
         require_gates(transaction, id, clear, &patch.require_gates)?;
         Ok((task, keep))
     })
+}
+
+/// Refuses an agent of a run that takes away what tasks have to pass: that is not for those to say who are
+/// judged by it.
+fn refuse_lighter(task: &Task, required: &BTreeSet<Gate>, patch: &Patch) -> Result<()> {
+    let clears = |field| patch.clear.contains(&field);
+    let proofs = task.acceptance.iter().filter(|line| {
+        let is_proven = Criterion::read(line).command.is_some();
+        is_proven && clears(ListField::Acceptance) && !patch.add_acceptance.contains(line)
+    });
+    let gates = required
+        .iter()
+        .filter(|gate| clears(ListField::RequiredGates) && !patch.require_gates.contains(gate));
+    let mut lost = proofs.cloned().chain(gates.map(Gate::to_string));
+    let Some(first) = lost.next() else {
+        return Ok(());
+    };
+    let id = task.id;
+    let message = format!("an agent of a run does not take `{first}` away, which {id} has to pass");
+    Err(Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all")))
 }
 
 /// Moves between open statuses; the ends have commands of their own, with rules of their own.

@@ -86,6 +86,7 @@ fn kept(task: &mut TaskRun, told: &Told) {
     let why = told.reason.clone();
     let is_new = why.as_ref().is_some_and(|why| !task.missing.contains(why));
     task.missing.extend(why.filter(|_| is_new));
+    task.warnings.extend(told.reason.clone());
     let what = match (&told.worktree, &told.branch) {
         (Some(place), _) => format!("its worktree is kept: {place}"),
         (None, Some(branch)) => format!("its work is kept on the branch {branch}"),

@@ -40,6 +40,10 @@ fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
     let reason = "it crashed; its worktree is kept: /w/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
     assert_eq!(task.missing, ["no commit"]);
+    board.take(kind::TASK_COMPLETED, "t3", &told(1));
+    let task = &board.tasks()[0];
+    assert!(task.missing.is_empty());
+    assert_eq!(task.warnings, ["no commit"], "they stay");
     assert_eq!(task.worktree.as_deref(), Some("/w/T1-1"));
 }
 

@@ -86,7 +86,7 @@ pub fn drive(
 /// Starts a program; takes its command, which would hold its outputs open.
 fn start(mut command: Command) -> Result<(Child, Ends, Strays)> {
     let strays = Strays::expect(&mut command);
-    let ends = Ends::lay(&mut command)?;
+    let ends = Ends::lay(&mut command).map_err(|cause| process::not_started(&command, cause))?;
     Ok((process::start(&mut command)?, ends, strays))
 }
 

@@ -56,9 +56,8 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Has a command write to pipes. They close only when the command is dropped too.
-    pub(super) fn lay(command: &mut Command) -> Result<Ends> {
-        let (out, to_out) = pipe().map_err(no_pipe)?;
-        let (err, to_err) = pipe().map_err(no_pipe)?;
+    pub(super) fn lay(command: &mut Command) -> std::io::Result<Ends> {
+        let ((out, to_out), (err, to_err)) = (pipe()?, pipe()?);
         command.stdout(to_out).stderr(to_err);
         let [out, err] = [out, err].map(OwnedFd::from);
         let order = Order::of([&out, &err]);
@@ -256,10 +255,6 @@ impl Output {
         index.note(self.stream, self.raw.size());
         Ok(())
     }
-}
-
-fn no_pipe(cause: std::io::Error) -> Error {
-    Error::new(Code::Internal, "an agent's output cannot be read").because(cause)
 }
 
 fn is_later(cause: &std::io::Error) -> bool {

@@ -69,10 +69,25 @@ fn an_output_that_its_agent_did_not_see_is_replaced_and_kept() {
     assert_eq!(workspace.read(&format!("{OUTPUTS}/{output}")), "T2\n");
     let id = result["run"]["id"].as_str().unwrap();
     for (task, former) in [("T1", "theirs\n"), ("T2", "T1\n")] {
-        let kept = format!(".cleo/runs/{id}/outputs/{task}-1.replaced/{output}");
+        let kept = format!(".cleo/runs/{id}/outputs/{task}-1.replaced/{OUTPUTS}/{output}");
         assert_eq!(workspace.read(&kept), former, "{task}");
         assert!(super::events(&workspace).contains(&kept), "{task}");
     }
+}
+
+#[test]
+fn an_output_with_changes_that_are_not_committed_is_kept_too() {
+    let workspace = repository();
+    let output = format!("{OUTPUTS}/data/deep/x.csv");
+    workspace.write(&output, "old\n");
+    commit(&workspace, &output);
+    workspace.write(&output, "old\nand more\n");
+    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(&output), "T1\n");
+    let id = result["run"]["id"].as_str().unwrap();
+    let former = format!(".cleo/runs/{id}/outputs/T1-1.replaced/{output}");
+    assert_eq!(workspace.read(&former), "old\nand more\n");
 }
 
 #[test]
@@ -203,5 +218,7 @@ fn all_worktrees_of_a_task_are_brought_home_from_the_first_to_the_last() {
     let file = resumed["result"]["tasks"][0]["outputFile"].as_str();
     let text = workspace.read(file.unwrap());
     assert!(text.contains("round 2"), "the last one counts: {text}");
+    let told = super::events(&workspace);
+    assert!(!told.contains("did not see it"), "it is its own: {told}");
     is_clean(&workspace);
 }
