@@ -75,7 +75,7 @@ fn search(request: &Request) -> Call {
 /// Goes on with what was found.
 fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> Step {
     if let Some(error) = fault(found) {
-        return Step::Say(Saying::new(AGENT, format!("{error}. Nothing was changed.")));
+        return Step::Say(unfound(error));
     }
     let all = components(found);
     let called = request.called.as_deref();
@@ -93,6 +93,10 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
         }
         many => Step::Say(list(many, operation)),
     }
+}
+
+fn unfound(error: &str) -> Saying {
+    Saying::new(AGENT, format!("{error}. Nothing was changed."))
 }
 
 /// Goes on with the one component that was found; who clarified it replies.
@@ -198,6 +202,9 @@ fn description(request: &Request) -> String {
 
 /// Shows the complete list that was offered.
 pub(super) fn offered(pending: &Pending, found: &Value) -> Saying {
+    if let Some(error) = fault(found) {
+        return unfound(error);
+    }
     let operation = pending.next.clone().unwrap_or_else(|| pending.call());
     match components(found).as_slice() {
         [] => Saying::new(AGENT, none(&pending.call())),

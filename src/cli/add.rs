@@ -143,6 +143,7 @@ fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
         ("acceptance", &arguments.acceptance),
         ("file", &arguments.files),
         ("deliverable", &arguments.deliverables),
+        ("label", &arguments.labels),
     ] {
         refuse_blank(option, items)?;
     }

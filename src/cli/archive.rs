@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::Face;
 use super::arguments::past;
@@ -13,6 +13,8 @@ use crate::ops::tasks::{self, Archival, Selection};
 
 /// How many tasks are named on a screen.
 const NAMED: usize = 20;
+/// What says which tasks go.
+const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,7 +24,7 @@ Examples:
   cleo archive --done-before 2026-01-01 --epic T1
   cleo list --archived
   cleo unarchive T3")]
-#[group(id = "which", required = true, multiple = true, args = ["tasks", "done_before", "older_than", "epic"])]
+#[command(group = ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
 pub(super) struct Arguments {
     /// The tasks, each with everything below it
     #[arg(value_name = "TASK")]

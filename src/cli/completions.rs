@@ -11,6 +11,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use clap_complete::env::Shells;
 
 use super::arguments::Globals;
+use super::explain::CODES;
 use super::output::Output;
 use super::screen::clean;
 use super::update::NewStatus;
@@ -20,6 +21,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
+use crate::runner::agent::choice::NAMES;
 use crate::session::SessionId;
 use crate::task::{Priority, Size, Status};
 
@@ -100,7 +102,9 @@ pub(super) fn answer(arguments: &[OsString], schemas: fn() -> Vec<String>) -> Op
     // Only then every command has its arguments.
     command.build();
     let command = with_words(command, &Arc::new(named_root(&words)));
-    let mut command = with_schemas(command, schemas);
+    let topics = topics(&command, &words);
+    let command = with_known(command, "help", move || topics.clone());
+    let mut command = with_known(command, "schema", schemas);
     let folder = std::env::current_dir().ok();
     let found = if shell.name() == "bash" {
         bash(&mut command, words, folder.as_deref())
@@ -159,12 +163,10 @@ fn named_root(words: &[OsString]) -> Globals {
 /// Tells each argument of a command, and of those below it, where its words come from. What an
 /// argument stands for is read off its type and its name, so new commands need nothing here.
 fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
+    let is_back = command.get_name() == "unarchive";
     let command = command.mut_args(|argument| match kind(&argument) {
-        Some(kind) => {
-            let globals = Arc::clone(globals);
-            let words = move |start: &OsStr| candidates(&globals, kind, start);
-            argument.add(ArgValueCompleter::new(words))
-        }
+        Some(Kind::Task) if is_back => asking(argument, globals, Kind::Archived),
+        Some(kind) => asking(argument, globals, kind),
         None => match fixed(&argument) {
             Some(known) => {
                 let words = move |start: &OsStr| beginning(&known, start);
@@ -176,17 +178,43 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
     command.mut_subcommands(|below| with_words(below, globals))
 }
 
-/// Tells `cleo schema` where its words come from.
-fn with_schemas(command: clap::Command, schemas: fn() -> Vec<String>) -> clap::Command {
-    let words = move |start: &OsStr| beginning(&schemas(), start);
-    let of_schema = |argument: Arg| match argument.is_positional() {
-        true => argument.add(ArgValueCompleter::new(words)),
+/// Has the words of an argument looked up in the workspace.
+fn asking(argument: Arg, globals: &Arc<Globals>, kind: Kind) -> Arg {
+    let globals = Arc::clone(globals);
+    let words = move |start: &OsStr| candidates(&globals, kind, start);
+    argument.add(ArgValueCompleter::new(words))
+}
+
+/// Tells a command where the words come from that it is called with.
+fn with_known(
+    command: clap::Command,
+    name: &str,
+    known: impl Fn() -> Vec<String> + Clone + Send + Sync + 'static,
+) -> clap::Command {
+    let words = move |start: &OsStr| beginning(&known(), start);
+    let of_command = |argument: Arg| match argument.is_positional() {
+        true => argument.add(ArgValueCompleter::new(words.clone())),
         false => argument,
     };
-    command.mut_subcommands(|below| match below.get_name() {
-        "schema" => below.mut_args(of_schema),
-        _ => below,
+    command.mut_subcommands(|below| match below.get_name() == name {
+        true => below.mut_args(&of_command),
+        false => below,
     })
+}
+
+/// Names what `cleo help` tells of next: the commands below those that are named already, and at first a topic.
+fn topics(command: &clap::Command, words: &[OsString]) -> Vec<String> {
+    let asked = words.iter().skip_while(|word| *word != "help").skip(1);
+    let mut named: Vec<&str> = asked.filter_map(|word| word.to_str()).collect();
+    named.pop();
+    named.retain(|word| !word.starts_with('-'));
+    let mut path = named.iter();
+    let above = path.try_fold(command, |above, word| above.find_subcommand(word));
+    let below = above.into_iter().flat_map(clap::Command::get_subcommands);
+    let visible = below.filter(|one| !one.is_hide_set());
+    let topic = named.is_empty().then_some(CODES);
+    let names = visible.map(clap::Command::get_name).chain(topic);
+    names.map(str::to_string).collect()
 }
 
 fn kind(argument: &Arg) -> Option<Kind> {
@@ -207,6 +235,7 @@ fn kind(argument: &Arg) -> Option<Kind> {
         "conversation" => Some(Kind::Conversation),
         "assigned_agent" | "requested_agent" => Some(Kind::Agent),
         "agent" if argument.is_positional() => Some(Kind::Agent),
+        "id" if argument.is_positional() => Some(Kind::Entry),
         _ => None,
     }
 }
@@ -232,6 +261,7 @@ fn fixed(argument: &Arg) -> Option<Vec<&'static str>> {
         "code" if argument.is_positional() => {
             Some(Code::ALL.iter().map(|code| code.name()).collect())
         }
+        "runner" => Some(NAMES.to_vec()),
         "gate" | "require_gates" => Some(Gate::ALL.iter().map(|gate| gate.name()).collect()),
         _ => None,
     }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -12,6 +13,7 @@ use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
 use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, LLM_BASE_URL, Origin, Settings, Value};
 use crate::error::{Code, Error, Result, steers};
+use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::{Assignment, Surroundings};
@@ -204,9 +206,12 @@ fn folder(name: &str) -> Option<PathBuf> {
 fn assignment() -> Result<Assignment> {
     // What can be no name of a run is that of none.
     let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
+    let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
+    let worker = setting("CLEO_WORKER")?.and_then(|name| one_line("CLEO_WORKER", name).ok());
     Ok(Assignment {
         run,
-        task: parsed("CLEO_TASK_ID", "a task id such as T12")?,
+        task,
+        workers: Arc::new(task.zip(worker).into_iter().collect()),
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,
         worktree: folder("CLEO_WORKTREE"),

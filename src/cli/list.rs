@@ -142,7 +142,10 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
             if result.tasks.is_empty() {
                 screen.line(Tone::Dim, "no tasks");
             }
-            result.tasks.iter().for_each(|row| tree_line(screen, row));
+            for (row, branch) in result.tasks.iter().zip(branches(&result.tasks)) {
+                screen.say(Tone::Dim, branch);
+                super::show::task_line(screen, &row.task);
+            }
         });
     }
     let usual = face.settings.number(LIST_LIMIT);
@@ -165,7 +168,8 @@ pub(super) fn table(screen: &mut Screen, listed: &Listed) {
     }
     let shown = listed.tasks.len() as u64;
     if shown < listed.total {
-        screen.line(Tone::Dim, format!("{shown} of {} tasks", listed.total));
+        let noun = if listed.total == 1 { "task" } else { "tasks" };
+        screen.line(Tone::Dim, format!("{shown} of {} {noun}", listed.total));
     }
 }
 
@@ -179,14 +183,25 @@ fn row(task: &Task) -> Vec<Cell> {
     ]
 }
 
-fn tree_line(screen: &mut Screen, row: &TreeRow) {
-    let indent = "  ".repeat(row.depth);
-    let mark = if row.depth == 0 { "" } else { "└ " };
-    screen.say(
-        Tone::Dim,
-        format!("{}{mark}", &indent[..indent.len().saturating_sub(2)]),
-    );
-    super::show::task_line(screen, &row.task);
+/// Draws what stands before each row: the lines that lead from a task to its parts.
+fn branches(rows: &[TreeRow]) -> Vec<String> {
+    // From the last row on it is known on which levels more parts of the same task follow.
+    let mut goes_on: Vec<bool> = Vec::new();
+    let drawn = rows.iter().rev().map(|row| {
+        goes_on.resize(row.depth + 1, false);
+        let piece = |level: usize| match (level == row.depth, goes_on[level]) {
+            (true, true) => "├ ",
+            (true, false) => "└ ",
+            (false, true) => "│ ",
+            (false, false) => "  ",
+        };
+        let branch: String = (1..=row.depth).map(piece).collect();
+        goes_on[row.depth] = true;
+        branch
+    });
+    let mut drawn: Vec<String> = drawn.collect();
+    drawn.reverse();
+    drawn
 }
 
 impl Arguments {

@@ -225,10 +225,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message).fix("cleo update --help"));
     }
-    let result = Updated {
-        task: tasks::update(&mut face.context()?, id, patch)?,
-    };
-    face.reply(&result, &[], |screen| {
+    let (task, warnings) = tasks::update(&mut face.context()?, id, patch)?;
+    let result = Updated { task };
+    face.reply(&result, &warnings, |screen| {
         screen.say(Tone::Good, "Updated ");
         task_line(screen, &result.task);
     })
@@ -240,6 +239,7 @@ impl Arguments {
             ("acceptance", &self.acceptance),
             ("file", &self.files),
             ("deliverable", &self.deliverables),
+            ("label", &self.labels),
         ] {
             refuse_blank(option, items)?;
         }

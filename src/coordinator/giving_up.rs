@@ -11,6 +11,7 @@ use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, swept};
 use super::trees::Trees;
+use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
@@ -23,6 +24,7 @@ use crate::run::{Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
+use crate::task::Status;
 use crate::workspace::Workspace;
 
 /// How long to wait until a run that is to end has ended.
@@ -70,18 +72,36 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
         return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::alone);
     }
+    let mut context = Context::open(surroundings.clone())?;
+    let held = context.read(|transaction| transaction.claims_of(id))?;
     asked(&mut agency, surroundings, id)?;
     let alive = Alive::begin(&workspace)?;
     let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
     let (run, orphans, released) = match is_taken {
         true => settled(surroundings.clone(), &workspace, &mut agency, run)?,
-        false => (run, 0, Vec::new()),
+        false => (run, 0, given_back(&mut context, id, &held)?),
     };
     Ok(Cancelled {
         branches: branches(&workspace, &mut agency, &run)?,
         run,
         orphans,
         released,
+    })
+}
+
+/// Reads which tasks that a run held it has given back.
+fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
+    context.read(|transaction| {
+        let mut given_back = Vec::new();
+        for Claim { task, .. } in held {
+            let claim = transaction.claim(*task)?;
+            let is_held = claim.is_some_and(|claim| claim.holder.as_deref() == Some(holder));
+            let status = transaction.status(*task)?;
+            let is_open =
+                status.is_some_and(|status| !matches!(status, Status::Done | Status::Cancelled));
+            given_back.extend((is_open && !is_held).then_some(*task));
+        }
+        Ok(given_back)
     })
 }
 

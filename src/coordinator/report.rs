@@ -99,9 +99,9 @@ fn told(summary: Summary) -> String {
         0 => String::new(),
         n => format!("{n} cancelled, "),
     };
-    format!(
-        "{done} of {total} tasks are done, {failed} failed, {cancelled}{skipped} were not begun"
-    )
+    let are = if total == 1 { "task is" } else { "tasks are" };
+    let were = if skipped == 1 { "was" } else { "were" };
+    format!("{done} of {total} {are} done, {failed} failed, {cancelled}{skipped} {were} not begun")
 }
 
 /// Writes the command that goes on with a run, with so much more money where its own is spent.
@@ -220,4 +220,23 @@ fn reason(task: &TaskRun) -> String {
     let outcome = task.outcome.map_or("failed", Outcome::word);
     let why = task.reason.as_deref().unwrap_or("no reason is known");
     format!("{} ({outcome}): {why}", task.task_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_task_is_told_as_one() {
+        let mut summary = Summary {
+            total: 1,
+            failed: 1,
+            ..Summary::default()
+        };
+        let one = "0 of 1 task is done, 1 failed, 0 were not begun";
+        assert_eq!(told(summary), one);
+        (summary.total, summary.skipped) = (2, 1);
+        let two = "0 of 2 tasks are done, 1 failed, 1 was not begun";
+        assert_eq!(told(summary), two);
+    }
 }

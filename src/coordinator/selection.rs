@@ -12,13 +12,16 @@ use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
-use crate::ops::{Context, no_task, spawn, tasks};
+use crate::ops::runs::alive;
+use crate::ops::{Context, claims, no_task, spawn, tasks};
 use crate::run::told::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
 
 /// Most tasks of one run.
 const TASKS_MAX: usize = 10_000;
+/// Most claims that are looked at.
+const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
 pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<Planned>> {
@@ -29,8 +32,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
         Ok((nodes, transaction.outlines(&ids)?))
     })?;
     if nodes.is_empty() {
-        let message = "there is nothing to run: everything that was asked for is done or cancelled";
-        return Err(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"));
+        return Err(nothing_to_run(context, selection)?);
     }
     if nodes.len() > TASKS_MAX {
         let n = nodes.len();
@@ -56,6 +58,38 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
         }
     });
     Ok(planned.collect())
+}
+
+fn nothing_to_run(context: &mut Context, selection: &Selection) -> Result<Error> {
+    if *selection == Selection::AllReady {
+        return nothing_ready(context);
+    }
+    let message = "there is nothing to run: everything that was asked for is done or cancelled";
+    Ok(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"))
+}
+
+/// The error for a workspace in which nothing is ready. What is held by a run that nobody carries out any
+/// more is not waited for.
+fn nothing_ready(context: &mut Context) -> Result<Error> {
+    let (now, name) = (context.now(), context.surroundings.actor.clone());
+    let (error, held) = context.read(|transaction| {
+        let mut held = transaction.expired_claims(&now)?;
+        held.extend(transaction.running_claims(&now, HELD_MAX)?);
+        let error = claims::nothing_ready(transaction, None, &name, &now)?;
+        Ok((error, held))
+    })?;
+    let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
+    let left = alive::left(&context.workspace, holders)?;
+    let Some(run) = left.first() else {
+        return Ok(error);
+    };
+    let message = format!(
+        "{}; {run} holds tasks, and its process is gone",
+        error.message
+    );
+    Ok(Error::new(error.code, message)
+        .fix(format!("cleo runs resume {run}"))
+        .or("give that run up", format!("cleo runs cancel {run}")))
 }
 
 fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
@@ -149,6 +183,19 @@ pub(super) struct Team {
     pub(super) skills: Vec<Option<String>>,
     pub(super) workers: Vec<Worker>,
     pub(super) rules: Rules,
+}
+
+impl Team {
+    /// Names who works on each of these tasks; nobody works on an epic.
+    pub(super) fn labels(&self, planned: &[Planned]) -> BTreeMap<TaskId, String> {
+        let steps = planned.iter().zip(&self.steps);
+        let steps = steps.filter(|(_, step)| !step.is_epic);
+        let named = |(task, step): (&Planned, &Step)| {
+            let worker = self.workers.get(step.runner)?;
+            Some((task.task_id, worker.label()))
+        };
+        steps.filter_map(named).collect()
+    }
 }
 
 /// Makes the steps of a schedule of planned tasks, and finds who works on each.

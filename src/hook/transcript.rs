@@ -2,18 +2,29 @@
 
 use serde_json::Value;
 
+use super::Ending;
 use crate::id::TaskId;
 use crate::protocol::block;
 
 /// What the lines of a session have shown so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Transcript {
+    ending: Ending,
     prompt: Option<(TaskId, String)>,
 }
 
 impl Transcript {
+    /// Begins to look, for what is about to end.
+    pub fn of(ending: Ending) -> Transcript {
+        Transcript {
+            ending,
+            prompt: None,
+        }
+    }
+
     /// Looks at a line. Only what was said to the agent counts, and of that the last prompt of ours:
-    /// results of tools may hold the prompts of others.
+    /// results of tools may hold the prompts of others, and so does what an agent by itself said to
+    /// its subagents, where its client writes that to the same file.
     pub fn look(&mut self, line: &[u8]) {
         // Most lines are long and none of ours.
         if memchr::memmem::find(line, b"SUBAGENT PROTOCOL").is_none() {
@@ -22,6 +33,9 @@ impl Transcript {
         let Ok(line) = serde_json::from_slice::<Value>(line) else {
             return;
         };
+        if self.ending == Ending::Agent && line["isSidechain"] == true {
+            return;
+        }
         let message = ["message", "payload"].iter().find_map(|key| line.get(key));
         let message = message.filter(|message| message["role"] == "user");
         for text in message.map(texts).unwrap_or_default() {
@@ -84,7 +98,7 @@ mod tests {
             (vec![&claude, &codex], Some(TaskId(4))),
             (vec![&tool, &own, &chat], None),
         ] {
-            let mut transcript = Transcript::default();
+            let mut transcript = Transcript::of(Ending::Agent);
             lines
                 .iter()
                 .for_each(|line| transcript.look(line.to_string().as_bytes()));
@@ -94,8 +108,24 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_that_an_agent_gave_to_its_subagent_is_not_its_own() {
+        let said = |task, aside: bool| {
+            let message = json!({"role": "user", "content": prompt(task)});
+            json!({"isSidechain": aside, "message": message})
+        };
+        let lines = [said("T3", false), said("T4", true)];
+        for (ending, task) in [(Ending::Agent, 3), (Ending::Subagent, 4)] {
+            let mut transcript = Transcript::of(ending);
+            for line in &lines {
+                transcript.look(line.to_string().as_bytes());
+            }
+            assert_eq!(transcript.task(), Some(TaskId(task)), "{ending:?}");
+        }
+    }
+
+    #[test]
     fn an_older_prompt_of_a_task_is_told_from_that_of_its_spawn() {
-        let mut transcript = Transcript::default();
+        let mut transcript = Transcript::of(Ending::Agent);
         assert!(transcript.is_of("anything"));
         let line = json!({"message": {"role": "user", "content": prompt("T3")}});
         transcript.look(line.to_string().as_bytes());

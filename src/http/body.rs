@@ -64,6 +64,9 @@ pub(super) fn unread(field: &str, known: &[&str]) -> String {
     let short: String = field.chars().take(NAME_MAX).collect();
     match nearest(field, known.iter().copied()) {
         Some(near) => format!("there is no field `{short}`; `{near}` is the nearest"),
+        None if known.is_empty() => {
+            format!("there is no field `{short}`; no fields are taken here")
+        }
         None => format!(
             "there is no field `{short}`; there are {}",
             known.join(", ")
@@ -206,6 +209,10 @@ mod tests {
         size: u8,
     }
 
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Empty {}
+
     #[test]
     fn an_object_is_read_from_no_list_however_deep_it_stands() {
         let told = read::<Outer>(json!({"inner": {"size": 1}, "all": [{"size": 2}]})).unwrap();
@@ -236,6 +243,12 @@ mod tests {
         assert!(told.contains("`innner`; `inner` is the nearest"), "{told}");
         let told = read::<Outer>(json!({"qqq": 1})).unwrap_err().message;
         assert!(told.contains("there are inner, all"), "{told}");
+        let told = read::<Empty>(json!({"qqq": 1})).unwrap_err().message;
+        assert!(
+            told.contains("no field `qqq`; no fields are taken here"),
+            "{told}"
+        );
+        assert!(read::<Empty>(json!({})).is_ok());
     }
 
     #[test]

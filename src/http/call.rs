@@ -15,7 +15,7 @@ use super::caller::Caller;
 use super::guard;
 use super::pool::Lent;
 use super::server::Server;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, steers};
 use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
 use crate::ops::{Context, Surroundings};
@@ -23,6 +23,8 @@ use crate::store::sqlite::SqliteAgency;
 
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 200;
+/// Longest name of a parameter that is told, in characters.
+const NAME_MAX: usize = 60;
 
 /// A call.
 #[derive(Clone)]
@@ -58,6 +60,21 @@ impl Call {
         };
         read.map(|Query(read)| read)
             .map_err(|cause| refuse(cause.body_text()))
+    }
+
+    /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
+    /// something by it, such as that nothing is to be changed.
+    pub(super) fn refuse_query(&self) -> Result<()> {
+        let given: Vec<(String, String)> = self.query()?;
+        let Some((name, _)) = given.first() else {
+            return Ok(());
+        };
+        let shown = name.chars().filter(|c| !steers(*c)).take(NAME_MAX);
+        let shown: String = shown.collect();
+        let message = format!(
+            "there is no parameter `{shown}`: this takes none in its address; /openapi.json says what it takes"
+        );
+        Err(Error::new(Code::InputInvalid, message))
     }
 
     /// Reads the body, which must be a JSON object.

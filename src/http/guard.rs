@@ -13,8 +13,6 @@ use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::tokens::Scope;
 
-/// The cookie that holds the token of a page.
-pub(super) const COOKIE_NAME: &str = "cleo_token";
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
 /// Longest name of a host that stands in a command, with its port.
@@ -127,16 +125,21 @@ pub(super) fn check_origin<'a>(
     Err(Error::new(Code::Forbidden, message).fix(fix))
 }
 
-/// Finds out who calls.
+/// Finds out who calls. Where no token is needed, a cookie that holds no more locks nobody out.
 pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
-    match secret(headers) {
-        Some(secret) => of_token(server, secret),
-        None if !server.asks_tokens() => Ok(Caller {
+    if let Some(secret) = bearer(headers) {
+        return of_token(server, secret);
+    }
+    let secret = cookie(headers, &cookie_name(server));
+    match secret.map(|secret| of_token(server, secret)) {
+        Some(Ok(caller)) => Ok(caller),
+        _ if !server.asks_tokens() => Ok(Caller {
             user: server.surroundings.actor.clone(),
             scope: Scope::Admin,
             is_local: true,
             expires_at: None,
         }),
+        Some(refused) => refused,
         None => Err(unauthorized("a token is needed here")),
     }
 }
@@ -169,23 +172,30 @@ pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
     Err(Error::new(Code::Forbidden, message).fix(fix))
 }
 
-/// Finds the token in a request: of a program in a header, of a page in a cookie.
-fn secret(headers: &HeaderMap) -> Option<&str> {
-    if let Some(value) = headers.get(AUTHORIZATION) {
-        let value = value.to_str().unwrap_or_default();
-        let (kind, token) = value.split_once(' ').unwrap_or(("", value));
-        return Some(if kind.eq_ignore_ascii_case("bearer") {
-            token.trim()
-        } else {
-            ""
-        });
-    }
+/// Names the cookie that holds the token of a page. A browser sends a cookie to all ports of a host, so
+/// the port tells the servers on one apart.
+pub(super) fn cookie_name(server: &Server) -> String {
+    format!("cleo_token_{}", server.address.port())
+}
+
+/// Finds the token of a program, which stands in a header.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().unwrap_or_default();
+    let (kind, token) = value.split_once(' ').unwrap_or(("", value));
+    Some(match kind.eq_ignore_ascii_case("bearer") {
+        true => token.trim(),
+        false => "",
+    })
+}
+
+/// Finds the token of a page, which stands in a cookie.
+fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
     let cookies = headers.get_all(COOKIE).into_iter();
     let cookies = cookies.filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|value| value.split(';'));
     pairs.find_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
-        (name == COOKIE_NAME && !value.is_empty()).then_some(value)
+        (name == cookie && !value.is_empty()).then_some(value)
     })
 }
 

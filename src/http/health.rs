@@ -22,6 +22,8 @@ pub(super) fn routes() -> Vec<Route> {
             .tag("server")
             .answers::<Health>(200)
             .quick()
+            // Probes put what they like there, against caches.
+            .page()
             .open(),
     ]
 }

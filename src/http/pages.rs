@@ -19,7 +19,7 @@ use crate::error::{Code, Error, Result};
 struct Dist;
 
 /// Where each page is, and what it is called. `{}` is any one part.
-const PAGES: [(&str, &str); 12] = [
+const PAGES: [(&str, &str); 13] = [
     ("/", "Ask"),
     ("/work", "Work"),
     ("/work/{}", "Task"),
@@ -31,6 +31,7 @@ const PAGES: [(&str, &str); 12] = [
     ("/agents/chat", "Chat"),
     ("/agents/chat/{}", "Chat"),
     ("/agents/tasks", "Agent tasks"),
+    ("/more", "More"),
     (SIGN_IN, "Sign in"),
 ];
 
@@ -53,6 +54,8 @@ const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Q
 /// The application as it was built.
 pub(super) struct Pages {
     index: String,
+    /// The index without the application.
+    still: String,
     policy: String,
 }
 
@@ -73,14 +76,24 @@ impl Pages {
                  font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                  base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
             ),
+            still: without_files(&index),
             index,
         }
     }
 
     /// Writes a page: `content` is HTML.
     pub(super) fn page(&self, title: &str, content: &str) -> Answer {
+        self.written(&self.index, title, content)
+    }
+
+    /// Writes a page that stays as it is: the application would put one of its own in its place.
+    pub(super) fn still(&self, title: &str, content: &str) -> Answer {
+        self.written(&self.still, title, content)
+    }
+
+    fn written(&self, index: &str, title: &str, content: &str) -> Answer {
         let title = format!("<title>{} · cleo</title>", escaped(title));
-        let page = self.index.replacen(TITLE, &title, 1);
+        let page = index.replacen(TITLE, &title, 1);
         let page = page.replacen(PLACE, content, 1);
         Answer::bytes("text/html; charset=utf-8", page)
             .header(CACHE_CONTROL, "no-cache")
@@ -193,6 +206,22 @@ fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Leaves out the scripts that are files.
+fn without_files(page: &str) -> String {
+    let mut parts = page.split("<script");
+    let mut kept = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let is_file = part
+            .split_once('>')
+            .is_some_and(|(head, _)| head.contains("src="));
+        match part.split_once("</script>").filter(|_| is_file) {
+            Some((_, rest)) => kept += rest,
+            None => kept.extend(["<script", part]),
+        }
+    }
+    kept
+}
+
 /// Writes the digest of a script as a policy names it.
 fn hash(script: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(script.as_bytes())))
@@ -247,6 +276,8 @@ fn encoded(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -263,6 +294,32 @@ mod tests {
             "{}",
             pages.policy
         );
+    }
+
+    #[test]
+    fn a_page_that_stays_as_it_is_has_no_script_of_a_file() {
+        let rest = "<script>alert(1)</script><script>let a = 'src=';</script><!--page-->";
+        let module = "<script type=\"module\" src=\"/assets/a.js\"></script>";
+        for page in [
+            format!("{module}{rest}"),
+            rest.replace("<!--", &format!("{module}<!--")),
+        ] {
+            assert_eq!(without_files(&page), rest);
+        }
+        assert_eq!(without_files(BARE), BARE);
+    }
+
+    #[test]
+    fn there_is_a_page_wherever_the_application_has_one() {
+        let routes = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/routes.tsx");
+        let routes = std::fs::read_to_string(routes).unwrap();
+        let paths = routes.lines().filter_map(|line| {
+            let (path, _) = line.trim().strip_prefix("[\"")?.split_once('"')?;
+            Some(path.replace(":id", "{}"))
+        });
+        let here = PAGES.iter().map(|(path, _)| *path);
+        let here = here.filter(|path| *path != SIGN_IN);
+        assert_eq!(here.collect::<Vec<_>>(), paths.collect::<Vec<_>>());
     }
 
     #[test]

@@ -5,9 +5,10 @@ use axum::http::Uri;
 use axum::http::header::HeaderName;
 use serde::Deserialize;
 
-use super::answer::Answer;
+use super::accept;
+use super::answer::{Answer, JSON};
 use super::call::Call;
-use super::fault::Shape;
+use super::fault::{self, Shape};
 use super::pages::escaped;
 use super::route::Route;
 use crate::error::{Code, Error, Result};
@@ -19,6 +20,8 @@ use crate::ops::executions::Told;
 const RUN: HeaderName = HeaderName::from_static("x-run-id");
 /// Most workers that are asked at a time for one query.
 const JOBS: usize = 4;
+/// How a page ends that answers a form.
+const AGAIN: &str = "<p><a href=\"/\">Ask again</a></p></main>";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -33,6 +36,8 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Has a query answered that comes from a form, with a page")
             .tag("ask")
             .sends(200, "text/html")
+            .sends(400, "text/html")
+            .page()
             .asks(|_| true),
     ]
 }
@@ -104,7 +109,22 @@ struct Filled {
     debug: Option<String>,
 }
 
+/// Answers a form with a page, also when it cannot be used and its sender rather reads pages than JSON.
 fn page(call: &Call) -> Result<Answer> {
+    match answered(call) {
+        Err(error)
+            if error.code == Code::InputInvalid
+                && accept::prefers(&call.headers, "text/html", JSON) =>
+        {
+            let what = format!("<main><h1>Ask</h1><p>{}</p>", escaped(&error.shown()));
+            let page = call.server.pages.still("Ask", &(what + AGAIN));
+            Ok(page.under(fault::status(error.code)))
+        }
+        answered => answered,
+    }
+}
+
+fn answered(call: &Call) -> Result<Answer> {
     let read = filled(&call.body)?;
     let asked = asked(
         call,
@@ -126,8 +146,8 @@ fn page(call: &Call) -> Result<Answer> {
         let results = serde_json::to_string_pretty(&asked.reply.intermediate_results);
         content += &format!("<pre>{}</pre>", escaped(&results.unwrap_or_default()));
     }
-    content += "<p><a href=\"/\">Ask again</a></p></main>";
-    Ok(call.server.pages.page("Ask", &content))
+    content += AGAIN;
+    Ok(call.server.pages.still("Ask", &content))
 }
 
 /// Reads a form as a browser sends it: as it would stand in an address.

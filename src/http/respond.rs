@@ -7,7 +7,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue, VARY};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, HeaderName, HeaderValue, VARY};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -153,7 +153,10 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
-    let body = read(&server, body, most).await?;
+    let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
+        return Ok(late(route));
+    };
+    let body = body?;
     // Whoever sends slowly takes no place from others.
     let permit = Arc::clone(&server.calls).try_acquire_owned();
     let permit = permit.map_err(|_| fault::busy())?;
@@ -170,6 +173,9 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         headers: parts.headers,
         body,
     };
+    if !route.takes_query {
+        call.refuse_query()?;
+    }
     match route.work {
         Work::Quick(handler) => handler(&call),
         Work::Waiting(promise) => promise(call).await,
@@ -239,16 +245,18 @@ fn nobody() -> Caller {
     }
 }
 
-/// Reads a body, within bounds of size and time.
-async fn read(server: &Server, body: Body, most: usize) -> Result<Bytes> {
-    let read = tokio::time::timeout(server.options.patience, to_bytes(body, most)).await;
-    let slow = |_| {
-        Error::new(
-            Code::InputInvalid,
-            "the body of the request did not come in time",
-        )
-    };
-    read.map_err(slow)?.map_err(|cause| {
+/// Refuses a body that did not come in time; sent again it may.
+fn late(route: &Route) -> Answer {
+    let message = "the body of the request did not come in time; send it again";
+    let error = Error::new(Code::InputInvalid, message).passing(true);
+    fault::answer(&error, route.shape.of_refusals())
+        .under(StatusCode::REQUEST_TIMEOUT)
+        .header(CONNECTION, "close")
+}
+
+/// Reads a body, within bounds of size.
+async fn read(body: Body, most: usize) -> Result<Bytes> {
+    to_bytes(body, most).await.map_err(|cause| {
         let is_long = std::error::Error::source(&cause)
             .is_some_and(|source| source.to_string().contains("length limit"));
         let message = format!("the body of a request may have {most} bytes");

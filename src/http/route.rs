@@ -72,6 +72,8 @@ pub(super) struct Route {
     pub(super) shape: Shape,
     /// Whether it answers those, too, who have no token where one is needed.
     pub(super) is_open: bool,
+    /// Whether something may stand in the query of its address.
+    pub(super) takes_query: bool,
     /// Says whether it waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
     #[cfg(test)]
@@ -114,6 +116,7 @@ impl Route {
             scope,
             shape: Shape::Ours,
             is_open: false,
+            takes_query: false,
             asks: |_| false,
             #[cfg(test)]
             description: Description::default(),
@@ -171,9 +174,15 @@ impl Route {
         self
     }
 
+    /// Has it pass over what stands in the query of its address, as pages and what is only looked at do.
+    pub(super) fn page(mut self) -> Route {
+        self.takes_query = true;
+        self
+    }
+
     /// Says what its query can hold.
-    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
     pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
+        self.takes_query = true;
         #[cfg(test)]
         (self.description.query = Some(|generator| T::json_schema(generator)));
         self

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::call::Call;
 use super::caller::Caller;
-use super::guard::{self, COOKIE_NAME};
+use super::guard::{self, cookie_name};
 use super::route::Route;
 use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;
@@ -94,14 +94,16 @@ fn sign_in(call: &Call) -> Result<Answer> {
         return Err(Error::new(Code::InputInvalid, "that is no token"));
     }
     let cookie = format!(
-        "{COOKIE_NAME}={}; Path=/; HttpOnly; SameSite=Strict",
+        "{}={}; Path=/; HttpOnly; SameSite=Strict",
+        cookie_name(&call.server),
         token.trim()
     );
     Ok(Answer::ok(&Signed { session })?.header(SET_COOKIE, &cookie))
 }
 
-fn sign_out(_: &Call) -> Result<Answer> {
-    let cookie = format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+fn sign_out(call: &Call) -> Result<Answer> {
+    let name = cookie_name(&call.server);
+    let cookie = format!("{name}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     Ok(Answer::ok(&Signed { session: None })?.header(SET_COOKIE, &cookie))
 }
 

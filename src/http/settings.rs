@@ -1,4 +1,4 @@
-//! The settings that the server goes by, with who says so. No setting holds a key.
+//! The settings that the server was started with, by which it goes, with who says so. No setting holds a key.
 
 use super::answer::Answer;
 use super::call::Call;
@@ -10,7 +10,7 @@ use crate::ops::tokens::Scope;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/config", list)
-            .about("Lists the settings that the server goes by, with where each is set")
+            .about("Lists the settings that the server was started with, with where each is set; a change counts when it is started again")
             .tag("server")
             .scope(Scope::Admin)
             .answers::<Listed>(200),

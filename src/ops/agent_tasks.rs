@@ -240,7 +240,9 @@ pub fn update(
         (task, warnings) = moved(context, id, status)?;
     }
     if !patch.is_empty() {
-        task = tasks::update(context, id, patch)?;
+        let (kept, told) = tasks::update(context, id, patch)?;
+        task = kept;
+        warnings.extend(told);
     }
     Ok(Kept {
         task: task.into(),
@@ -263,7 +265,7 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
                 status: Some(status),
                 ..Patch::default()
             };
-            return Ok((tasks::update(context, id, patch)?, Vec::new()));
+            return tasks::update(context, id, patch);
         }
     };
     Ok((moved.task, moved.warnings))

@@ -68,6 +68,8 @@ pub struct Answering {
     /// The workers.
     pub workers: Workers,
     model: Option<Model>,
+    /// Whether who asks is another than who started this process, which keeps the settings of its start.
+    is_served: bool,
 }
 
 impl<'a> Question<'a> {
@@ -104,6 +106,7 @@ impl Answerers {
         Answering {
             workers: Workers::of(surroundings, workspace, self.allow_private),
             model: self.model.clone(),
+            is_served: surroundings.assignment.is_foreign,
         }
     }
 }
@@ -140,7 +143,7 @@ impl Answering {
         match &self.model {
             _ if question.agent.is_worker() => from_worker(question, &self.workers),
             Some(model) => from_model(question, model, counted, seen),
-            None => Ok(absent(question.agent)),
+            None => Ok(self.absent(question.agent)),
         }
     }
 
@@ -158,6 +161,30 @@ impl Answering {
     ) -> Option<Result<llm::Reply>> {
         let model = self.model.as_ref()?;
         Some(Client::open(model).and_then(|client| client.ask(request, seen)))
+    }
+
+    /// Says that an agent would answer, if there were a model.
+    pub(in crate::ops) fn absent(&self, agent: &Agent) -> Answer {
+        self.offline(&format!("`{}` would answer this message.", agent.id))
+    }
+
+    /// Says that nobody answered.
+    pub(in crate::ops) fn offline(&self, what: &str) -> Answer {
+        let again = match self.is_served {
+            true => ", and start the server again",
+            false => "",
+        };
+        Answer {
+            text: format!(
+                "[offline] no model is configured, so this is no answer. {what} To have messages \
+                 answered, set llm.provider: cleo config set llm.provider openai-chat{again}"
+            ),
+            by: AnsweredBy::Offline,
+            details: Detail::new(),
+            model: None,
+            usage: None,
+            cost: None,
+        }
     }
 }
 
@@ -230,26 +257,6 @@ fn usage(counted: &llm::Usage) -> Option<Usage> {
         output_tokens: counted.output,
         total_tokens: both.map(|(input, output)| input.saturating_add(output)),
     })
-}
-
-/// Says that an agent would answer, if there were a model.
-pub(in crate::ops) fn absent(agent: &Agent) -> Answer {
-    offline(&format!("`{}` would answer this message.", agent.id))
-}
-
-/// Says that nobody answered.
-pub(in crate::ops) fn offline(what: &str) -> Answer {
-    Answer {
-        text: format!(
-            "[offline] no model is configured, so this is no answer. {what} To have messages \
-             answered, set llm.provider: cleo config set llm.provider openai-chat"
-        ),
-        by: AnsweredBy::Offline,
-        details: Detail::new(),
-        model: None,
-        usage: None,
-        cost: None,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod refusal;
 
 use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
-use super::tasks::{Moved, finish, refuse_cancelled};
+use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
 use super::verify::{
     OutputVerdict, Unmerged, Violation, check_found, check_named, check_output, required_sections,
     verification,
@@ -377,9 +377,12 @@ impl Check {
         task: TaskId,
         found: Found,
     ) -> Result<Vec<String>> {
-        let reasons: Vec<String> = found.faults.iter().map(|it| it.message.clone()).collect();
+        let mut reasons: Vec<String> = found.faults.iter().map(|it| it.message.clone()).collect();
         if let Some(first) = found.faults.into_iter().next().filter(|_| !self.force) {
             return Err(first);
+        }
+        if self.force {
+            reasons.extend(open_parts(transaction, task)?);
         }
         if let Some((record, verified)) = &found.spawn {
             transaction.put_spawn(record)?;

@@ -38,7 +38,7 @@ pub fn stop(
     let Some(surroundings) = within(surroundings, event) else {
         return Ok(None);
     };
-    let transcript = read(event.transcript(ending));
+    let transcript = read(event.transcript(ending), ending);
     let mut context = Context::open(surroundings)?;
     let Some(task) = task(&mut context, ending, event, &transcript, holder)? else {
         return Ok(None);
@@ -66,8 +66,8 @@ fn within(mut surroundings: Surroundings, event: &Event) -> Option<Surroundings>
 }
 
 /// Reads the transcript as far as that can be done: without it, others know the task too.
-fn read(path: Option<&str>) -> Transcript {
-    let mut transcript = Transcript::default();
+fn read(path: Option<&str>, ending: Ending) -> Transcript {
+    let mut transcript = Transcript::of(ending);
     let Some(file) = path.map(Path::new).filter(|path| path.is_file()) else {
         return transcript;
     };

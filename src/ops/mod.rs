@@ -38,7 +38,9 @@ pub mod work;
 pub mod workers;
 pub mod workspace;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::catalogue::Places;
 use crate::clock::Clock;
@@ -86,13 +88,16 @@ pub struct Assignment {
     pub session: Option<SessionId>,
     /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
     pub worktree: Option<PathBuf>,
+    /// Which program a run has work on a task, with the model if one is asked for, as in `claude:MODEL`
+    /// (`CLEO_WORKER` for the task of `CLEO_TASK_ID`).
+    pub workers: Arc<BTreeMap<TaskId, String>>,
     /// Whether the environment tells of somebody else: a command that is run for the caller is not to see it.
     pub is_foreign: bool,
 }
 
 impl Assignment {
     /// The variables that tell it.
-    pub const VARIABLES: [&'static str; 7] = [
+    pub const VARIABLES: [&'static str; 8] = [
         "CLEO_RUN_ID",
         "CLEO_TASK_ID",
         "CLEO_EPOCH",
@@ -100,6 +105,7 @@ impl Assignment {
         "CLEO_OUTPUT_FILE",
         "CLEO_SESSION",
         "CLEO_WORKTREE",
+        "CLEO_WORKER",
     ];
 
     /// That of callers who are others than who started this process.

@@ -2,13 +2,16 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Context, Surroundings, agents, conversations, runs, sessions, skills};
+use super::{Context, Surroundings, agents, conversations, manifest, runs, sessions, skills};
 use crate::error::{Result, quote};
-use crate::store::Transaction;
+use crate::id::TaskId;
 use crate::store::agency::{ConversationFilter, RunFilter};
+use crate::store::{Archived, Filter, Transaction};
 
 /// Most suggestions for a word. More than a screen of them helps nobody.
 const LIMIT: u32 = 50;
+/// Most archived tasks that are looked at.
+const ARCHIVED_MAX: u32 = 10_000;
 
 /// A word, with what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +27,8 @@ pub struct Suggestion {
 pub enum Kind {
     /// A task.
     Task,
+    /// A task that is archived.
+    Archived,
     /// A label.
     Label,
     /// A phase.
@@ -38,18 +43,22 @@ pub enum Kind {
     Run,
     /// One of the last conversations.
     Conversation,
+    /// One of the last entries of the manifest.
+    Entry,
 }
 
 /// Suggests words that begin with `start`. Only words that a shell takes as they are.
 pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Vec<Suggestion>> {
     let mut found = match kind {
         Kind::Task => tasks(&mut Context::open(surroundings)?, start)?,
+        Kind::Archived => archived(&mut Context::open(surroundings)?, start)?,
         Kind::Label | Kind::Phase => words(&mut Context::open(surroundings)?, kind, start)?,
         Kind::Session => sessions(&mut Context::open(surroundings)?, start)?,
         Kind::Skill => named(&surroundings, start)?,
         Kind::Agent => agents(&surroundings)?,
         Kind::Run => runs(&surroundings)?,
         Kind::Conversation => conversations(&surroundings)?,
+        Kind::Entry => entries(&mut Context::open(surroundings)?)?,
     };
     found.retain(|found| found.word.starts_with(start) && quote(&found.word) == found.word);
     Ok(found)
@@ -63,13 +72,32 @@ fn tasks(context: &mut Context, start: &str) -> Result<Vec<Suggestion>> {
             let room = LIMIT.saturating_sub(u32::try_from(found.len()).unwrap_or(LIMIT));
             found.extend(store.titles(ids, room)?);
         }
-        let letter = start.get(..1).unwrap_or("T");
-        let suggestions = found.into_iter().map(|(id, title)| Suggestion {
-            word: format!("{letter}{}", id.0),
-            meaning: title,
-        });
+        let suggestions = found.into_iter().map(|(id, title)| task(id, title, start));
         Ok(suggestions.collect())
     })
+}
+
+/// Suggests a task with its id written as it was begun.
+fn task(id: TaskId, title: String, start: &str) -> Suggestion {
+    let letter = start.get(..1).unwrap_or("T");
+    Suggestion {
+        word: format!("{letter}{}", id.0),
+        meaning: title,
+    }
+}
+
+/// Names archived tasks, the last one first.
+fn archived(context: &mut Context, start: &str) -> Result<Vec<Suggestion>> {
+    let filter = Filter {
+        archived: Archived::Only,
+        limit: Some(ARCHIVED_MAX),
+        ..Filter::default()
+    };
+    let page = context.read(|store| store.list(&filter))?;
+    let tasks = page.tasks.into_iter().rev();
+    let suggestions = tasks.map(|own| task(own.id, own.title, start));
+    let fitting = suggestions.filter(|found| found.word.starts_with(start));
+    Ok(fitting.take(LIMIT as usize).collect())
 }
 
 /// Returns the numbers whose digits begin as those of a half-typed id do: `T12` may become 12, 120
@@ -177,6 +205,20 @@ fn conversations(surroundings: &Surroundings) -> Result<Vec<Suggestion>> {
     let suggestions = found.map(|one| Suggestion {
         word: one.id,
         meaning: one.title.unwrap_or(one.agent),
+    });
+    Ok(suggestions.collect())
+}
+
+/// Names entries of the manifest, the last one first.
+fn entries(context: &mut Context) -> Result<Vec<Suggestion>> {
+    let last = manifest::Filter {
+        limit: Some(LIMIT as usize),
+        ..manifest::Filter::default()
+    };
+    let entries = manifest::list(context, &last)?.entries.into_iter().rev();
+    let suggestions = entries.map(|entry| Suggestion {
+        word: entry.id,
+        meaning: entry.title,
     });
     Ok(suggestions.collect())
 }

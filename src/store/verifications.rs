@@ -31,7 +31,8 @@ pub struct Verification {
     pub by: String,
     /// The skill in the prompt.
     pub skill: String,
-    /// Who held the task, else the kind of agent that did the work, else who had it checked.
+    /// The program that a run had work on it, else who held the task, else the kind of agent that did the
+    /// work, else who had it checked.
     pub agent: String,
     /// True when nothing was wrong.
     pub passed: bool,

@@ -91,6 +91,7 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     }
     workspace.refused(&["archive", "T99"], "E_TASK_NOT_FOUND");
     workspace.refused(&["archive"], "E_USAGE");
+    workspace.refused(&["archive", "--dry-run"], "E_USAGE");
     workspace.refused(&["archive", "--older-than", "long"], "E_INPUT_INVALID");
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));

@@ -504,6 +504,24 @@ fn b17_a_component_is_made_and_its_type_asked_for() {
 }
 
 #[test]
+fn a_client_that_is_not_there_is_not_found_whatever_is_asked() {
+    let workspace = seeded();
+    for message in [
+        "list components for client 99",
+        "show my card component for client 99",
+        "delete my card component for client 99",
+        "add a banner with title Hello for client 99",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["Client 99 not found"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    let turn = say(&workspace, "update my component title to X for client 99");
+    has(&turn, &["show all your components"]);
+    has(&say(&workspace, "yes"), &["Client 99 not found"]);
+}
+
+#[test]
 fn b18_hostile_keys_and_values_are_only_text() {
     let workspace = seeded();
     let before = data(&workspace);
@@ -1284,6 +1302,17 @@ fn a_description_in_quotes_ends_where_the_quotes_do() {
     let turn = say(&workspace, message);
     has(&turn, &["component 101", "description to \"Hi\""]);
     assert_eq!(turn["pending"]["kind"], "confirm", "{turn}");
+}
+
+#[test]
+fn a_pipe_without_a_message_is_an_error() {
+    let workspace = seeded();
+    for empty in ["", "\n  \n"] {
+        let reply = workspace.json_with(&["chat"], empty);
+        assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply}");
+        assert_eq!(reply["error"]["fix"], "cleo chat --message \"…\"");
+    }
+    assert_eq!(workspace.text("chat", "/quit\n").exit, 0);
 }
 
 #[test]

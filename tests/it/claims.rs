@@ -206,11 +206,15 @@ fn next_says_whether_there_will_ever_be_more() {
     ada.refused("claim --next --epic T9", "E_TASK_NOT_FOUND");
     let empty = ada.refused("claim --next --epic T6", "E_NOTHING_READY");
     assert_eq!(empty["retryable"], false);
+    assert_eq!(
+        empty["message"],
+        "nothing is ready below T6: it has no parts"
+    );
     workspace.ok("cancel T2");
     let stuck = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
     assert_eq!(stuck["retryable"], false);
     assert_eq!(stuck["fix"], "cleo orchestrator waves --epic T1");
-    ada.does("claim T6");
+    Person::new(&workspace, "bob").does("claim T6");
     let outside = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
     assert_eq!(
         outside["retryable"], true,
@@ -225,6 +229,38 @@ fn next_says_whether_there_will_ever_be_more() {
         over["message"],
         "nothing is ready below T1: everything is done or cancelled"
     );
+}
+
+#[test]
+fn next_does_not_wait_for_what_nobody_holds() {
+    let workspace = TestWorkspace::new();
+    let ada = Person::new(&workspace, "ada");
+    let refused = |line: &str, message: &str, fix: &str| {
+        let error = ada.refused(line, "E_NOTHING_READY");
+        assert_eq!(error["retryable"], false, "{error}");
+        assert_eq!(
+            (&error["message"], &error["fix"]),
+            (&json!(message), &json!(fix))
+        );
+    };
+    let none = "nothing is ready: there are no tasks";
+    refused("claim --next", none, "cleo add --help");
+    workspace.ok("add One --file src/a.rs");
+    workspace.ok("add Two --depends T1");
+    workspace.ok("update T1 --status active");
+    let free = "nothing is ready: nobody holds T1, which is active, 1 more open";
+    refused("claim --next", free, "cleo claim T1");
+    ada.does("claim T1");
+    // Several may go by one name, and whoever asks may be one that T1 does not belong to.
+    for name in ["ada", "bob"] {
+        let held = Person::new(&workspace, name).refused("claim --next", "E_NOTHING_READY");
+        assert_eq!(held["retryable"], true, "{held}");
+        assert_eq!(held["message"], "nothing is ready: 1 in work, 1 more open");
+        let is_told = held["alternatives"]
+            .to_string()
+            .contains("cleo complete T1");
+        assert_eq!(is_told, name == "ada", "{held}");
+    }
 }
 
 #[test]
@@ -283,6 +319,10 @@ fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
             "{line}"
         );
     }
+    let same = ada.at("09:48:00").run("heartbeat T2 --lease 5m");
+    assert_eq!(same["result"]["changed"], false);
+    let warning = "T2 is held until 2026-01-28T09:47:00.000Z as before: a lease is never shortened";
+    assert_eq!(same["warnings"], json!([warning]));
     let bob = Person::new(&workspace, "bob");
     bob.refused("heartbeat T2", "E_CLAIMED");
     bob.refused("heartbeat T3", "E_CLAIM_LOST");
@@ -413,8 +453,11 @@ fn what_goes_back_to_pending_is_free() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
-    ada.does("update T2 --status pending");
+    let released = ada.run("update T2 --status pending");
+    let warning = "T2 was released: ada does not hold it any more";
+    assert_eq!(released["warnings"], json!([warning]));
     assert_eq!(ada.does("show T2")["claim"], json!(null));
+    assert_eq!(ada.run("update T2 --status pending")["warnings"], json!([]));
     assert_eq!(
         Person::new(&workspace, "bob").does("claim --next")["claim"]["task"],
         "T2"

@@ -90,6 +90,37 @@ fn bash_completes_parents_gates_sessions_schemas_and_phases_without_tasks() {
 }
 
 #[test]
+fn bash_completes_topics_of_help_archived_tasks_runners_and_entries() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("cancel T5");
+    workspace.ok("archive T5");
+    workspace.write("claudedocs/agent-outputs/one.md", "# One\n\n## Summary\n");
+    workspace.ok(
+        "manifest append --id one --file one.md --title One --topic x --finding A. --finding B. --finding C.",
+    );
+    let found = bash(
+        &workspace,
+        "ask cleo help ad\nask cleo help exit\nask cleo --json help config ge\nask cleo help nothing ge\n\
+         ask cleo unarchive T\nask cleo unarchive t5\nask cleo unarchive T2\nask cleo run T3 --runner cl\n\
+         ask cleo manifest show o\nask cleo research link T3 on",
+    );
+    let lines: Vec<&str> = found.lines().map(str::trim).collect();
+    let expected = [
+        "add",
+        "exit-codes",
+        "get",
+        "",
+        "T5",
+        "t5",
+        "",
+        "claude",
+        "one",
+        "one",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn a_named_workspace_is_asked_and_none_gives_nothing() {
     let workspace = TestWorkspace::planned();
     let root = workspace.root().display();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::running::{planned, run};
 use crate::verify::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
 use crate::world::TestWorkspace;
 
@@ -161,6 +162,26 @@ fn finished_tasks_that_were_never_spawned_are_told_with_what_is_known() {
 }
 
 #[test]
+fn open_children_that_force_passed_over_are_told() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("complete T2");
+    let forced = workspace.json(&["complete", "T1", "--force"]);
+    let why = "it has open children: T3, T4, T5";
+    let warning = format!("completed by force: {why}");
+    assert_eq!(forced["warnings"], json!([warning]));
+    let result = validate(&workspace, &[])["result"].clone();
+    assert_eq!(result["forced"], json!(["T1"]));
+    assert_eq!(result["tasks"][0]["forcedReasons"], json!([why]));
+    workspace.ok("reopen T1");
+    for task in ["T3", "T4", "T5"] {
+        workspace.ok(&format!("complete {task}"));
+    }
+    let earned = workspace.json(&["complete", "T1", "--force"]);
+    assert_eq!(earned["warnings"], json!([]));
+    assert_eq!(validate(&workspace, &[])["result"]["forced"], json!([]));
+}
+
+#[test]
 fn of_many_tasks_that_were_never_spawned_the_first_are_named() {
     let workspace = TestWorkspace::new();
     for number in 1..=12 {
@@ -231,6 +252,27 @@ fn work_before_its_turn_and_agents_on_one_file_break_orc_004() {
 }
 
 #[test]
+fn work_that_was_never_started_has_its_turn_as_well() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    workspace.ok("add Second --depends T1");
+    workspace.ok("complete T2");
+    let answer = validate(&workspace, &[]);
+    let found = rule(&answer, "ORC-004");
+    assert_eq!(
+        (&found["verdict"], &found["tasks"]),
+        (&json!("fail"), &json!(["T2"]))
+    );
+    let evidence = "1 task begun, 0 at work now; T2 began before T1 was done";
+    assert_eq!(found["evidence"], evidence);
+    workspace.ok("reopen T2");
+    workspace.ok("complete T1");
+    workspace.ok("complete T2");
+    let answer = validate(&workspace, &[]);
+    assert_eq!(rule(&answer, "ORC-004")["verdict"], "pass", "{answer}");
+}
+
+#[test]
 fn an_epic_answers_for_what_is_below_it_only() {
     let workspace = done();
     workspace.ok("add Epic --type epic");
@@ -276,6 +318,38 @@ fn checks_are_counted_by_skill_and_agent_with_first_tries_apart() {
     assert_eq!(history(&["--since", "1d"])["total"], 1);
     let wrong = workspace.json(&["orchestrator", "compliance", "--since", "soon"]);
     assert_eq!(wrong["error"]["code"], "E_INPUT_INVALID");
+}
+
+#[test]
+fn a_repair_is_no_first_try_and_a_new_run_is() {
+    let workspace = planned();
+    // One reports, and a repair gets an entry of its own; the other does nothing, and the next run gets
+    // the same one.
+    for (how, expected) in [
+        ("partial", [2, 0, 1, 0]),
+        ("lies", [4, 0, 2, 0]),
+        ("lies", [6, 0, 3, 0]),
+        ("works", [7, 1, 4, 1]),
+    ] {
+        run(&workspace, "T2", how);
+        let result = workspace.json(&["orchestrator", "compliance"])["result"].clone();
+        let names = ["checks", "passed", "firstTries", "firstTriesPassed"];
+        let counts = names.map(|name| result["groups"][0][name].as_u64().unwrap());
+        assert_eq!(counts, expected, "{how}: {result}");
+    }
+}
+
+#[test]
+fn checks_of_runs_are_counted_by_the_program_that_worked() {
+    let workspace = planned();
+    run(&workspace, "T2", "lies-once");
+    // Its agent has it checked by itself.
+    run(&workspace, "T3", "completes");
+    let answer = workspace.json(&["orchestrator", "compliance", "--by", "agent"]);
+    let groups = answer["result"]["groups"].as_array().unwrap();
+    let names: Vec<&Value> = groups.iter().map(|group| &group["name"]).collect();
+    assert_eq!(names, ["command"], "{answer}");
+    assert_eq!(groups[0]["checks"], 3, "{answer}");
 }
 
 #[test]

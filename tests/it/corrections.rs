@@ -267,6 +267,11 @@ fn a_task_that_is_not_there_is_left_out_where_the_rest_goes_without_it() {
 fn an_empty_item_is_refused_and_left_out() {
     check_all(&[
         (&["add", "x", "--acceptance", ""], "cleo add x"),
+        (&["add", "x", "--label", ""], "cleo add x"),
+        (
+            &["update", "T2", "--label", "a,"],
+            "cleo update T2 --label a",
+        ),
         (
             &["add", "x", "--acceptance", " ", "--acceptance", "y"],
             "cleo add x --acceptance y",
@@ -315,6 +320,19 @@ fn what_begins_with_a_dash_is_marked_as_text() {
         (&["list", "--limit", "-1"], "cleo list --limit=1"),
         (&["add", " a\u{7}b "], "cleo add 'a b'"),
     ]);
+}
+
+#[test]
+fn money_that_would_be_given_back_is_not_made_to_be_spent() {
+    let workspace = TestWorkspace::planned();
+    for (command, help) in [("run T2", "run"), ("runs resume run_1", "runs resume")] {
+        let line = format!("{command} --max-cost -1");
+        let words: Vec<&str> = line.split(' ').collect();
+        let error = workspace.refused(&words, "E_USAGE");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("US dollars above 0"), "{error}");
+        assert_eq!(error["fix"], format!("cleo {help} --help"), "{error}");
+    }
 }
 
 #[test]

@@ -83,6 +83,12 @@ fn a_sound_workspace_has_nothing_amiss_and_is_not_changed() {
     assert_eq!(workspace.state(), before);
     let shown = workspace.ok("doctor");
     assert!(shown.stdout.contains("ok    database.integrity"), "{shown}");
+    workspace.ok("manifest append --id one --file a.md --title A --topic x --finding A. --finding B. --finding C.");
+    let shown = workspace.ok("doctor");
+    assert!(
+        shown.stdout.contains("1 entry, every line whole"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -262,6 +268,21 @@ fn a_file_that_is_no_database_is_found() {
         ("database", "fail"),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_fresh_clone_is_sent_to_what_makes_the_database() {
+    let workspace = workspace();
+    for file in ["cleo.db", "cleo.db-wal", "cleo.db-shm"] {
+        std::fs::remove_file(workspace.path(&format!(".cleo/{file}"))).ok();
+    }
+    let found = amiss(&workspace);
+    let fix = |check: &str| {
+        let found = found.iter().find(|(name, ..)| name == check);
+        found.map(|(.., fix)| fix.as_str()).unwrap()
+    };
+    assert!(fix("manifest").ends_with(" init"), "{found:?}");
+    assert_eq!(fix("manifest"), fix("database"));
 }
 
 #[test]

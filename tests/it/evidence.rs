@@ -426,6 +426,24 @@ fn a_command_that_changes_the_files_is_said_to() {
 }
 
 #[test]
+fn files_that_are_not_there_are_told_from_none() {
+    let workspace = TestWorkspace::new();
+    for (task, files, warning) in [
+        ("T1", "", "T1 has no files yet: nothing"),
+        (
+            "T2",
+            "--file src/none.rs",
+            "no file matches src/none.rs: nothing",
+        ),
+    ] {
+        workspace.ok(&format!("add Paint {files}"));
+        let answer = line(&workspace, &format!("verify {task} --gate implemented"));
+        let told = answer["warnings"].to_string();
+        assert!(told.contains(warning), "{answer}");
+    }
+}
+
+#[test]
 fn output_without_end_and_a_command_that_is_killed_are_no_trouble() {
     let workspace = plain();
     let text = "verify T1 --gate implemented --run 'sh -c \"yes 123456789 | head -c 30000000\"'";

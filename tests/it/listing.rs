@@ -23,6 +23,16 @@ fn tasks_are_listed_as_a_table() {
 }
 
 #[test]
+fn one_task_is_told_as_one() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Alone");
+    let shown = workspace.ok("list --limit 0").stdout;
+    assert_eq!(shown, "0 of 1 task\n");
+    let shown = workspace.ok("orchestrator analyze").stdout;
+    assert!(shown.contains("waves  1, of 1 task\n"), "{shown}");
+}
+
+#[test]
 fn a_long_title_is_wrapped_in_its_column() {
     let workspace = TestWorkspace::new();
     workspace.ok(&format!(

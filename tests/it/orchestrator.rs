@@ -183,6 +183,9 @@ fn each_state_of_the_work_has_its_first_action() {
         first(&workspace, Some("T1")),
         is("unblock", "cleo list --status blocked")
     );
+    let answer = workspace.json(&["orchestrator", "start", "--epic", "T1"]);
+    let reason = "nothing is ready or active, and 1 is blocked";
+    assert_eq!(answer["result"]["recommended"]["reason"], reason);
     workspace.ok("update T2 --status active");
     workspace.ok("complete T2");
     assert_eq!(

@@ -488,6 +488,7 @@ fn an_agent_knows_its_work_by_its_environment_and_is_told_what_is_missing() {
         "CLEO_TASK_ID=T2".to_string(),
         format!("CLEO_RUN_ID={id}"),
         "CLEO_EPOCH=1".to_string(),
+        "CLEO_WORKER=command".to_string(),
         "CLEO_DEPTH=1".to_string(),
         format!("CLEO_ROOT={}", workspace.root().display()),
     ] {
@@ -944,6 +945,8 @@ fn a_run_is_given_up_from_another_process() {
         cancelled["result"]["run"]["status"], "cancelled",
         "{cancelled}"
     );
+    let released = &cancelled["result"]["released"];
+    assert_eq!(*released, serde_json::json!(["T2"]), "{cancelled}");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(statuses(&workspace).contains("T2 pending"));
     let again = workspace.json(&["runs", "cancel", &id]);
@@ -1169,6 +1172,67 @@ fn a_task_that_a_killed_run_holds_leads_to_that_run() {
     workspace.ok(&format!("runs cancel {killed}"));
     let (exit, result) = run(&workspace, "T2", "works");
     assert_eq!(exit, 0, "{result}");
+}
+
+#[test]
+fn where_nothing_is_ready_it_is_told_what_is_in_work() {
+    let workspace = planned();
+    let mut claim = workspace.command(&["claim", "T2"]);
+    claim.env("CLEO_AGENT", "ada");
+    assert_eq!(workspace.finish(claim, "").exit, 0);
+    let refused = workspace.json(&played("--all-ready", "works"));
+    let error = &refused["error"];
+    assert_eq!(error["code"], "E_NOTHING_READY", "{refused}");
+    assert_eq!(error["retryable"], true, "{refused}");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("nothing is ready: 1 in work, "),
+        "{refused}"
+    );
+    let claimed = workspace.json(&["claim", "--next"]);
+    assert_eq!(claimed["error"]["message"], message);
+}
+
+#[test]
+fn a_killed_run_is_named_to_everybody_whom_its_tasks_keep_waiting() {
+    let workspace = planned();
+    let mut child = begun(&workspace, "T2", "hangs", ".played/T2");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let answer = |words: &[&str]| workspace.json(words)["result"].clone();
+    // Nobody has looked at the runs since; the doctor changes nothing.
+    let findings = answer(&["doctor"])["findings"].clone();
+    let findings = findings.as_array().unwrap().iter();
+    let found: Vec<Value> = findings
+        .filter(|one| one["check"] == "claims")
+        .cloned()
+        .collect();
+    let [start, brief] = ["start", "brief"].map(|what| {
+        let answer = answer(&["orchestrator", what, "--epic", "T1"]);
+        let told = answer.get("brief").unwrap_or(&answer);
+        told["recommended"].clone()
+    });
+    let refused = workspace.json(&played("--all-ready", "works"));
+    let killed = id_of_the_run(&workspace);
+    let resume = format!("cleo runs resume {killed}");
+    let why = format!("{killed} holds T2, and its process is gone");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&found[0]["message"], &found[0]["fix"]),
+        (&Value::from(&*why), &Value::from(&*resume))
+    );
+    for recommended in [start, brief] {
+        assert_eq!(
+            recommended,
+            serde_json::json!({"action": "resume", "reason": why, "command": resume})
+        );
+    }
+    assert_eq!(refused["error"]["code"], "E_NOTHING_READY", "{refused}");
+    assert_eq!(refused["error"]["fix"], resume, "{refused}");
+    assert_eq!(refused["error"]["retryable"], false, "{refused}");
+    workspace.ok(&format!("runs cancel {killed}"));
+    let start = answer(&["orchestrator", "start", "--epic", "T1"]);
+    assert_eq!(start["recommended"]["action"], "spawn", "{start}");
 }
 
 /// Has a run killed once a file is there, and goes on with it.

@@ -176,6 +176,11 @@ fn work_before_its_dependencies_is_a_warning_and_no_error() {
     insta::assert_snapshot!(workspace.cleo("start T4"));
     let done = workspace.json(&["complete", "T4"]);
     assert_eq!(done["warnings"], json!(["T4 depends on T3, not done yet"]));
+    let early = json!(["T3 depends on T2, not done yet"]);
+    let update = |status| workspace.json(&["update", "T3", "--status", status])["warnings"].clone();
+    assert_eq!(update("active"), early);
+    assert_eq!(update("active"), json!([]), "it is told once");
+    assert_eq!(update("paused"), json!([]));
 }
 
 #[test]

@@ -134,6 +134,46 @@ fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
 }
 
 #[test]
+fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
+    let workspace = planned();
+    play(&workspace, "T2", "lies");
+    let shown = graph(&workspace, &mut Memory::default(), Some(1));
+    let counts = &shown["counts"];
+    assert_eq!(
+        (&counts["failed"], &counts["ready"]),
+        (&json!(1), &json!(1))
+    );
+    let ready = workspace.json(&["orchestrator", "ready", "--epic", "T1"]);
+    assert_eq!(ready["result"]["total"], counts["ready"]);
+    let wanted = RowsWanted {
+        choice: Choice {
+            states: vec![State::Ready],
+            ..Choice::default()
+        },
+        limit: 10,
+        ..RowsWanted::default()
+    };
+    let (mut context, mut agency) = opened(&workspace);
+    let memory = &mut Memory::default();
+    let shown = work::rows(&mut context, agency.as_mut(), memory, None, &wanted).unwrap();
+    assert!(shown.rows.iter().any(|row| row.id == TaskId(2)));
+}
+
+#[test]
+fn an_epic_without_tasks_counts_as_no_task() {
+    let workspace = planned();
+    let before = graph(&workspace, &mut Memory::default(), None);
+    workspace.ok("add 'Some day' --type epic");
+    let after = graph(&workspace, &mut Memory::default(), None);
+    for part in ["counts", "lanes", "nodes"] {
+        assert_eq!(before[part], after[part], "{part}");
+    }
+    let groups = after["groups"].as_array().unwrap();
+    let totals: Vec<&Value> = groups.iter().map(|group| &group["total"]).collect();
+    assert_eq!(totals, [4, 0]);
+}
+
+#[test]
 fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
     let workspace = planned();
     let mut memory = Memory::default();

@@ -84,20 +84,20 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
 }
 
 /// Answers line by line until there are no more. A faulty line does not end the talk; the first
-/// fault decides how the command ends.
+/// fault decides how the command ends. Only a person may end it without a word.
 fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
     // Without a workspace no line can be answered.
     face.surroundings()?.workspace()?;
     let is_person = stdin().is_terminal();
     let mut lines = Lines::new(stdin().lock(), TEXT_MAX);
-    let mut ended = ExitCode::SUCCESS;
+    let (mut ended, mut is_heard) = (ExitCode::SUCCESS, is_person);
     loop {
         if is_person {
             face.output.prompt("you> ");
         }
         let line = lines.next_line().map_err(unreadable)?;
         let Some(line) = line else {
-            return Ok(ended);
+            return is_heard.then_some(ended).ok_or_else(silent);
         };
         let message = match line.bytes.map(|bytes| std::str::from_utf8(bytes)) {
             Some(Ok(text)) if text.trim().is_empty() => continue,
@@ -109,6 +109,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
                 &format!("has more than {TEXT_MAX} bytes"),
             )),
         };
+        is_heard = true;
         let said = message.and_then(|message| say(face, message, conversation));
         if let Err(error) = said {
             let code = face.output.error(face.name, error);
@@ -117,6 +118,11 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
             }
         }
     }
+}
+
+fn silent() -> Error {
+    let message = "there is no message on standard input";
+    Error::new(Code::InputInvalid, message).fix("cleo chat --message \"…\"")
 }
 
 fn unfit(number: usize, what: &str) -> Error {

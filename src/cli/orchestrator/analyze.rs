@@ -70,6 +70,7 @@ fn widths(analysis: &Analysis) -> String {
     }
     match waves.total {
         0 => "0".to_string(),
+        1 if widths == ["1"] => "1, of 1 task".to_string(),
         total => format!("{total}, of {} tasks", widths.join(" → ")),
     }
 }

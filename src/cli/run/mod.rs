@@ -96,7 +96,7 @@ pub(super) struct Arguments {
     repair: Option<u32>,
 
     /// Begin nothing more once the agents say that they cost this much, in US dollars
-    #[arg(long, value_name = "USD", value_parser = price)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     max_cost: Option<f64>,
 
     /// Most turns of an agent, where its program counts them

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Arguments {
     run: String,
 
     /// What the rest may cost, in US dollars, beside what was spent before [default: what is left]
-    #[arg(long, value_name = "USD", value_parser = price)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     max_cost: Option<f64>,
 
     /// How long the rest may take: 90, 90s, 10m, 2h [default: as long as the whole run might]

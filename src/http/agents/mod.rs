@@ -32,6 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
             .sends(200, "text/html")
             .sends(303, "text/plain")
             .refuses(401)
+            .page()
             .open(),
         Route::get("/api/agents/delegations", listed::delegations)
             .about("Lists where messages went and why, newest first")

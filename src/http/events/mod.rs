@@ -41,7 +41,7 @@ struct Wanted {
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/events", |_| Err(super::fault::busy()))
-            .about("Tells what happens while it happens, as server-sent events")
+            .about("Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out")
             .tag("events")
             .query::<Wanted>()
             .sends(200, "text/event-stream")

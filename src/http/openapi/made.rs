@@ -10,6 +10,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::names;
+use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::route::Route;
 use crate::http::routes;
@@ -53,7 +54,10 @@ fn description() -> Value {
             "responses": {(TOO_LONG): {"description": "The address is too long; there is no body"}},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "cleo_token"},
+                "cookie": {
+                    "type": "apiKey", "in": "cookie", "name": "cleo_token_4680",
+                    "description": "The number is the port of the server",
+                },
             },
         },
     })
@@ -184,7 +188,7 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
         };
         let entry = answers.entry(status.to_string());
         let about = match status {
-            303 => meaning(303),
+            303 | 400 => meaning(*status),
             _ => route.about,
         };
         let answer = entry.or_insert_with(|| json!({"description": about, "content": {}}));
@@ -199,7 +203,7 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
     for status in refusals(route) {
         let refusing = route.shape.of_refusals();
         let shape = match status {
-            401 | 413 | 415 | 429 | 431 => refusing,
+            401 | 408 | 413 | 415 | 429 | 431 => refusing,
             _ => route.shape,
         };
         let mut schemas = vec![json!({"$ref": reference(shape)})];
@@ -211,12 +215,12 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
             [only] => only.clone(),
             _ => json!({"anyOf": schemas}),
         };
-        answers.entry(status.to_string()).or_insert_with(|| {
-            json!({
-                "description": meaning(status),
-                "content": {"application/json": {"schema": schema}},
-            })
-        });
+        let entry = answers.entry(status.to_string());
+        let answer =
+            entry.or_insert_with(|| json!({"description": meaning(status), "content": {}}));
+        if answer["content"].get(JSON).is_none() {
+            answer["content"][JSON] = json!({"schema": schema});
+        }
     }
     let too_long = format!("#/components/responses/{TOO_LONG}");
     answers.insert("414".to_string(), json!({"$ref": too_long}));
@@ -225,7 +229,7 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
 
 /// Lists the statuses under which an endpoint may refuse.
 fn refusals(route: &Route) -> Vec<u16> {
-    let mut statuses = vec![400, 403, 413, 429, 431, 500, 503];
+    let mut statuses = vec![400, 403, 408, 413, 429, 431, 500, 503];
     statuses.extend(&route.description.refusals);
     if !route.is_open {
         statuses.push(401);
@@ -252,6 +256,7 @@ fn meaning(status: u16) -> &'static str {
         401 => "A token is needed, or the one that was sent does not hold",
         403 => "The caller may not do this",
         404 => "It is not there, or not for the caller",
+        408 => "The body did not come in time; sent again it may",
         409 => "Things stand otherwise than this takes for granted",
         413 => "The body is too large",
         415 => "The body is no JSON, or it is packed or in another encoding than UTF-8",

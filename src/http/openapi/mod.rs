@@ -20,6 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
             .tag("server")
             .answers::<serde_json::Value>(200)
             .quick()
+            .page()
             .open(),
     ]
 }

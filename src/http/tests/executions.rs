@@ -23,7 +23,9 @@ fn messages_go_where_the_specification_says_and_the_reason_has_the_score() {
         let execution = world.execute(json!({"input": message}));
         assert_eq!(execution["status"], "completed");
         assert_eq!(execution["delegatedTo"], json!(agent), "{message}");
-        assert!(!execution["output"].as_str().unwrap().is_empty());
+        // It keeps the settings that it was started with.
+        let output = execution["output"].as_str().unwrap();
+        assert!(output.ends_with(", and start the server again"), "{output}");
         assert_eq!(execution["user"], ME);
     }
     let told = world.get("/api/agents/delegations").with(200);

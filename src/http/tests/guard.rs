@@ -234,6 +234,37 @@ fn a_page_signs_in_once_and_its_cookie_is_for_it_alone() {
 }
 
 #[test]
+fn a_page_is_signed_in_at_one_server_of_a_machine_and_in_nobodys_way_at_the_others() {
+    let (one, other) = (elsewhere(), World::at("0.0.0.0:4681", Options::default()));
+    let [first, second] = [&one, &other].map(|world| {
+        let token = json!({"token": world.token("ann", Scope::Read)});
+        let told = world.post("/api/session", token);
+        let pair = told.header("set-cookie").split(';').next();
+        pair.unwrap().to_string()
+    });
+    let both = format!("{first}; {second}");
+    let near = World::new();
+    for (world, cookie, status) in [
+        (&one, &both, 200),
+        (&other, &both, 200),
+        (&one, &second, 401),
+        (&other, &first, 401),
+        (&near, &both, 200),
+    ] {
+        let request = world.request("GET", "/api/session");
+        let request = request.header("cookie", cookie);
+        let told = world.send(request.body(Body::empty()).unwrap());
+        assert_eq!(told.status, status, "{cookie}: {}", told.text());
+    }
+    let held = format!("cleo_token_4680={}", near.token("ann", Scope::Read));
+    for (cookie, user) in [(&first, super::ME), (&held, "ann")] {
+        let request = near.request("GET", "/api/session").header("cookie", cookie);
+        let told = near.send(request.body(Body::empty()).unwrap()).with(200);
+        assert_eq!(told["session"]["user"], user);
+    }
+}
+
+#[test]
 fn what_is_too_large_too_often_or_no_json_is_refused() {
     let options = Options {
         max_body: 100,
@@ -299,6 +330,7 @@ fn every_page_says_what_it_is_before_any_script_runs() {
         ("/agents/manage", "Manage agents"),
         ("/agents/chat", "Chat"),
         ("/agents/tasks", "Agent tasks"),
+        ("/more", "More"),
         ("/sign-in", "Sign in"),
     ] {
         let told = world.get(path);

@@ -206,6 +206,30 @@ fn ids_and_queries_that_are_none_are_never_a_failure() {
 }
 
 #[test]
+fn a_parameter_of_an_address_that_takes_none_is_refused_before_anything_is_done() {
+    let world = with_things();
+    let before = kept(&world);
+    for route in routes::all().iter().filter(|route| !route.takes_query) {
+        let place = format!("{}?dryRun=true", path(route, "T1"));
+        let told = world.raw(route.method.as_str(), &place, "{}");
+        assert!(is_told_well(route, &told.with(400)), "{}", told.text());
+        assert!(told.text().contains("`dryRun`"), "{}", told.text());
+    }
+    let told = world.call("DELETE", "/api/agents/mine?dryRun=true", json!(null));
+    assert_eq!(told.with(400)["code"], "E_INPUT_INVALID");
+    world.post("/api/route?", json!({"message": "x"})).with(200);
+    for page in [
+        "/?dryRun=true",
+        "/work?view=list",
+        "/agents?x=1",
+        "/health?t=1",
+    ] {
+        assert_eq!(world.get(page).status, 200, "{page}");
+    }
+    assert_eq!(kept(&world), before);
+}
+
+#[test]
 fn markup_is_told_as_text_and_never_as_a_page() {
     let world = World::new();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(1)>";

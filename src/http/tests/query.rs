@@ -85,6 +85,25 @@ fn the_form_works_without_a_script_and_shows_text_as_text() {
         text.contains("&lt;script&gt;") && !text.contains("<script>alert"),
         "{text}"
     );
+    // The application would put a page of its own in the place of the answer.
+    assert!(!text.contains("<script type=\"module\""), "{text}");
+}
+
+#[test]
+fn what_is_wrong_with_a_form_is_told_on_a_page_to_who_reads_pages() {
+    let world = World::new();
+    let sent = |accept: &str| {
+        let request = world.request("POST", "/ask").header("accept", accept);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        world.send(request.body(Body::from("query=+")).unwrap())
+    };
+    let page = sent("text/html,application/xhtml+xml,*/*;q=0.8");
+    assert_eq!(page.status, 400);
+    assert!(page.header("content-type").starts_with("text/html"));
+    let text = page.text();
+    assert!(text.contains("<p>Query cannot be empty</p>"), "{text}");
+    let told = sent("*/*").with(400);
+    assert_eq!(told["error"]["message"], "Query cannot be empty");
 }
 
 #[test]

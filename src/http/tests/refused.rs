@@ -1,12 +1,17 @@
 //! What is refused before an endpoint has it: in which form, and that nothing decides by the first of two
 //! headers.
 
+use std::time::Duration;
+
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::channel;
 
 use super::{Told, World};
+use crate::http::events;
 use crate::http::listen::HEAD_MAX;
+use crate::http::pass::Pass;
 use crate::http::server::Options;
 use crate::ops::tokens::Scope;
 
@@ -111,6 +116,28 @@ fn what_may_come_twice_does() {
     let request = request.header("cookie", "a=b").header("cookie", "c=d");
     let request = request.header("x", "1").header("x", "2");
     world.send(request.body(Body::empty()).unwrap()).with(200);
+}
+
+#[test]
+fn a_body_that_does_not_come_in_time_may_be_sent_again() {
+    let options = Options {
+        patience: Duration::from_millis(20),
+        ..Options::default()
+    };
+    let world = World::at("127.0.0.1:4680", options);
+    let late = |path: &str| {
+        let (_sender, comes) = channel(1);
+        let pass = Pass::of(&world.server, &HeaderMap::new());
+        let never = events::stream(Vec::new(), comes, pass);
+        let never = never.response().into_body();
+        let request = world.request("POST", path);
+        let request = request.header("content-type", "application/json");
+        world.send(request.body(never).unwrap()).with(408)
+    };
+    assert_eq!(late("/api/work/tasks")["error"]["retryable"], true);
+    for path in SPECIFIED {
+        assert!(is_specified(path, &late(path)), "{path}");
+    }
 }
 
 #[test]

@@ -232,6 +232,36 @@ fn a_run_that_is_over_cannot_be_given_up() {
     assert_eq!(told["error"]["code"], "E_STATUS_REFUSED");
     world.post("/api/runs/nope/cancel", json!({})).with(404);
     world.post("/api/runs/nope/resume", json!({})).with(404);
+    let told = world.post("/api/runs/exec_1_a/resume", json!({"dryRun": true}));
+    let told = told.with(400)["error"]["message"].clone();
+    let told = told.as_str().unwrap();
+    assert!(
+        told.contains("`dryRun`; no fields are taken here"),
+        "{told}"
+    );
+}
+
+#[test]
+fn who_cancelled_an_execution_is_told() {
+    let world = with_task();
+    {
+        let mut agency = world.server.agency().unwrap();
+        let mut transaction = agency.write().unwrap();
+        for (id, kind) in [
+            ("exec_1_a", RunKind::Execution),
+            ("exec_2_b", RunKind::Tasks),
+        ] {
+            let mut run = Run::new(id.to_string(), kind, "cleo", "Explain it".to_string());
+            run.status = RunStatus::Cancelled;
+            run.started_at = "2026-11-22T09:00:00.000Z".to_string();
+            run.error = Some("cancelled by ann".to_string());
+            transaction.put_run(&run).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+    let error = |id: &str| world.get(&format!("/api/runs/{id}")).with(200)["run"]["error"].clone();
+    assert_eq!(error("exec_1_a")["message"], "cancelled by ann");
+    assert_eq!(error("exec_2_b"), Value::Null);
 }
 
 #[test]

@@ -58,10 +58,8 @@ fn graph(call: &Call) -> Result<Answer> {
         agency.read()?.last_event()?,
     );
     let tag = tag(cursors, asked, call.only());
-    if call
-        .header(IF_NONE_MATCH.as_str())?
-        .is_some_and(|known| known.contains(&tag))
-    {
+    let known = call.header(IF_NONE_MATCH.as_str())?;
+    if known.is_some_and(|known| known.trim() == "*" || known.contains(&tag)) {
         let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
         return Ok(same.header(ETAG, &tag));
     }

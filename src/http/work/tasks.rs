@@ -249,8 +249,8 @@ fn change(call: &Call) -> Result<Answer> {
     }
     let context = &mut *acting(call, "update", agent.as_deref())?;
     assigned::check(call, context, patch.assigned_agent.as_deref())?;
-    let (task, operation) = noted(context, id, |context| tasks::update(context, id, patch))?;
-    let warnings = Vec::new();
+    let update = |context: &mut _| tasks::update(context, id, patch);
+    let ((task, warnings), operation) = noted(context, id, update)?;
     Answer::ok(&Done {
         result: Kept { task },
         warnings,

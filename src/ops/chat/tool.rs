@@ -23,6 +23,11 @@ pub(super) fn fault(error: impl Into<String>) -> Value {
     json!({ "success": false, "error": error.into() })
 }
 
+/// The result for a client that is not there.
+pub(super) fn no_client(client: &str) -> Value {
+    fault(format!("Client {} not found", brief(client)))
+}
+
 /// The result for a client without a design.
 pub(super) fn no_design(client: &str) -> Value {
     fault(format!("No design found for client {}.", brief(client)))

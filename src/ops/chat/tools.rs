@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::tool::{Args, fault, no_design, object, text};
+use super::tool::{Args, fault, no_client, no_design, object, text};
 use super::writes;
 use crate::chat::record::Component;
 use crate::chat::value::{brief, component_changes};
@@ -88,6 +88,9 @@ fn design(transaction: &dyn AgencyTransaction, client: &str) -> Result<Value> {
 
 fn components(transaction: &dyn AgencyTransaction, client: &str, id: &str) -> Result<Value> {
     if id.is_empty() {
+        if transaction.client(client)?.is_none() {
+            return Ok(no_client(client));
+        }
         let components = transaction.components(client)?;
         return Ok(json!({ "success": true, "components": components }));
     }
@@ -99,6 +102,9 @@ fn components(transaction: &dyn AgencyTransaction, client: &str, id: &str) -> Re
 
 /// Finds components: the type and `column.key` exactly, other columns in any letter case.
 fn search(transaction: &dyn AgencyTransaction, client: &str, args: &Args) -> Result<Value> {
+    if transaction.client(client)?.is_none() {
+        return Ok(no_client(client));
+    }
     let mut criteria = object(args, "criteria");
     let kind = criteria.remove("component_type");
     let changes = component_changes(&criteria);
@@ -261,6 +267,16 @@ mod tests {
                 Tool::DeleteComponent,
                 json!({"clientId": "7", "componentId": "101"}),
                 "Component with ID 101 not found for client 7",
+            ),
+            (
+                Tool::GetComponent,
+                json!({"clientId": "8"}),
+                "Client 8 not found",
+            ),
+            (
+                Tool::SearchComponent,
+                json!({"clientId": "8", "criteria": {}}),
+                "Client 8 not found",
             ),
             (
                 Tool::SearchComponent,

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::tool::{Args, fault, no_design, object, text};
+use super::tool::{Args, fault, no_client, no_design, object, text};
 use crate::chat::record::{Component, Guard, ID_MAX, canonical};
 use crate::chat::value::{
     Changes, brief, changed_component, changed_design, component_changes, design_changes, new_type,
@@ -96,7 +96,7 @@ pub(super) fn add_component(
         return Ok(fault);
     }
     if transaction.client(client)?.is_none() {
-        return Ok(fault(format!("Client {} not found", brief(client))));
+        return Ok(no_client(client));
     }
     let there = transaction.components(client)?;
     let id = match text(args, "componentId") {

@@ -16,6 +16,8 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     /// The run that the caller works in.
     pub(in crate::ops) run: Option<String>,
+    /// The program that a run has work on the task.
+    pub(in crate::ops) worker: Option<String>,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -30,6 +32,7 @@ impl Caller {
         Caller {
             name: surroundings.actor.clone(),
             run: surroundings.assignment.run.clone(),
+            worker: None,
             at,
             now: timestamp(at),
             epoch: None,
@@ -44,6 +47,7 @@ impl Caller {
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
+            worker: assigned.workers.get(&task).cloned(),
             ..Caller::unbound(context)
         }
     }

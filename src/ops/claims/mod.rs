@@ -4,7 +4,7 @@ mod guard;
 mod next;
 
 pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder};
-pub use next::claim_next;
+pub use next::{claim_next, nothing_ready};
 
 use serde::Serialize;
 use serde_json::json;
@@ -206,15 +206,18 @@ pub fn heartbeat(
         if !is_own && !force {
             return Err(guard::not_yours(&claim, &caller, "heartbeat"));
         }
+        let until = claim.expires.clone();
         let claim = renew(transaction, &claim, &caller, lease)?;
-        if !is_own {
+        let changed = claim.expires != until;
+        if changed && !is_own {
             record(transaction, "extended", &claim, true)?;
         }
+        let as_before = format!("{id} is held until {until} as before: a lease is never shortened");
         Ok(Claimed {
             task,
             claim: Some(claim),
-            changed: true,
-            warnings: Vec::new(),
+            changed,
+            warnings: Vec::from_iter((!changed).then_some(as_before)),
         })
     })
 }
@@ -277,6 +280,18 @@ pub(in crate::ops) fn end(
     transaction.put_claim(&claim.freed(&caller.now))?;
     record(transaction, kind, &claim, kind == "released" && !is_own)?;
     Ok(true)
+}
+
+/// Ends the claim of a task as [`end`] does; says who held it.
+pub(in crate::ops) fn released(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    caller: &Caller,
+) -> Result<Option<String>> {
+    let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
+    let ended = end(transaction, task, caller)?;
+    let told = |holder: String| format!("{task} was released: {holder} does not hold it any more");
+    Ok(holder.filter(|_| ended).map(told))
 }
 
 fn record(

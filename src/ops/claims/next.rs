@@ -4,15 +4,18 @@ use super::{Caller, Claimed, end, started, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::{choose, is_within, move_task, told};
+use crate::ops::tasks::{choose, is_within, move_task, not_ready, open_parts, told};
 use crate::ops::{Context, require};
-use crate::phase::Counts;
-use crate::store::Transaction;
-use crate::task::Status;
+use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
+use crate::task::{Status, Task};
 
 /// How many tasks that were passed over are named.
 const PASSED_SHOWN: usize = 5;
+/// Most claims that are looked at.
+const RUNNING_MAX: u32 = 1_000;
+/// Where a task is in work.
+const WORK: [Status; 2] = [Status::Active, Status::Review];
 
 /// Claims the most urgent ready task below `scope`, or of all, that touches no files of a task under
 /// way, and starts it. Tasks whose lease is over are free again first.
@@ -47,8 +50,13 @@ fn chosen(
     let choice = choose(transaction, scope, &caller.now)?;
     match (choice.task, choice.passed.first()) {
         (Some(task), _) => Ok((task.id, choice.passed)),
-        (None, Some(first)) => Err(crowded(first, scope)),
-        (None, None) => Err(nothing_ready(transaction, scope)?),
+        (None, Some(first)) => Err(crowded(transaction, first, scope, caller)?),
+        (None, None) => Err(nothing_ready(
+            transaction,
+            scope,
+            &caller.name,
+            &caller.now,
+        )?),
     }
 }
 
@@ -60,14 +68,23 @@ fn passed_over(passed: &[Conflict]) -> impl Iterator<Item = String> {
     first.map(passed).chain(more)
 }
 
-/// The error for a graph in which all that is ready touches files of tasks under way.
-fn crowded(first: &Conflict, scope: Option<TaskId>) -> Error {
+/// The error for a graph in which all that is ready touches files of tasks under way. Whether to come back
+/// later depends on whether anybody is at work.
+fn crowded(
+    transaction: &dyn Transaction,
+    first: &Conflict,
+    scope: Option<TaskId>,
+    caller: &Caller,
+) -> Result<Error> {
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
     let message = format!("nothing that is ready{place} can be taken: {}", told(first));
+    let error = Error::new(Code::NothingReady, message);
     let anyway = format!("cleo claim {}", first.task);
-    Error::new(Code::NothingReady, message)
-        .passing(true)
-        .or("take it all the same", anyway)
+    let running = transaction.running_claims(&caller.now, RUNNING_MAX)?;
+    Ok(match running.is_empty() {
+        true => error.fix(anyway),
+        false => error.passing(true).or("take it all the same", anyway),
+    })
 }
 
 /// Frees the tasks whose lease is over.
@@ -106,34 +123,117 @@ fn expired(
     Ok(over)
 }
 
-/// The error for a graph with nothing to do now; it says whether to come back later.
-fn nothing_ready(transaction: &dyn Transaction, scope: Option<TaskId>) -> Result<Error> {
+/// The error for a graph with nothing to do now. It says whether to come back later, which helps only where
+/// somebody is at work at `now` (RFC 3339 in UTC). Several may go by `name`, so that one is waited for too.
+pub fn nothing_ready(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    name: &str,
+    now: &str,
+) -> Result<Error> {
     let counts = transaction.counts(scope)?;
-    let of = |counts: &Counts, wanted: &[Status]| -> u64 {
-        wanted.iter().filter_map(|status| counts.get(status)).sum()
+    let of = |wanted: &[Status]| -> u64 {
+        let found = wanted.iter().filter_map(|status| counts.get(status));
+        found.sum()
     };
-    let work = [Status::Active, Status::Review];
-    let waiting = [Status::Pending, Status::Blocked, Status::Paused];
-    let (busy, open) = (of(&counts, &work), of(&counts, &waiting));
+    let open = of(&[Status::Pending, Status::Blocked, Status::Paused]);
     // What is waited for may lie outside the scope.
-    let outside = match scope {
-        Some(_) if open > 0 => of(&transaction.counts(None)?, &work),
-        _ => 0,
-    };
-    let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
+    let at_work = at_work(transaction, scope.filter(|_| open == 0), name, now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
-    let error = |why: String| {
-        Error::new(
-            Code::NothingReady,
-            format!("nothing is ready{place}: {why}"),
-        )
-    };
-    Ok(match (busy, open) {
-        (0, 0) => error("everything is done or cancelled".to_string()).fix("cleo list"),
-        (0, _) if outside == 0 => error(format!(
+    let error = |why: String| unready(scope, &why);
+    if let Some(first) = at_work.first().filter(|one| one.stand != Stand::Nobody) {
+        let why = format!("{} in work, {open} more open", at_work.len());
+        let error = error(why).passing(true);
+        return Ok(match first.stand {
+            Stand::Caller => error.or("end it, if it is yours", first.complete()),
+            _ => error,
+        });
+    }
+    for one in &at_work {
+        if let Some((why, fix)) = one.way_on(transaction)? {
+            return Ok(error(format!("{why}, {open} more open")).fix(fix));
+        }
+    }
+    let is_empty = counts.values().all(|count| *count == 0);
+    Ok(match (scope, open + of(&WORK)) {
+        (Some(scope), 0) if is_empty => {
+            error("it has no parts".to_string()).fix(format!("cleo show {scope}"))
+        }
+        (None, 0) if is_empty => error("there are no tasks".to_string()).fix("cleo add --help"),
+        (_, 0) => error("everything is done or cancelled".to_string()).fix("cleo list"),
+        (_, open) => error(format!(
             "{open} open, and nobody works on what they wait for"
         ))
         .fix(format!("cleo orchestrator waves{epic}")),
-        _ => error(format!("{} in work, {open} more open", busy.max(outside))).passing(true),
     })
+}
+
+fn unready(scope: Option<TaskId>, why: &str) -> Error {
+    let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
+    let message = format!("nothing is ready{place}: {why}");
+    Error::new(Code::NothingReady, message)
+}
+
+/// Who works on a task in work; in the order in which they are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stand {
+    Others,
+    Caller,
+    Nobody,
+}
+
+/// A task in work.
+struct AtWork {
+    task: Task,
+    stand: Stand,
+}
+
+impl AtWork {
+    /// Says what can be done about one that nobody holds, and why; none when that would be refused.
+    fn way_on(&self, transaction: &dyn Transaction) -> Result<Option<(String, String)>> {
+        let (id, status) = (self.task.id, self.task.status);
+        if open_parts(transaction, id)?.is_some() {
+            return Ok(None);
+        }
+        let alone = format!("nobody holds {id}, which is {status}");
+        if status == Status::Review {
+            return Ok(Some((alone, self.complete())));
+        }
+        let can_begin = not_ready(transaction, &self.task)?.is_none();
+        Ok(can_begin.then(|| (alone, format!("cleo claim {id}"))))
+    }
+
+    fn complete(&self) -> String {
+        format!("cleo complete {}", self.task.id)
+    }
+}
+
+/// Reads which tasks below `scope`, or of all, are in work, and by whom.
+fn at_work(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    name: &str,
+    now: &str,
+) -> Result<Vec<AtWork>> {
+    let filter = Filter {
+        statuses: WORK.to_vec(),
+        ..Filter::default()
+    };
+    let mut found = Vec::new();
+    for task in transaction.list(&filter)?.tasks {
+        if let Some(scope) = scope
+            && (task.id == scope || !is_within(transaction, task.id, scope)?)
+        {
+            continue;
+        }
+        let claim = transaction.claim(task.id)?;
+        let stand = match claim.as_ref().and_then(|claim| claim.live_holder(now)) {
+            None => Stand::Nobody,
+            Some(holder) if holder == name => Stand::Caller,
+            Some(_) => Stand::Others,
+        };
+        found.push(AtWork { task, stand });
+    }
+    found.sort_by_key(|one| one.stand);
+    Ok(found)
 }

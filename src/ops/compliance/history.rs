@@ -1,14 +1,15 @@
 //! What the checks of spawned tasks have found over time. Everything here is counted, nothing is
 //! weighed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{Datelike, NaiveDate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::id::TaskId;
 use crate::ops::Context;
-use crate::store::Verification;
+use crate::store::{Recorded, Transaction, Verification};
 
 /// What checks are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +18,8 @@ use crate::store::Verification;
 pub enum Grouping {
     /// The skill in the prompt.
     Skill,
-    /// Who held the task, else the kind of agent that the entry names, else who had it checked.
+    /// The program that a run had work on it, as in `claude:MODEL`, else who held the task, else the kind of
+    /// agent that the entry names, else who had it checked.
     Agent,
 }
 
@@ -104,8 +106,12 @@ pub fn history(
     since: Option<String>,
     trend: Trend,
 ) -> Result<History> {
-    let checks = context.read(|transaction| transaction.verifications())?;
-    let groups = counted(&checks, by, since.as_deref(), trend);
+    let (checks, tries) = context.read(|transaction| {
+        let checks = transaction.verifications()?;
+        let tries = tries(transaction, &checks)?;
+        Ok((checks, tries))
+    })?;
+    let groups = counted(&checks, &tries, by, since.as_deref(), trend);
     Ok(History {
         by,
         since,
@@ -114,12 +120,75 @@ pub fn history(
     })
 }
 
-fn counted(checks: &[Verification], by: Grouping, since: Option<&str>, trend: Trend) -> Vec<Group> {
+/// The beginning of the work on a task from the start, which its repairs belong to.
+struct Try {
+    /// When, RFC 3339 in UTC.
+    at: String,
+    /// The epoch of the claim, and how many prompts were handed out before while nobody held the task.
+    place: (u64, u64),
+}
+
+type Tries = HashMap<TaskId, Vec<Try>>;
+
+/// Reads the tries of the tasks that were checked more than once, from what is recorded of them.
+fn tries(transaction: &dyn Transaction, checks: &[Verification]) -> Result<Tries> {
+    let mut seen = HashSet::new();
+    let again = checks.iter().map(|check| check.task);
+    let again: HashSet<TaskId> = again.filter(|task| !seen.insert(*task)).collect();
+    let mut tries = Tries::new();
+    for task in again {
+        let changes = transaction.changes(0, Some(task), u32::MAX)?;
+        tries.insert(task, begun(&changes));
+    }
+    Ok(tries)
+}
+
+/// Finds the tries among what is recorded of a task. A repair may get a prompt with an entry of its own,
+/// and a new claim may get the prompt of the one before: so each claim is a try, and a prompt is one only
+/// while nobody holds the task.
+fn begun(changes: &[Recorded]) -> Vec<Try> {
+    let (mut place, mut is_held) = ((0, 0), false);
+    let mut begun = Vec::new();
+    for Recorded { at, change, .. } in changes {
+        match change.kind.as_str() {
+            "claimed" => {
+                is_held = true;
+                place.0 = change.detail["epoch"].as_u64().unwrap_or_default();
+            }
+            "spawned" if !is_held => place.1 += 1,
+            "released" | "expired" => {
+                is_held = false;
+                continue;
+            }
+            _ => continue,
+        }
+        let at = at.clone();
+        begun.push(Try { at, place });
+    }
+    begun
+}
+
+/// Says which try a check belongs to: by its entry where nothing else is known of the task.
+fn try_of<'a>(tries: &Tries, check: &'a Verification) -> (TaskId, (u64, u64), &'a str) {
+    let mut begun = tries.get(&check.task).into_iter().flatten().rev();
+    match begun.find(|one| one.at <= check.at) {
+        Some(last) => (check.task, last.place, ""),
+        None => (check.task, (0, 0), check.manifest_id.as_str()),
+    }
+}
+
+fn counted(
+    checks: &[Verification],
+    tries: &Tries,
+    by: Grouping,
+    since: Option<&str>,
+    trend: Trend,
+) -> Vec<Group> {
     let mut groups: BTreeMap<&str, (Group, BTreeMap<String, Counts>)> = BTreeMap::new();
     let mut seen = HashSet::new();
     for check in checks {
         // A first try before the window is no first try within it.
-        let is_first = seen.insert((check.task, &check.manifest_id));
+        let is_first = seen.insert(try_of(tries, check));
         if since.is_some_and(|since| check.at.as_str() < since) {
             continue;
         }
@@ -162,7 +231,7 @@ fn period(at: &str, trend: Trend) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::TaskId;
+    use crate::store::Change;
 
     fn check(task: u32, at: &str, skill: &str, broken: &[&str]) -> Verification {
         Verification {
@@ -186,6 +255,10 @@ mod tests {
         ]
     }
 
+    fn groups(by: Grouping, since: Option<&str>, trend: Trend) -> Vec<Group> {
+        counted(&checks(), &Tries::new(), by, since, trend)
+    }
+
     fn counts(group: &Group) -> [usize; 4] {
         let it = group.counts;
         [it.checks, it.passed, it.first_tries, it.first_tries_passed]
@@ -193,7 +266,7 @@ mod tests {
 
     #[test]
     fn checks_are_counted_by_skill_with_first_tries_apart() {
-        let groups = counted(&checks(), Grouping::Skill, None, Trend::Day);
+        let groups = groups(Grouping::Skill, None, Trend::Day);
         assert_eq!(
             (groups[0].name.as_str(), counts(&groups[0])),
             ("a", [3, 2, 2, 1])
@@ -212,9 +285,55 @@ mod tests {
     }
 
     #[test]
+    fn a_try_begins_with_a_claim_or_with_a_prompt_of_a_task_that_nobody_holds() {
+        let steps = [
+            ("spawned", 0),
+            ("claimed", 1),
+            ("changed", 0),
+            ("spawned", 0),
+            ("released", 1),
+            ("spawned", 0),
+            ("claimed", 2),
+            ("expired", 2),
+            ("claimed", 3),
+        ];
+        let changes = steps
+            .iter()
+            .zip(1..)
+            .map(|((kind, epoch), cursor)| Recorded {
+                cursor,
+                operation: cursor,
+                at: format!("2026-01-26T09:00:00.{cursor:03}Z"),
+                by: "tester".into(),
+                command: "run".into(),
+                change: Change {
+                    kind: kind.to_string(),
+                    task: Some(TaskId(1)),
+                    detail: serde_json::json!({"epoch": epoch}),
+                },
+            });
+        let begun = begun(&changes.collect::<Vec<_>>());
+        let places: Vec<(u64, u64)> = begun.iter().map(|one| one.place).collect();
+        assert_eq!(places, [(0, 1), (1, 1), (1, 2), (2, 2), (3, 2)]);
+        let tries = Tries::from([(TaskId(1), begun)]);
+        let place = |at: &str| {
+            let at = format!("2026-01-26T09:00:00.{at}Z");
+            let check = Verification {
+                at,
+                ..check(1, "2026-01-26", "a", &[])
+            };
+            let (_, place, entry) = try_of(&tries, &check);
+            (place, entry.to_string())
+        };
+        assert_eq!(place("000"), ((0, 0), "t1".to_string()));
+        assert_eq!(place("004"), ((1, 1), String::new()));
+        assert_eq!(place("010"), ((3, 2), String::new()));
+    }
+
+    #[test]
     fn a_try_after_a_first_one_before_the_window_is_no_first_one() {
         let since = Some("2026-01-26T00:00:00.000Z");
-        let groups = counted(&checks(), Grouping::Agent, since, Trend::Week);
+        let groups = groups(Grouping::Agent, since, Trend::Week);
         assert_eq!(
             (groups[0].name.as_str(), counts(&groups[0])),
             ("coder", [3, 2, 2, 1])

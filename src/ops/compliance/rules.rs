@@ -151,7 +151,11 @@ fn in_order(
         early.extend([first, second]);
         found.push(format!("{first} and {second} are both at work on {path}"));
     }
-    let mut evidence = format!("{} tasks begun, {n_active} at work now", worked.len());
+    let (n_begun, noun) = match worked.len() {
+        1 => (1, "task"),
+        n => (n, "tasks"),
+    };
+    let mut evidence = format!("{n_begun} {noun} begun, {n_active} at work now");
     for what in found.iter().take(NAMED) {
         evidence += &format!("; {what}");
     }
@@ -162,10 +166,13 @@ fn in_order(
     Ok(checked("ORC-004", rule, evidence, early))
 }
 
-/// When the work on a task began: with its first start, else with its prompt.
+/// When the work on a task began: with its first start, else with its prompt. What was completed without
+/// either had begun by then.
 fn begun(worked: &Worked) -> Option<&str> {
     let spawned = worked.spawn.as_ref().map(|spawn| spawn.at.as_str());
-    worked.task.started_at.as_deref().or(spawned)
+    let task = &worked.task;
+    let begun = task.started_at.as_deref().or(spawned);
+    begun.or(task.completed_at.as_deref())
 }
 
 fn was_done(transaction: &dyn Transaction, need: TaskId, at: &str) -> Result<bool> {

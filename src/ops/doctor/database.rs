@@ -5,7 +5,9 @@ use chrono::{DateTime, TimeDelta};
 use super::{Finding, checked};
 use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
-use crate::store::sqlite::{SqliteAgency, SqliteStore};
+use crate::id::{self, TaskId};
+use crate::ops::runs::alive;
+use crate::store::sqlite::{HeldClaim, SqliteAgency, SqliteStore};
 use crate::workspace::Workspace;
 
 /// Bytes of the write-ahead log above which every start is noticeably slower.
@@ -14,6 +16,8 @@ const LOG_MAX: u64 = 16 << 20;
 const SLACK: TimeDelta = TimeDelta::minutes(5);
 /// Most claims that are named.
 const CLAIMS_MAX: u32 = 20;
+/// Most claims that are looked at for whether a run has left them.
+const HELD_MAX: u32 = 1_000;
 
 pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
     let store = match workspace.open_store() {
@@ -27,7 +31,7 @@ pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
         log(&store, &place),
         checked("clock", time(&store, clock)),
     ];
-    match claims(&store, clock) {
+    match claims(&store, workspace, clock) {
         Ok(claims) => findings.extend(claims),
         Err(error) => findings.push(Finding::of("claims", error)),
     }
@@ -120,11 +124,16 @@ fn time(store: &SqliteStore, clock: &Clock) -> Result<Finding> {
     })
 }
 
-fn claims(store: &SqliteStore, clock: &Clock) -> Result<Vec<Finding>> {
+fn claims(store: &SqliteStore, workspace: &Workspace, clock: &Clock) -> Result<Vec<Finding>> {
     let horizon = timestamp(clock.now().checked_add_signed(SLACK).unwrap_or(clock.now()));
     let ahead = store.claims_after(&horizon, CLAIMS_MAX)?;
-    let stale = store.stale_claims(&clock.timestamp(), CLAIMS_MAX)?;
-    if ahead.is_empty() && stale.is_empty() {
+    let mut stale = store.stale_claims(&clock.timestamp(), CLAIMS_MAX)?;
+    let held = store.claims_after("", HELD_MAX)?;
+    let holders = held.iter().map(|claim| claim.holder.as_str());
+    // What is wrong with the store of runs is told by the look at it.
+    let left = alive::left(workspace, holders).unwrap_or_default();
+    stale.retain(|claim| !left.contains(&claim.holder));
+    if ahead.is_empty() && stale.is_empty() && left.is_empty() {
         let message = "nobody holds a task longer than agreed";
         return Ok(vec![Finding::ok("claims", message)]);
     }
@@ -143,5 +152,14 @@ fn claims(store: &SqliteStore, clock: &Clock) -> Result<Vec<Finding>> {
         );
         Finding::warn("claims", message, format!("cleo claim {}", claim.task))
     });
-    Ok(ahead.chain(stale).collect())
+    let left = left.iter().map(|run| broken_off(run, &held));
+    Ok(ahead.chain(stale).chain(left).collect())
+}
+
+/// Makes a finding of a run that holds tasks and that nobody carries out any more.
+fn broken_off(run: &str, held: &[HeldClaim]) -> Finding {
+    let held = held.iter().filter(|claim| claim.holder == run);
+    let tasks: Vec<TaskId> = held.map(|claim| claim.task).collect();
+    let message = format!("{run} holds {}, and its process is gone", id::list(&tasks));
+    Finding::warn("claims", message, format!("cleo runs resume {run}"))
 }

@@ -83,10 +83,13 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
     let check = "manifest";
     match manifest::validate(context) {
         Ok(found) => match found.error {
-            None => Finding::ok(
-                check,
-                format!("{} entries, every line whole", found.entries),
-            ),
+            None => {
+                let (n, noun) = match found.entries {
+                    1 => (1, "entry"),
+                    n => (n, "entries"),
+                };
+                Finding::ok(check, format!("{n} {noun}, every line whole"))
+            }
             Some(error) => Finding::fail(check, error.message, mending(context)),
         },
         Err(error) => Finding::of(check, error),

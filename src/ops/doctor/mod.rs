@@ -135,11 +135,11 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
             findings.extend(files::skills(&around));
             findings.push(match Context::open(around.clone()) {
                 Ok(mut context) => files::manifest(&mut context),
-                Err(_) => Finding::warn(
-                    "manifest",
-                    "it cannot be judged without the database",
-                    "cleo doctor",
-                ),
+                Err(error) => Finding {
+                    status: Status::Warn,
+                    message: "it cannot be judged without the database".to_string(),
+                    ..Finding::of("manifest", error)
+                },
             });
             findings.extend(agents::look(&around, &workspace));
             findings.extend(agents::left_out(&workspace));

@@ -9,7 +9,7 @@ use super::record::{Progress, Record};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
-use crate::ops::answers::{Answer, INCOMPLETE, Question, absent, offline};
+use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
@@ -169,8 +169,8 @@ impl Ground {
         }
         Some(match (begun.question.take(), &begun.record.run.agent) {
             (Some(question), _) => Ending::AskedBack(question),
-            (None, None) => Ending::Answered(offline("No agent fits the message.")),
-            (None, Some(_)) => Ending::Answered(absent(&begun.agent)),
+            (None, None) => Ending::Answered(self.answerers.offline("No agent fits the message.")),
+            (None, Some(_)) => Ending::Answered(self.answerers.absent(&begun.agent)),
         })
     }
 

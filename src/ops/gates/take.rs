@@ -6,11 +6,15 @@ use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
+use crate::id::TaskId;
 use crate::ops::Context;
 use crate::runner::process::{self, Bounds};
 use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
+
+/// How many patterns of files a warning names.
+const PATTERNS_SHOWN: usize = 5;
 
 /// What somebody gives to prove something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +58,7 @@ impl Given {
 pub(super) struct Scene {
     pub(super) origin: Origin,
     tree: Tree,
+    patterns: Vec<String>,
 }
 
 impl Scene {
@@ -76,6 +81,7 @@ impl Scene {
                 epoch,
             },
             tree,
+            patterns: patterns.to_vec(),
         })
     }
 
@@ -94,11 +100,22 @@ impl Scene {
                  changes them, run it once more"
             ));
         } else if self.tree.files == 0 {
+            let none = self.without_files(id);
             warnings.push(format!(
-                "{id} has no files yet: nothing that is changed elsewhere makes this stale"
+                "{none}: nothing that is changed elsewhere makes this stale"
             ));
         }
         warnings
+    }
+
+    /// Says why there are no files: none are declared, or none are there.
+    fn without_files(&self, id: TaskId) -> String {
+        let named = &self.patterns[..self.patterns.len().min(PATTERNS_SHOWN)];
+        match self.patterns.len() - named.len() {
+            0 if named.is_empty() => format!("{id} has no files yet"),
+            0 => format!("no file matches {}", named.join(", ")),
+            more => format!("no file matches {} and {more} more", named.join(", ")),
+        }
     }
 }
 

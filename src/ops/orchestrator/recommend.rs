@@ -18,7 +18,7 @@ const NAMED: usize = 5;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recommended {
-    /// In a word: `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
+    /// In a word: `resume`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub action: &'static str,
     /// Why this comes first.
     pub reason: String,
@@ -36,15 +36,24 @@ impl Recommended {
     }
 }
 
-/// Decides what comes first: what is finished, what is lost, what is ready, what runs, what is
-/// stuck, what is over.
+/// Decides what comes first: what was broken off, what is finished, what is lost, what is ready, what
+/// runs, what is stuck, what is over.
 pub(super) fn recommend(facts: &Facts, ready: &Ready, apart: &Apart) -> Recommended {
-    finished(facts)
+    broken_off(facts)
+        .or_else(|| finished(facts))
         .or_else(|| lost(facts))
         .or_else(|| startable(facts, ready, apart))
         .or_else(|| running(facts))
         .or_else(|| stuck(facts, ready))
         .unwrap_or_else(|| over(facts))
+}
+
+/// What such a run holds nobody else can complete or claim, so it comes before all else.
+fn broken_off(facts: &Facts) -> Option<Recommended> {
+    let (task, run) = facts.left.as_ref()?;
+    let reason = format!("{run} holds {task}, and its process is gone");
+    let command = format!("cleo runs resume {run}");
+    Some(Recommended::new("resume", reason, command))
 }
 
 fn finished(facts: &Facts) -> Option<Recommended> {
@@ -138,10 +147,9 @@ fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
     let status = waiting
         .into_iter()
         .find(|status| facts.count(*status) > 0)?;
-    let reason = format!(
-        "nothing is ready or active, and {} are {status}",
-        facts.count(status)
-    );
+    let n = facts.count(status);
+    let are = if n == 1 { "is" } else { "are" };
+    let reason = format!("nothing is ready or active, and {n} {are} {status}");
     Some(Recommended::new(
         "unblock",
         reason,

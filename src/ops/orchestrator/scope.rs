@@ -11,10 +11,12 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::log::{self, Latest};
 use crate::manifest::{Fields, Status as EntryStatus};
+use crate::ops::runs::alive;
 use crate::ops::tasks::Ready;
 use crate::ops::{Context, require};
 use crate::store::{Counts, Transaction};
 use crate::task::{Status, Task};
+use crate::workspace::Workspace;
 
 /// Most active tasks that are looked at.
 const ACTIVE_MAX: u32 = 20;
@@ -82,6 +84,8 @@ pub(super) struct Facts {
     pub(super) counts: Counts,
     pub(super) active: Vec<Working>,
     pub(super) ran_out: Vec<Claim>,
+    /// A task that a run holds which nobody carries out any more, and that run.
+    pub(super) left: Option<(TaskId, String)>,
 }
 
 /// An active task, who holds it, and how far its entry says it came.
@@ -109,7 +113,7 @@ pub struct Active {
 impl Facts {
     pub(super) fn read(context: &mut Context, epic: Option<TaskId>) -> Result<Facts> {
         let (manifest, now) = (context.workspace.manifest()?, context.now());
-        context.read(|transaction| {
+        let mut facts = context.read(|transaction| {
             let epic = epic.map(|id| require(transaction, id)).transpose()?;
             let root = epic.as_ref().map(|epic| epic.id);
             let ids = transaction.recent(root, Status::Active, ACTIVE_MAX)?;
@@ -141,8 +145,26 @@ impl Facts {
                 epic,
                 active,
                 ran_out: kept,
+                left: None,
             })
-        })
+        })?;
+        facts.left = facts.broken_off(&context.workspace)?;
+        Ok(facts)
+    }
+
+    fn broken_off(&self, workspace: &Workspace) -> Result<Option<(TaskId, String)>> {
+        let active = self.active.iter();
+        let active = active.map(|working| (working.task.id, working.held.as_deref()));
+        let ran_out = self.ran_out.iter();
+        let ran_out = ran_out.map(|claim| (claim.task, claim.holder.as_deref()));
+        let held = active.chain(ran_out);
+        let held: Vec<(TaskId, &str)> = held
+            .filter_map(|(task, holder)| Some((task, holder?)))
+            .collect();
+        let left = alive::left(workspace, held.iter().map(|(_, holder)| *holder))?;
+        let mut held = held.into_iter();
+        let first = held.find(|(_, holder)| left.iter().any(|run| run == holder));
+        Ok(first.map(|(task, run)| (task, run.to_string())))
     }
 
     pub(super) fn count(&self, status: Status) -> usize {

@@ -2,6 +2,7 @@
 //! process, however that ends, so what a dead process left behind is known without a clock, a number
 //! that another process may have got since, or a message that has to be sent in time.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -76,6 +77,38 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
     }
     let _ = fs::remove_file(&path);
     false
+}
+
+/// Finds, among those who hold tasks, the runs that nobody carries out any more and that can be gone on
+/// with. They are not marked: whoever only looks changes nothing.
+pub fn left<'a>(
+    workspace: &Workspace,
+    holders: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>> {
+    let holders = holders.into_iter();
+    let runs: BTreeSet<&str> = holders.filter(|who| who.starts_with("run_")).collect();
+    // Most of the time no run holds anything, and then nothing of runs is read.
+    if runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+        return Ok(Vec::new());
+    };
+    let transaction = agency.read()?;
+    let mut left = Vec::new();
+    for id in runs {
+        let run = transaction.run(id)?;
+        left.extend(run.filter(|run| is_left(workspace, run)).map(|run| run.id));
+    }
+    Ok(left)
+}
+
+fn is_left(workspace: &Workspace, run: &Run) -> bool {
+    let is_over = match run.status {
+        RunStatus::Pending | RunStatus::Running => !lives(workspace, &run.owner),
+        status => matches!(status, RunStatus::Interrupted | RunStatus::Failed),
+    };
+    is_over && run.kind.resumes()
 }
 
 /// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone

@@ -131,7 +131,7 @@ pub struct RunRow {
     pub cost: Option<f64>,
     /// Tokens that it used, as far as that is told.
     pub usage: Option<Usage>,
-    /// What went wrong first.
+    /// What went wrong first; of an execution that was cancelled, by whom.
     pub error: Option<Fault>,
     /// How many of its tasks wait for somebody.
     pub needs_you: usize,
@@ -278,8 +278,8 @@ fn fault(run: &Run, track: &Track) -> Option<Fault> {
             task: Some(task.task_id),
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
         }),
-        // That somebody gave it up is no fault of it.
-        None if run.status == RunStatus::Cancelled => None,
+        // That somebody gave it up is no fault of it; of an execution it is kept who did.
+        None if run.status == RunStatus::Cancelled && run.kind != RunKind::Execution => None,
         None => run.error.clone().map(|message| Fault {
             task: None,
             message,

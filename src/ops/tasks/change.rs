@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result, nearest};
 use crate::gate::{Criterion, Gate};
@@ -84,27 +85,34 @@ pub enum ListField {
     RequiredGates,
 }
 
-/// Changes a task.
-pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
+/// Changes a task; returns it with what the caller should know.
+pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<(Task, Vec<String>)> {
     change(context, id, patch, true)
 }
 
 /// Returns a task as a change would leave it, and changes nothing.
 pub(in crate::ops) fn rehearse(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
-    change(context, id, patch, false)
+    Ok(change(context, id, patch, false)?.0)
 }
 
-fn change(context: &mut Context, id: TaskId, patch: Patch, keep: bool) -> Result<Task> {
+fn change(
+    context: &mut Context,
+    id: TaskId,
+    patch: Patch,
+    keep: bool,
+) -> Result<(Task, Vec<String>)> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::of(context, id, None);
     context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
-        if patch.status.is_some_and(|status| status != task.status) {
+        let is_moved = patch.status.is_some_and(|status| status != task.status);
+        if is_moved {
             check_holder(transaction, &task, &caller, false, "release")?;
         }
+        let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending) {
-            claims::end(transaction, id, &caller)?;
+            warnings.extend(claims::released(transaction, id, &caller)?);
         }
         if caller.run.is_some() {
             refuse_lighter(&task, &transaction.gates(id)?.required, &patch)?;
@@ -120,7 +128,10 @@ fn change(context: &mut Context, id: TaskId, patch: Patch, keep: bool) -> Result
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &patch.require_gates)?;
-        Ok((task, keep))
+        if is_moved && task.status == Status::Active {
+            warnings.extend(early(transaction, &task)?);
+        }
+        Ok(((task, warnings), keep))
     })
 }
 

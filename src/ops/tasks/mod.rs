@@ -22,7 +22,7 @@ pub use graph::{
 };
 pub(super) use graph::{choose, problems_around};
 pub use moves::{Moved, cancel, reopen, start};
-pub(super) use moves::{finish, move_task, not_ready, refuse_cancelled};
+pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
 pub use read::{
     Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show,
     tree,

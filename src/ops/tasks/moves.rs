@@ -235,6 +235,12 @@ fn open_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     Ok(first.map(|node| node.id).collect())
 }
 
+/// Says which tasks below one are open; none when it has none.
+pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option<String>> {
+    let open = open_below(tasks, id)?;
+    Ok((!open.is_empty()).then(|| format!("it has open children: {}", named(&open))))
+}
+
 /// Names the first of some tasks, and how many more there are.
 fn named(ids: &[TaskId]) -> String {
     let shown = id::list(&ids[..ids.len().min(NAMED_MAX)]);
@@ -245,7 +251,7 @@ fn named(ids: &[TaskId]) -> String {
 }
 
 /// Says what should have come before a task that is moved: what is not done, and what is not here.
-fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
+pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
     let (id, waiting) = (task.id, waiting_for(tasks, task)?);
     let open = (!waiting.is_empty()).then(|| {
         let waits = id::list(&waiting);

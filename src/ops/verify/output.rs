@@ -143,8 +143,9 @@ fn has_no_room(error: &Error) -> bool {
     matches!(error.code, Code::StoreReadOnly | Code::DiskFull)
 }
 
-/// Tells what a check of a spawned task found, for the record. The agent is who holds the task, else
-/// the kind that the entry names, else who had it checked.
+/// Tells what a check of a spawned task found, for the record. The agent is the program that a run has work
+/// on it, whose own name would be another each time; else who holds the task, else the kind that the entry
+/// names, else who had it checked.
 pub(in crate::ops) fn verification(
     transaction: &dyn Transaction,
     record: &SpawnRecord,
@@ -155,7 +156,7 @@ pub(in crate::ops) fn verification(
     let claim = transaction.claim(record.task)?;
     let holder = claim.and_then(|claim| claim.holder);
     let named = || verdict.entry.as_ref()?.agent_type.clone();
-    let agent = holder.or_else(named);
+    let agent = caller.worker.clone().or(holder).or_else(named);
     let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
     let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
     broken.sort();

@@ -192,8 +192,9 @@ fn cards(scene: &Scene, wanted: &GraphWanted) -> Vec<Card> {
         parent: node.parent.filter(|parent| Some(*parent) != wanted.epic),
         layer: scene.layers.of.get(&node.id).copied(),
     });
-    let is_wanted = |card: &Card| wanted.only.is_empty() || wanted.only.contains(&card.state);
-    cards.filter(is_wanted).collect()
+    cards
+        .filter(|card| scene.is_at(card.id, &wanted.only))
+        .collect()
 }
 
 fn lines(scene: &Scene) -> Vec<Tie> {

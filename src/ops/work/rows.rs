@@ -130,8 +130,7 @@ fn list(scene: &Scene, choice: &Choice) -> Vec<TaskId> {
 }
 
 fn fits(scene: &Scene, node: &Node, choice: &Choice, words: &str) -> bool {
-    let state = scene.state(node.id);
-    (choice.states.is_empty() || choice.states.contains(&state))
+    scene.is_at(node.id, &choice.states)
         && (choice.statuses.is_empty() || choice.statuses.contains(&node.status))
         && (choice.priorities.is_empty() || choice.priorities.contains(&node.priority))
         && (words.is_empty() || is_named(scene, node.id, words))

@@ -30,7 +30,8 @@ pub struct Counted {
     pub total: usize,
     /// Done, and cleo itself looked at it.
     pub verified: usize,
-    /// How many stand where; every word is there.
+    /// How many stand where; every word is there. What failed and can be tried again is counted as
+    /// ready too, as everywhere else.
     #[serde(flatten)]
     pub states: BTreeMap<&'static str, usize>,
 }
@@ -56,6 +57,8 @@ pub(super) struct Scene {
     pub(super) critical: Vec<TaskId>,
     pub(super) in_runs: HashMap<TaskId, InLast>,
     pub(super) states: HashMap<TaskId, State>,
+    /// What can start now, also after a try that failed.
+    ready: HashSet<TaskId>,
     pub(super) verified: HashSet<TaskId>,
     /// The gates of those that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
@@ -86,6 +89,7 @@ impl Scene {
             critical: graph.critical_path(),
             in_runs: in_runs(runs, memory),
             states: HashMap::with_capacity(graph.nodes().len()),
+            ready: graph.ready().collect(),
             verified: HashSet::new(),
             gates: transaction.gates_of(&ids)?,
             counts: Counted::default(),
@@ -138,7 +142,6 @@ impl Scene {
     }
 
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
-        let ready: HashSet<TaskId> = self.graph.ready().collect();
         for node in self.graph.nodes() {
             let id = node.id;
             let in_run = self.in_runs.get(&id).and_then(InLast::meaning);
@@ -146,7 +149,7 @@ impl Scene {
             let gates = self.gates.get(&id);
             let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
             let failed = gates.is_some_and(|gates| failed_gate(gates).is_some());
-            let found = state(node.status, ready.contains(&id), in_run, failed);
+            let found = state(node.status, self.ready.contains(&id), in_run, failed);
             if found == State::Done && is_verified(spawns.get(&id), gates) {
                 self.verified.insert(id);
             }
@@ -164,6 +167,14 @@ impl Scene {
         self.states.get(&id).copied().unwrap_or(State::Waiting)
     }
 
+    /// Says whether a task stands at one of `states`, or any where there are none. What can start
+    /// is ready, whatever became of the last try.
+    pub(super) fn is_at(&self, id: TaskId, states: &[State]) -> bool {
+        states.is_empty()
+            || states.contains(&self.state(id))
+            || states.contains(&State::Ready) && self.ready.contains(&id)
+    }
+
     /// Counts the tasks by where they stand.
     fn counted(&self) -> Counted {
         let mut counted = Counted {
@@ -178,6 +189,8 @@ impl Scene {
                 .entry(self.state(node.id).word())
                 .or_default() += 1;
         }
+        let ready = State::Ready.word();
+        counted.states.insert(ready, self.ready.len());
         counted
     }
 }

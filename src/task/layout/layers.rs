@@ -45,14 +45,16 @@ pub fn layers<'a>(nodes: &[Node], files: impl Fn(TaskId) -> &'a [String]) -> Lay
     Layers { of, wholes, circle }
 }
 
-/// Returns the tasks that have parts.
+/// Returns the tasks that have parts, and epics, which are no work without any either.
 fn wholes(nodes: &[Node]) -> HashSet<TaskId> {
     let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
     let parents = nodes.iter().filter_map(|node| node.parent);
-    parents.filter(|parent| ids.contains(parent)).collect()
+    let parents = parents.filter(|parent| ids.contains(parent));
+    let epics = nodes.iter().filter(|node| node.is_epic);
+    parents.chain(epics.map(|node| node.id)).collect()
 }
 
-/// Returns the nodes as if nothing had been done: all open, epics without parts like other tasks, and
+/// Returns the nodes as if nothing had been done: all open, without wholes that have no parts, and
 /// nothing that leads out.
 fn untouched(nodes: &[Node]) -> Vec<Node> {
     let wholes = wholes(nodes);
@@ -62,7 +64,19 @@ fn untouched(nodes: &[Node]) -> Vec<Node> {
         missing: Vec::new(),
         ..node.clone()
     });
-    within(fresh.collect())
+    within(filled(fresh.collect()))
+}
+
+/// Leaves out wholes with no task in them: nothing would stand in their wave.
+fn filled(mut nodes: Vec<Node>) -> Vec<Node> {
+    loop {
+        let parents: HashSet<TaskId> = nodes.iter().filter_map(|node| node.parent).collect();
+        let n_before = nodes.len();
+        nodes.retain(|node| !node.is_epic || parents.contains(&node.id));
+        if nodes.len() == n_before {
+            return nodes;
+        }
+    }
 }
 
 /// Leaves out what leads to other nodes, and counts parts anew.

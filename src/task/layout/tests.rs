@@ -117,11 +117,16 @@ fn what_follows_a_whole_is_tied_to_its_last_parts() {
 }
 
 #[test]
-fn an_empty_epic_is_drawn_like_a_task() {
-    let mut nodes = [node(1, &[]), node(2, &[1])];
-    nodes[0].is_epic = true;
+fn an_empty_epic_takes_no_wave_and_is_named_where_it_is_waited_for() {
+    let mut nodes = [node(1, &[]), part(2, 1, &[]), node(3, &[1]), node(4, &[3])];
+    (nodes[0].is_epic, nodes[1].is_epic) = (true, true);
     let picture = plain(&nodes);
-    assert_eq!((lane_of(&picture, 1), lane_of(&picture, 2)), ("w1", "w2"));
+    assert_eq!((lane_of(&picture, 3), lane_of(&picture, 4)), ("w1", "w2"));
+    assert_eq!(picture.nodes.len(), 2);
+    assert_eq!(picture.lanes[0].label, "1 ready");
+    let edge = picture.edges.iter().find(|edge| edge.to == "T3").unwrap();
+    let ends = (edge.from.as_str(), edge.from_kind, edge.kind);
+    assert_eq!(ends, ("T1", End::Missing, Kind::Unmet));
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub struct Tie {
 }
 
 /// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
-/// A whole is no place in the picture: lines from it come from its last parts.
+/// A whole is no place in the picture: lines from it come from its last parts, or from outside where
+/// it has none.
 pub fn ties(
     nodes: &[Node],
     layers: &Layers,
@@ -48,6 +49,9 @@ pub fn ties(
             };
             let is_whole = layers.wholes.contains(need);
             let parts = last.get(need).map(Vec::as_slice).unwrap_or_default();
+            if is_whole && parts.is_empty() {
+                ties.extend(outside(*need, to, Some(other.status)));
+            }
             let from = if is_whole {
                 parts
             } else {

@@ -31,5 +31,6 @@ test("a form of our own page is answered, and the server is told where it comes 
   assert.equal((await response.request().allHeaders())["origin"], world.address);
   // A page that is closed while it goes elsewhere may hold its browser up.
   await page.waitForURL(/\/ask$/);
+  await page.getByRole("heading", { name: "Answer" }).waitFor();
   await look.close();
 });

@@ -11,6 +11,8 @@ test("a reason is a sentence, its code left out and its command apart", () => {
 test("what the server puts between backticks is quoted", () => {
   assert.equal(sentence("the agent `beekeeper` needs a prompt"), "The agent “beekeeper” needs a prompt.");
   assert.equal(sentence("a ` alone stays"), "A ` alone stays.");
+  assert.equal(sentence("no_agents: no worker is registered"), "No agents: no worker is registered.");
+  assert.equal(sentence("timeout: no_answer: none came"), "Timeout: no_answer: none came.");
 });
 
 test("lines of the record are read as words", () => {

@@ -23,7 +23,7 @@ export function Answer({ answered, told, debug, children }: Props) {
   return (
     <section className="answer" aria-label="Answer" aria-live="polite">
       <h2>{query}</h2>
-      {reply.error && <p className="quote bad">{reply.error.type}: {sentence(reply.error.message)}</p>}
+      {reply.error && <p className="quote bad">{sentence(`${reply.error.type}: ${reply.error.message}`)}</p>}
       <p className="text">{reply.answer}</p>
       <div className="used">
         <span className="small muted">{reply.used_agents.length === 0 ? "No worker was used." : "Used"}</span>

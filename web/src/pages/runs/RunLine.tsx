@@ -29,7 +29,7 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       <RunGlyph run={run} />
       <span className="title">
         <span className="ell">{run.title}</span>
-        {run.error && <span className="ell small bad">{run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
+        {run.error && <span className={`ell small ${run.status === "cancelled" && !run.error.task ? "muted" : "bad"}`}>{run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
       </span>
       <span className="kind ell small muted">{run.steps ? run.kind : (run.agent ?? run.kind)}</span>
       {run.bar && run.steps ? <Bar run={run} /> : <span className="steps-bar" />}

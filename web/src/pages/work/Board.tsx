@@ -66,7 +66,7 @@ export default function Board({ filters }: { filters: Filters }) {
         {columns.map((state) => (
           <Column
             key={state} state={state} rows={rows.filter((row) => row.state === state)}
-            total={counts?.[state]} selected={filters.task} more={whole ? undefined : more}
+            total={whole ? undefined : counts?.[state]} selected={filters.task} more={whole ? undefined : more}
             onDrop={(id) => { const row = rows.find((one) => one.id === id); if (row) void move(row, state); }}
             onMove={(row, to) => void move(row, to)}
           />
