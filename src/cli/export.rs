@@ -19,9 +19,8 @@ Examples:
   cleo export --to markdown --output TASKS.md
   cleo export --format text | head            the lines themselves, into a pipe
 
-The same tasks give the same bytes, and a changed task is a changed line. In a FILE that was written
-before, such a line names the versions that it comes from, and `cleo sync` merges it with what was
-changed here. `cleo import` reads the lines back.")]
+The same tasks give the same bytes, and a changed task is a changed line. `cleo import` reads the
+lines back; `cleo sync` merges them with what was changed here.")]
 pub(super) struct Arguments {
     /// What to write
     #[arg(long, value_name = "KIND", default_value = "jsonl")]
@@ -49,19 +48,17 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let exported = transfer::export(&mut context, target, arguments.output.as_deref())?;
     // Into a pipe the lines go as they are; a terminal could obey what stands in them.
     let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
-    face.reply(&exported, &exported.warnings, |screen| {
-        match &exported.text {
-            Some(text) if as_it_is => {
-                screen.raw(text);
-            }
-            Some(text) => {
-                screen.verbatim(text);
-            }
-            None => {
-                let file = exported.file.as_deref().unwrap_or_default();
-                let tasks = count(exported.total, "task", "tasks");
-                screen.line(Tone::Good, format!("{tasks} written to {file}"));
-            }
+    face.reply(&exported, &[], |screen| match &exported.text {
+        Some(text) if as_it_is => {
+            screen.raw(text);
+        }
+        Some(text) => {
+            screen.verbatim(text);
+        }
+        None => {
+            let file = exported.file.as_deref().unwrap_or_default();
+            let tasks = count(exported.total, "task", "tasks");
+            screen.line(Tone::Good, format!("{tasks} written to {file}"));
         }
     })
 }

@@ -366,7 +366,7 @@ impl<'a> Engine<'a> {
             };
             self.tell(kind::TASK_SKIPPED, told);
         }
-        self.look_again()?;
+        let looked = self.look_again();
         self.keep()?;
         self.run.status = report::status(&self.board, stop);
         self.run.completed_at = Some(self.context.now());
@@ -380,6 +380,7 @@ impl<'a> Engine<'a> {
         };
         self.tell(RUN_FINISHED, told);
         self.keep_run()?;
+        looked?;
         self.context.store.shorten_log();
         let ending = Ending {
             stop,

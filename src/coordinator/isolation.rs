@@ -10,7 +10,7 @@ use super::trees::{Declared, Merge, Tree, Trees, to_merge};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::{Completion, Lacking, complete_all, is_only_stale, lacking};
+use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
 use crate::ops::gates::{self, Renewal};
 use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
@@ -210,7 +210,10 @@ impl Engine<'_> {
             Ok(done.remove(0))
         };
         let done = once()?;
-        let is_old = |lacking: &Lacking| lacking.faults.iter().all(is_only_stale);
+        let is_old = |lacking: &Lacking| {
+            let mut faults = lacking.faults.iter();
+            faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
+        };
         if !done.1.as_ref().is_err_and(is_old) {
             return Ok(done);
         }

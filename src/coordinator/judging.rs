@@ -10,7 +10,7 @@ use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
-use crate::ops::complete::{Completion, Lacking, lacking, undone};
+use crate::ops::complete::{Completion, Lacking, Undone, lacking, undone};
 use crate::ops::verify;
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
@@ -119,22 +119,30 @@ impl Engine<'_> {
         Ok(lacking)
     }
 
-    /// Takes back what this run has done and what something has undone since, such as the agent of a later
-    /// task: it is given back, and has failed.
+    /// Tells of what this run has done and something has undone since, such as the agent of a later task. What
+    /// does not verify any more is given back; what somebody has opened again is theirs.
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.board.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
-        let done: Vec<TaskId> = done.map(|task| task.task_id).collect();
-        for (id, faults) in undone(&mut self.context, &done, &mut self.required)? {
-            let claim = claims::take_back(&mut self.context, id, self.options.lease())?;
-            claims::release(&mut self.context, id, Some(claim.epoch), false)?;
-            let missing: Vec<String> = faults.iter().map(prompt::told).collect();
-            let first = missing.first().cloned().unwrap_or_default();
+        let done: Vec<_> = done.map(|task| (task.task_id, task.epoch)).collect();
+        for (id, how) in undone(&mut self.context, &done, &mut self.required)? {
+            let (outcome, why) = match how {
+                Undone::Open(status) => {
+                    let why = format!("somebody opened it again: it is {status}");
+                    (Outcome::Cancelled, why)
+                }
+                Undone::Broken(fault) => {
+                    let claim = claims::take_back(&mut self.context, id, self.options.lease())?;
+                    claims::release(&mut self.context, id, Some(claim.epoch), false)?;
+                    (Outcome::ProtocolViolation, prompt::told(&fault))
+                }
+            };
             let told = Told {
-                outcome: Some(Outcome::ProtocolViolation),
-                reason: Some(format!("it was done, and was undone later: {first}")),
+                outcome: Some(outcome),
+                reason: Some(format!("it was done, and was undone later: {why}")),
                 ..self.of(self.places[&id])
             };
+            let missing = vec![why];
             self.tell(
                 kind::TASK_LACKING,
                 Told {

@@ -79,17 +79,7 @@ fn nothing_ready(context: &mut Context) -> Result<Error> {
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    let left = alive::left(&context.workspace, holders)?;
-    let Some(run) = left.first() else {
-        return Ok(error);
-    };
-    let message = format!(
-        "{}; {run} holds tasks, and its process is gone",
-        error.message
-    );
-    Ok(Error::new(error.code, message)
-        .fix(format!("cleo runs resume {run}"))
-        .or("give that run up", format!("cleo runs cancel {run}")))
+    alive::named(&context.workspace, holders, error)
 }
 
 fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {

@@ -2,6 +2,9 @@
 //! gates and criteria that it uses.
 
 mod refusal;
+mod undone;
+
+pub use undone::{Undone, undone};
 
 use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
@@ -11,7 +14,7 @@ use super::verify::{
     verification,
 };
 use super::{Context, require};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
@@ -182,39 +185,6 @@ pub fn lacking(
         let task = require(transaction, id)?;
         check.found(transaction, &task).map(Lacking::from)
     })
-}
-
-/// Finds the tasks among these that are done and that something has undone since: what their agents left
-/// does not verify any more. Evidence that is only to be taken again, because files have changed, does not
-/// count, nor does what was completed by force.
-pub fn undone(
-    context: &mut Context,
-    tasks: &[TaskId],
-    required: &mut Required,
-) -> Result<Vec<(TaskId, Vec<Error>)>> {
-    let tasks: Vec<_> = tasks.iter().map(|task| (*task, None)).collect();
-    let checks = check_all(context, &tasks, required);
-    context.read(|transaction| {
-        let mut undone = Vec::new();
-        for (id, check) in checks.0 {
-            let task = transaction.task(id)?;
-            let task = task.filter(|task| task.status == TaskStatus::Done);
-            let (Ok(check), Some(task)) = (check, task) else {
-                continue;
-            };
-            if !is_unearned(transaction, id)? {
-                let mut faults = check.found(transaction, &task)?.faults;
-                faults.retain(|fault| !is_only_stale(fault));
-                undone.extend((!faults.is_empty()).then_some((id, faults)));
-            }
-        }
-        Ok(undone)
-    })
-}
-
-/// Says whether a fault is no more than evidence that has to be taken again.
-pub fn is_only_stale(fault: &Error) -> bool {
-    matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen)
 }
 
 /// What a completion is checked with. Files are looked at before the transaction, which holds up

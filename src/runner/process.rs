@@ -141,10 +141,13 @@ fn follow(
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
     let strays = Strays::expect(&mut command);
+    let mut leash = (daemons == Daemons::EndWithCleo).then(Leash::begin);
     let start = Instant::now();
     command.stdin(input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped()));
     let mut child = spawn(&mut command)?;
-    let leash = (daemons == Daemons::EndWithCleo).then(|| Leash::of(&child));
+    if let Some(leash) = &mut leash {
+        leash.take(&child);
+    }
     feed(&mut child, input);
     let pipes = Pipes::follow(&mut child, keep);
     let ending = wait(&child, start, bounds, &guard);

@@ -45,6 +45,22 @@ wrecks)
     [ "$CLEO_TASK_ID" = T2 ] || { : >"$outputs/MANIFEST.jsonl" && rm "$outputs"/*.md; }
     work && say complete
     ;;
+# Works, and proves more of an earlier task.
+proves-more)
+    [ "$CLEO_TASK_ID" = T2 ] || cleo verify T2 --gate implemented --note 'I read it' >"$here/proved" 2>&1
+    work && say complete
+    ;;
+# Works, and opens an earlier task again.
+reopens)
+    [ "$CLEO_TASK_ID" = T2 ] || cleo reopen T2 >"$here/reopened" 2>&1
+    work && say complete
+    ;;
+# Works, and has nobody read the manifest any more.
+spoils)
+    work
+    [ "$CLEO_TASK_ID" = T2 ] || { rm "$outputs/MANIFEST.jsonl" && mkdir "$outputs/MANIFEST.jsonl"; }
+    say complete
+    ;;
 # Works, and takes away what its task and the next have to pass.
 lightens)
     cleo update "$CLEO_TASK_ID" --clear acceptance >"$here/lightened" 2>&1

@@ -260,7 +260,9 @@ fn a_batch_that_is_killed_is_there_whole_or_not_at_all() {
 #[test]
 fn the_command_of_a_criterion_ends_when_its_cleo_is_killed() {
     let workspace = TestWorkspace::new();
-    workspace.ok("add One --acceptance 'It holds :: sh -c \"sleep 600 & echo $! >pid; wait\"'");
+    workspace.ok(
+        "add One --acceptance 'It holds :: sh -c \"sleep 600 & sleep 0.2; echo $! >pid; wait\"'",
+    );
     let mut command = workspace.command(&["verify", "T1", "--run-all"]);
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();

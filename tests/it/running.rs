@@ -363,6 +363,35 @@ fn what_a_later_agent_undoes_was_not_done() {
 }
 
 #[test]
+fn what_nobody_undoes_stays_done() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "proves-more");
+    let proved = workspace.read(".played/proved");
+    assert!(proved.contains("implemented"), "{proved}");
+    assert_eq!(exit, 0, "more was asked of it: {result}");
+    assert!(statuses(&workspace).contains("T2 done"));
+
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "spoils");
+    assert_eq!(exit, 81, "nothing can be read: {result}");
+    assert_eq!(task(&result, "T2")["state"], "done");
+    assert_eq!(task(&result, "T3")["state"], "failed");
+}
+
+#[test]
+fn what_somebody_opens_again_is_not_told_as_done() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 T3", "reopens");
+    assert_eq!(exit, 81, "{result}");
+    let reason = task(&result, "T2")["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("opened it again: it is pending"),
+        "{reason}"
+    );
+    assert!(statuses(&workspace).contains("T2 pending"));
+}
+
+#[test]
 fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
     let workspace = planned();
     workspace.ok("update T2 --acceptance 'It holds :: false'");

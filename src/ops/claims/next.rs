@@ -4,6 +4,7 @@ use super::{Caller, Claimed, end, started, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::runs::alive;
 use crate::ops::tasks::{choose, is_within, move_task, not_ready, open_parts, told};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
@@ -22,12 +23,15 @@ const WORK: [Status; 2] = [Status::Active, Status::Review];
 pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) -> Result<Claimed> {
     let caller = &Caller::unbound(context);
     // Whoever finds nothing need not wait for those who write.
-    context.read(|transaction| {
+    let found = context.read(|transaction| {
         if let Some(scope) = scope {
             require(transaction, scope)?;
         }
         chosen(transaction, scope, caller).map(drop)
-    })?;
+    });
+    if let Err(error) = found {
+        return Err(with_the_dead(context, error, caller)?);
+    }
     context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;
         let (id, passed) = chosen(transaction, scope, caller)?;
@@ -39,6 +43,16 @@ pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) ->
         let warnings = others.map(free).chain(passed_over(&passed)).collect();
         started(transaction, task, claim, caller, warnings)
     })
+}
+
+/// Names in the error of a caller who is to come back later a run whose process is gone, if one holds tasks.
+fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result<Error> {
+    if !error.passing {
+        return Ok(error);
+    }
+    let held = context.read(|it| it.running_claims(&caller.now, RUNNING_MAX))?;
+    let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
+    alive::named(&context.workspace, holders, error)
 }
 
 /// Finds the task to claim, and what was passed over for it.
@@ -69,7 +83,7 @@ fn passed_over(passed: &[Conflict]) -> impl Iterator<Item = String> {
 }
 
 /// The error for a graph in which all that is ready touches files of tasks under way. Whether to come back
-/// later depends on whether anybody is at work.
+/// later depends on whether somebody works on these.
 fn crowded(
     transaction: &dyn Transaction,
     first: &Conflict,
@@ -80,8 +94,11 @@ fn crowded(
     let message = format!("nothing that is ready{place} can be taken: {}", told(first));
     let error = Error::new(Code::NothingReady, message);
     let anyway = format!("cleo claim {}", first.task);
-    let running = transaction.running_claims(&caller.now, RUNNING_MAX)?;
-    Ok(match running.is_empty() {
+    let claim = transaction.claim(first.conflicts_with)?;
+    let holder = claim
+        .as_ref()
+        .and_then(|claim| claim.live_holder(&caller.now));
+    Ok(match holder.is_none() {
         true => error.fix(anyway),
         false => error.passing(true).or("take it all the same", anyway),
     })

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file::unwritable;
 use crate::id;
 use crate::run::told::kind;
@@ -101,6 +101,26 @@ pub fn left<'a>(
         left.extend(run.filter(|run| is_left(workspace, run)).map(|run| run.id));
     }
     Ok(left)
+}
+
+/// Names in the error of a caller who could only wait a run that nobody carries out any more, if one is among
+/// those who hold tasks: that one is not waited for.
+pub fn named<'a>(
+    workspace: &Workspace,
+    holders: impl IntoIterator<Item = &'a str>,
+    error: Error,
+) -> Result<Error> {
+    let left = left(workspace, holders)?;
+    let Some(run) = left.first() else {
+        return Ok(error);
+    };
+    let message = format!(
+        "{}; {run} holds tasks, and its process is gone",
+        error.message
+    );
+    Ok(Error::new(error.code, message)
+        .fix(format!("cleo runs resume {run}"))
+        .or("give that run up", format!("cleo runs cancel {run}")))
 }
 
 fn is_left(workspace: &Workspace, run: &Run) -> bool {

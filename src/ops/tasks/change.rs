@@ -1,14 +1,16 @@
 //! Changing the fields of a task.
 
-use std::collections::BTreeSet;
+mod lighter;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use lighter::refuse_lighter;
+
 use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result, nearest};
-use crate::gate::{Criterion, Gate};
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
@@ -133,26 +135,6 @@ fn change(
         }
         Ok(((task, warnings), keep))
     })
-}
-
-/// Refuses an agent of a run that takes away what tasks have to pass: that is not for those to say who are
-/// judged by it.
-fn refuse_lighter(task: &Task, required: &BTreeSet<Gate>, patch: &Patch) -> Result<()> {
-    let clears = |field| patch.clear.contains(&field);
-    let proofs = task.acceptance.iter().filter(|line| {
-        let is_proven = Criterion::read(line).command.is_some();
-        is_proven && clears(ListField::Acceptance) && !patch.add_acceptance.contains(line)
-    });
-    let gates = required
-        .iter()
-        .filter(|gate| clears(ListField::RequiredGates) && !patch.require_gates.contains(gate));
-    let mut lost = proofs.cloned().chain(gates.map(Gate::to_string));
-    let Some(first) = lost.next() else {
-        return Ok(());
-    };
-    let id = task.id;
-    let message = format!("an agent of a run does not take `{first}` away, which {id} has to pass");
-    Err(Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all")))
 }
 
 /// Moves between open statuses; the ends have commands of their own, with rules of their own.

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::sync::write_out;
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::store::Transaction;
@@ -37,76 +36,37 @@ pub struct Exported {
     pub file: Option<String>,
     /// How many tasks there are in it.
     pub total: usize,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub warnings: Vec<String>,
 }
 
-/// Writes all tasks into a file, or returns them as a text. A merge with a file of lines knows from then on what
-/// both sides have.
+/// Writes all tasks into a file, or returns them as a text.
 pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> Result<Exported> {
-    let Some(output) = output else {
-        let (text, total) = written(context, target)?;
+    let file = output.map(|output| context.surroundings.directory.join(output));
+    if let Some(file) = &file {
+        let instead = |error: Error| error.instead(shown(output), "tasks.jsonl");
+        context.workspace.refuse_own(file).map_err(instead)?;
+    }
+    let (text, total) = context.read(|tasks| match target {
+        Target::Jsonl => lines(tasks),
+        Target::Markdown => page(tasks),
+    })?;
+    let Some(file) = file else {
         return Ok(Exported {
             text: Some(text),
             file: None,
             total,
-            warnings: Vec::new(),
         });
     };
-    let file = context.surroundings.directory.join(output);
-    let shown = output.to_string_lossy().into_owned();
-    let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
-    context.workspace.refuse_own(&file).map_err(instead)?;
-    let (total, warnings) = match target {
-        Target::Jsonl if is_inside(&file, &context.workspace.root) => {
-            remembered(context, &file, &shown)?
-        }
-        Target::Jsonl | Target::Markdown => (forgotten(context, target, &file)?, Vec::new()),
-    };
+    crate::file::write_whole(&file, &text)?;
     Ok(Exported {
         text: None,
-        file: Some(shown),
+        file: Some(shown(output)),
         total,
-        warnings,
     })
 }
 
-/// Says whether a file lies in the workspace, where what is kept in git lies; others are copies to put away, of
-/// which there may be many.
-fn is_inside(file: &Path, root: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let folder = file.parent().unwrap_or(file);
-    real(folder).starts_with(real(root))
-}
-
-/// Writes a file that a later merge knows. Where that cannot be kept, the file is good all the same.
-fn remembered(context: &mut Context, file: &Path, shown: &str) -> Result<(usize, Vec<String>)> {
-    let error = match write_out(context, file) {
-        Ok(total) => return Ok((total, Vec::new())),
-        Err(error) => error,
-    };
-    let total = forgotten(context, Target::Jsonl, file)?;
-    let (reason, name) = (error.shown(), quote(shown));
-    let warning = format!(
-        "{shown} is written, but what it holds could not be kept for later merges ({reason}); \
-         `cleo sync {name}` may list conflicts that are none"
-    );
-    Ok((total, vec![warning]))
-}
-
-/// Writes a file of which nothing is kept, and returns how many tasks there are in it.
-fn forgotten(context: &mut Context, target: Target, file: &Path) -> Result<usize> {
-    let (text, total) = written(context, target)?;
-    crate::file::write_whole(file, &text)?;
-    Ok(total)
-}
-
-fn written(context: &mut Context, target: Target) -> Result<(String, usize)> {
-    context.read(|tasks| match target {
-        Target::Jsonl => lines(tasks),
-        Target::Markdown => page(tasks),
-    })
+fn shown(output: Option<&Path>) -> String {
+    let output = output.unwrap_or(Path::new(""));
+    output.to_string_lossy().into_owned()
 }
 
 /// Hands out every task, by id.
@@ -126,8 +86,7 @@ pub(super) fn each(
     }
 }
 
-/// Returns every task as a line, and how many there are.
-pub(super) fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
+fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
         text.push_str(&cleo::line(&task));

@@ -3,12 +3,11 @@
 //! it would have made itself. Who merges with a file has it locked (`turn`) from reading it until the store has
 //! committed. Which task is which is told by what a task keeps for good (`identity`), and from that comes
 //! which id each has (`numbers`). What two versions of a task have in common is told by the lines themselves
-//! (`versions`), also of tasks that have gone (`gone`). An export counts as a merge, too (`exported`).
+//! (`versions`), also of tasks that have gone (`gone`).
 
 mod ahead;
 mod changes;
 mod copy;
-mod exported;
 mod gone;
 mod graph;
 mod identity;
@@ -28,7 +27,6 @@ use serde::Serialize;
 use self::ahead::Horizon;
 pub use self::changes::{Changes, Touched};
 use self::copy::Copy;
-pub(super) use self::exported::write_out;
 use self::merged::Merge;
 use self::turn::Turn;
 use crate::error::{Code, Error, Result, quote};

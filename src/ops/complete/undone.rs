@@ -1,0 +1,133 @@
+//! What was done, and is not any more.
+
+use super::Required;
+use super::refusal::refusal;
+use crate::error::{Error, Result};
+use crate::id::TaskId;
+use crate::manifest::entry::Status as EntryStatus;
+use crate::manifest::log;
+use crate::ops::Context;
+use crate::ops::claims::Caller;
+use crate::ops::verify::{OutputVerdict, check_found, required_sections, verification};
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::Status;
+
+/// How a task that was done is not any more.
+#[derive(Debug)]
+pub enum Undone {
+    /// What its agent left is not there any more or does not verify.
+    Broken(Box<Error>),
+    /// Somebody has opened it again.
+    Open(Status),
+}
+
+/// Finds the tasks among these that are done, each under the epoch of a claim, and that something has undone
+/// since. Of what is left only entries and files are looked at: evidence may have to be taken again by now, and
+/// more may be asked of the task. What is archived, was taken on by somebody else or cannot be read is left alone.
+pub fn undone(
+    context: &mut Context,
+    done: &[(TaskId, Option<u32>)],
+    required: &mut Required,
+) -> Result<Vec<(TaskId, Undone)>> {
+    let (mut undone, mut records) = (Vec::new(), Vec::new());
+    context.read(|transaction| {
+        for (id, epoch) in done {
+            let task = transaction.task(*id)?;
+            match task.filter(|task| task.archived_at.is_none()) {
+                Some(task) if task.status != Status::Done => {
+                    undone.push((*id, Undone::Open(task.status)));
+                }
+                Some(_) => records.extend(proven(transaction, *id, *epoch)?),
+                None => {}
+            }
+        }
+        Ok(())
+    })?;
+    let broken = broken(context, &records, required)?;
+    undone.extend(
+        broken
+            .into_iter()
+            .map(|(id, fault)| (id, Undone::Broken(Box::new(fault)))),
+    );
+    Ok(undone)
+}
+
+/// Returns the spawn of a task that was shown to hold under a claim, if that is the last one.
+fn proven(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    epoch: Option<u32>,
+) -> Result<Option<SpawnRecord>> {
+    let claim = transaction.claim(id)?;
+    let is_last = claim.is_some_and(|claim| Some(claim.epoch) == epoch);
+    let record = transaction.latest_spawn(id)?.filter(|_| is_last);
+    Ok(record.filter(|record| record.verified_at.is_some()))
+}
+
+/// Finds what does not hold any more, and records that it was found.
+fn broken(
+    context: &mut Context,
+    records: &[SpawnRecord],
+    required: &mut Required,
+) -> Result<Vec<(TaskId, Error)>> {
+    let verdicts = verdicts(context, records, required)?;
+    let broken = records
+        .iter()
+        .zip(&verdicts)
+        .filter_map(|(record, verdict)| {
+            let verdict = verdict.as_ref().filter(|verdict| !is_put_away(verdict))?;
+            Some((record, verdict, refusal(verdict)?))
+        });
+    let broken: Vec<_> = broken.collect();
+    if broken.is_empty() {
+        return Ok(Vec::new());
+    }
+    let callers = broken
+        .iter()
+        .map(|(record, ..)| Caller::of(context, record.task, None));
+    let callers: Vec<Caller> = callers.collect();
+    context.write(|transaction| {
+        for ((record, verdict, _), caller) in broken.iter().zip(&callers) {
+            let violations = &verdict.verdict.violations;
+            let found = verification(transaction, record, verdict, violations, caller)?;
+            transaction.put_verification(&found)?;
+        }
+        Ok(())
+    })?;
+    let faults = broken
+        .into_iter()
+        .map(|(record, _, fault)| (record.task, fault));
+    Ok(faults.collect())
+}
+
+/// Looks at what is left of each spawn; none where that cannot be read. The manifest is read once.
+fn verdicts(
+    context: &mut Context,
+    records: &[SpawnRecord],
+    required: &mut Required,
+) -> Result<Vec<Option<OutputVerdict>>> {
+    if records.is_empty() {
+        return Ok(Vec::new());
+    }
+    if required.is_none() {
+        *required = Some(required_sections(context)?);
+    }
+    let sections = required.clone().unwrap_or_default();
+    let ids = records.iter().map(|record| record.manifest_id.as_str());
+    let workspace = &context.workspace;
+    let found = workspace.manifest();
+    let Ok(mut found) = found.and_then(|path| log::find_all(&path, &ids.collect())) else {
+        return Ok(Vec::new());
+    };
+    let look = |record: &SpawnRecord| {
+        let found = found.remove(&record.manifest_id).unwrap_or_default();
+        check_found(workspace, record, found, &sections).ok()
+    };
+    Ok(records.iter().map(look).collect())
+}
+
+/// Says whether all is well but that the entry was put away.
+fn is_put_away(verdict: &OutputVerdict) -> bool {
+    let is_whole = verdict.verdict.violations.is_empty();
+    is_whole && verdict.entry_status == Some(EntryStatus::Archived)
+}
