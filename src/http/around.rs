@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::limit::bounded;
 use super::route::Route;
-use super::work::{bounded, words};
+use super::work::words;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::Entry;

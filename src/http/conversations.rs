@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
+use super::limit::at_most;
 use super::route::Route;
-use super::work::at_most;
+use super::said::{Said, said};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
-use crate::ops::conversations::{self, CHAT, Change};
-use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
+use crate::ops::conversations::{self, Change};
+use crate::run::conversation::CHAT;
+use crate::run::{Conversation, ConversationStatus};
 use crate::store::agency::ConversationFilter;
 
 /// How many conversations or messages are listed unless told, and at most.
@@ -235,30 +237,4 @@ fn update(call: &Call) -> Result<Answer> {
         success: true,
         conversation: kept.conversation.into(),
     })
-}
-
-/// Something that was said.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(super) struct Said {
-    id: String,
-    #[serde(rename = "type")]
-    kind: Speaker,
-    content: String,
-    metadata: Detail,
-    /// The execution in which it was said.
-    execution_id: Option<String>,
-    created_at: String,
-}
-
-/// Takes a message as the specification has it.
-pub(super) fn said(message: &Message) -> Said {
-    Said {
-        id: message.id.clone(),
-        kind: message.speaker,
-        content: message.content.clone(),
-        metadata: message.metadata.clone(),
-        execution_id: message.run.clone(),
-        created_at: message.created_at.clone(),
-    }
 }

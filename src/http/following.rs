@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, channel};
 
 use super::answer::Answer;
 use super::events;
-use super::executions::Executed;
+use super::executions::reply::Executed;
 use super::fault::busy;
 use super::pass::Pass;
 use super::scribe::Heard;

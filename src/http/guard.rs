@@ -13,6 +13,9 @@ use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::tokens::Scope;
 
+/// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
+/// whole, with more in one piece, is counted by who answers.
+pub(super) const HEAD_MAX: usize = 64 << 10;
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
 /// Longest name of a host that stands in a command, with its port.

@@ -18,14 +18,12 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::guard::HEAD_MAX;
 use super::respond;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
 use crate::runner::signals;
 
-/// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
-/// whole, with more in one piece, is counted by who answers.
-pub(super) const HEAD_MAX: usize = 64 << 10;
 /// Most threads that wait for disks.
 const THREADS: usize = 64;
 /// How long the server rests when the system gives it no connection.

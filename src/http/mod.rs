@@ -11,7 +11,9 @@ mod caller;
 mod events;
 mod fault;
 mod guard;
+mod hidden;
 mod keys;
+mod limit;
 mod listen;
 mod openapi;
 mod pages;
@@ -21,6 +23,7 @@ mod rate;
 mod respond;
 mod route;
 mod routes;
+mod said;
 mod scribe;
 mod server;
 

@@ -21,7 +21,6 @@ use super::call::Call;
 use super::caller::Caller;
 use super::fault::{self, Shape};
 use super::guard;
-use super::listen::HEAD_MAX;
 use super::pass::Pass;
 use super::route::{Handler, Route, Work};
 use super::routes;
@@ -81,7 +80,7 @@ pub(super) async fn respond(
     };
     let mut response = match admitted {
         Err(error) => refused(&error, &request).response(),
-        Ok(_) if guard::head(&request) > HEAD_MAX => head_refused(&request).response(),
+        Ok(_) if guard::head(&request) > guard::HEAD_MAX => head_refused(&request).response(),
         Ok((caller, _)) if request.method() == Method::OPTIONS && allowed.is_some() => {
             drop(caller);
             preflight()
@@ -274,7 +273,7 @@ fn refused(error: &Error, request: &Request) -> Answer {
 
 /// Answers a request whose head is too large, with the status that the connection has for larger ones.
 fn head_refused(request: &Request) -> Answer {
-    let message = format!("the head of a request may have {HEAD_MAX} bytes");
+    let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
     let error = Error::new(Code::InputInvalid, message);
     refused(&error, request).under(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::limit::bounded;
 use super::route::Route;
-use super::work::{bounded, optional};
+use super::work::optional;
 use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, Wish};
 use crate::error::{Code, Error, Result};

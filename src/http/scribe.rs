@@ -2,6 +2,8 @@
 //! transaction, so that thousands a second are safe on a disk that can be asked a few hundred times.
 //! Answers of models and workers are waited for by other threads.
 
+mod teller;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
@@ -9,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::events::feed::Feed;
@@ -17,7 +19,9 @@ use super::keys::Note;
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::Roster;
 use crate::ops::executions::{Begun, Executor, Order, Told};
-use crate::run::Event;
+
+pub(super) use teller::Heard;
+use teller::{Open, Teller};
 
 /// Most executions that wait to be written down; more are refused.
 const QUEUE: usize = 4_096;
@@ -28,84 +32,6 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Takes what the server has to say about itself.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// What is told of an execution; how that is shown is not the business of who writes it down.
-pub(super) enum Heard {
-    /// It has begun.
-    Began(Begun),
-    /// Something happened.
-    Event(Event),
-    /// A piece of an answer came from an agent.
-    Piece { agent: String, piece: String },
-    /// It is over, or was refused.
-    Over(Result<Begun>),
-}
-
-/// Where an execution is told about.
-enum Teller {
-    /// When it has begun.
-    First(oneshot::Sender<Result<Begun>>),
-    /// When it is over.
-    Last(oneshot::Sender<Result<Begun>>),
-    /// All that happens, with how many events were told.
-    All(UnboundedSender<Heard>, usize),
-}
-
-impl Teller {
-    /// Tells that it has begun.
-    fn began(self, begun: Begun) -> Open {
-        match self {
-            Teller::First(teller) => {
-                let rest = begun.rest();
-                let _ = teller.send(Ok(begun));
-                Open {
-                    begun: rest,
-                    teller: None,
-                }
-            }
-            Teller::All(teller, _) => {
-                let _ = teller.send(Heard::Began(begun.clone()));
-                let teller = Some(Teller::All(teller, begun.events().len()));
-                Open { begun, teller }
-            }
-            teller => Open {
-                begun,
-                teller: Some(teller),
-            },
-        }
-    }
-
-    /// Tells what happens on the way.
-    fn tell(&mut self, told: &Told<'_>) {
-        let Teller::All(teller, events) = self else {
-            return;
-        };
-        let heard = match told {
-            Told::Event(event) => {
-                *events += 1;
-                Heard::Event((*event).clone())
-            }
-            Told::Piece(piece) => Heard::Piece {
-                agent: piece.agent.to_string(),
-                piece: piece.piece.to_string(),
-            },
-        };
-        // Who is gone is told nothing, and what was begun goes on.
-        let _ = teller.send(heard);
-    }
-
-    /// Tells how it ended.
-    fn over(mut self, ended: Result<Begun>) {
-        if let (Teller::All(_, told), Ok(begun)) = (&self, &ended) {
-            let new = begun.events().iter().skip(*told);
-            new.for_each(|event| self.tell(&Told::Event(event)));
-        }
-        match self {
-            Teller::First(teller) | Teller::Last(teller) => drop(teller.send(ended)),
-            Teller::All(teller, _) => drop(teller.send(Heard::Over(ended))),
-        }
-    }
-}
 
 /// What somebody wishes to have executed.
 struct Wish {
@@ -118,12 +44,6 @@ struct Wish {
 struct Asker {
     teller: Teller,
     note: Option<Note>,
-}
-
-/// An execution that is under way, and who waits for its end.
-struct Open {
-    begun: Begun,
-    teller: Option<Teller>,
 }
 
 /// What those threads share that wait for answers.

@@ -2,6 +2,8 @@
 //! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
 //! rules; a task that was spawned must verify before it is done.
 
+mod words;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -10,19 +12,18 @@ use serde::Serialize;
 use super::complete::complete;
 use super::tasks::{self, ListField, Patch};
 use super::{Context, agents, require};
-use crate::error::{Code, Error, Result, nearest};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::Filter;
 use crate::task::draft::Draft;
-use crate::task::{Priority, Status, Task};
+use crate::task::{Status, Task};
+
+pub use words::{PRIORITIES, STATUSES, priority, status};
+use words::{priority_word, status_word};
 
 /// Longest title, in characters.
 pub const TITLE_MAX: usize = 200;
-/// The words of the specification for a status.
-pub const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
-/// The words of the specification for a priority.
-pub const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
 
 /// A task in the words of the specification.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -78,45 +79,6 @@ impl From<Task> for AgentTask {
             completed_at: task.completed_at,
         }
     }
-}
-
-fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "todo",
-        Status::Active => "doing",
-        Status::Review => "review",
-        Status::Done => "done",
-        Status::Blocked | Status::Paused => "paused",
-        Status::Cancelled => "cancelled",
-    }
-}
-
-fn priority_word(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Low => "low",
-        Priority::Medium => "medium",
-        Priority::High => "high",
-        Priority::Critical => "urgent",
-    }
-}
-
-/// Reads a status in the words of the specification, or in others that mean the same.
-pub fn status(word: &str) -> Result<Status> {
-    let status = word.parse().ok();
-    let status = status.filter(|status| *status != Status::Blocked);
-    status.ok_or_else(|| unknown("status", word, &STATUSES))
-}
-
-/// Reads a priority in the words of the specification, or in others that mean the same.
-pub fn priority(word: &str) -> Result<Priority> {
-    let priority = word.parse().ok();
-    priority.ok_or_else(|| unknown("priority", word, &PRIORITIES))
-}
-
-fn unknown(what: &str, word: &str, words: &[&'static str]) -> Error {
-    let message = format!("`{word}` is no {what}; use one of {}", words.join(", "));
-    let right = nearest(word, words.iter().copied()).unwrap_or(words[1]);
-    Error::new(Code::InputInvalid, message).instead(word, right)
 }
 
 /// A task, or a change to one; what is left out stays as it is.

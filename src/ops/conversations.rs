@@ -7,16 +7,13 @@ use crate::agent::SUPERVISOR;
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::id;
-use crate::run::conversation::check_title;
+use crate::run::conversation::{CHAT, check_title};
 use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// How many messages are shown unless told.
 pub const MESSAGES: u32 = 50;
-
-/// With whom a conversation is that is with the agents of the chat.
-pub const CHAT: &str = "chat";
 
 /// What is said of messages before one that a conversation does not have.
 const NOT_SAID: &str =

@@ -8,6 +8,8 @@ use crate::words::closed;
 
 /// Longest title, in characters.
 pub const TITLE_MAX: usize = 200;
+/// With whom a conversation is that is with the agents of the chat.
+pub const CHAT: &str = "chat";
 
 /// A conversation with an agent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -9,7 +9,7 @@ use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::live::Live;
 use crate::cli::route;
-use crate::cli::runs::{how, status_tone};
+use crate::cli::runs::words::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answerers, INCOMPLETE};

@@ -1,24 +1,17 @@
 //! `cleo manifest append`
 
-use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::correcting::corrected;
-use super::joining::joined;
+use super::options::EntryOptions;
 use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
 use crate::cli::screen::{Screen, Tone};
-use crate::error::{Code, Error, Result};
-use crate::file;
-use crate::id::{self, TaskId};
+use crate::error::Result;
+use crate::id;
 use crate::ops::manifest::{self, Appended};
-
-/// Most that is read from standard input, in bytes: an entry with room for line ends and blanks.
-const INPUT_MAX: u64 = 4 << 20;
 
 /// Append one entry to the manifest: checked, whole and durable
 #[derive(Args)]
@@ -50,63 +43,6 @@ pub(in crate::cli) struct Arguments {
     claim: EpochOption,
 }
 
-// The fields of an entry as options; what is left out is missing or empty.
-#[derive(Args, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[command(next_help_heading = "Entry")]
-pub(super) struct EntryOptions {
-    /// Name of the entry: one word
-    #[arg(long, value_name = "ID")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<String>,
-
-    /// Output file, relative to claudedocs/agent-outputs
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) file: Option<String>,
-
-    /// One line
-    #[arg(long, value_name = "TEXT")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) title: Option<String>,
-
-    /// Day of the work; today unless told
-    #[arg(long, value_name = "DATE")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) date: Option<String>,
-
-    /// complete, partial, blocked or archived; complete unless told
-    #[arg(long, value_name = "STATUS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) status: Option<String>,
-
-    /// What it is about; may be repeated or separated by commas
-    #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',')]
-    pub(super) topics: Vec<String>,
-
-    /// One fact in one sentence; a complete entry has 3 to 7
-    #[arg(long = "finding", value_name = "TEXT")]
-    pub(super) key_findings: Vec<String>,
-
-    /// Somebody can act on it now
-    #[arg(long)]
-    pub(super) actionable: bool,
-
-    /// Task that has to follow, or BLOCKED:reason; may be repeated
-    #[arg(long = "followup", value_name = "TASK|BLOCKED:REASON")]
-    pub(super) needs_followup: Vec<String>,
-
-    /// Task that it belongs to; may be repeated or separated by commas
-    #[arg(long = "task", value_name = "TASK", value_delimiter = ',')]
-    pub(super) linked_tasks: Vec<TaskId>,
-
-    /// Skill that the work was done by
-    #[arg(long, value_name = "SKILL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) skill: Option<String>,
-}
-
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
@@ -117,53 +53,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     appended.warnings.extend(warnings);
     face.reply(&appended, &appended.warnings, |screen| {
         render(screen, &appended)
-    })
-}
-
-impl EntryOptions {
-    /// Reads the entry, and what is to be said of it: from the options alone where they can describe
-    /// it, so that nobody is waited for, else from standard input if something is there.
-    fn read(self, today: String) -> Result<(String, Vec<String>)> {
-        let is_given = self != EntryOptions::default();
-        let named = [&self.id, &self.file, &self.title];
-        if named.into_iter().all(Option::is_some) || (is_given && stdin().is_terminal()) {
-            return Ok((self.text(today)?, Vec::new()));
-        }
-        let text = read_stdin()?;
-        if is_given && text.trim().is_empty() {
-            return Ok((self.text(today)?, Vec::new()));
-        }
-        Ok(joined(text, &self.value()?))
-    }
-
-    /// Writes the options as the object that standard input would hold.
-    fn text(mut self, today: String) -> Result<String> {
-        self.date.get_or_insert(today);
-        self.status.get_or_insert("complete".to_string());
-        Ok(self.value()?.to_string())
-    }
-
-    pub(super) fn value(&self) -> Result<Value> {
-        let value = serde_json::to_value(self);
-        value.map_err(|cause| Error::new(Code::Internal, cause.to_string()))
-    }
-}
-
-fn read_stdin() -> Result<String> {
-    let refused = |message: String| {
-        Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
-    };
-    if stdin().is_terminal() {
-        return Err(refused(
-            "no entry is given: put it on standard input".into(),
-        ));
-    }
-    let bytes = file::read_stdin(INPUT_MAX)?;
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    let text = std::str::from_utf8(bytes);
-    text.map(str::to_string).map_err(|cause| {
-        let place = cause.valid_up_to() + 1;
-        refused(format!("the entry is no UTF-8 from byte {place}"))
     })
 }
 

@@ -1,6 +1,6 @@
 //! An entry that was refused, as it was most likely meant: a command that holds all of it.
 
-use super::append::EntryOptions;
+use super::options::EntryOptions;
 use crate::error::{Code, Error, nearest, quote};
 use crate::manifest::Status;
 use crate::ops::Context;

@@ -5,6 +5,7 @@ mod compact;
 mod correcting;
 mod joining;
 pub(super) mod list;
+mod options;
 pub(super) mod show;
 mod validate;
 

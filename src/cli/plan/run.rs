@@ -10,7 +10,7 @@ use super::{By, first_line};
 use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::run::result_last;
-use crate::cli::runs::{how, status_tone};
+use crate::cli::runs::words::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
 use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
 use crate::error::Result;

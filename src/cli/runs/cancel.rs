@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::status_tone;
+use super::words::status_tone;
 use crate::cli::Face;
 use crate::cli::screen::{Tone, count};
 use crate::coordinator;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, spent, status_tone};
+use super::words::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::screen::{Cell, Tone};
 use crate::error::Result;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, spent, status_tone};
+use super::words::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Cell, Screen, Tone};

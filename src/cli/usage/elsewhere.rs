@@ -2,8 +2,8 @@
 
 use clap::error::ContextKind;
 
-use super::fix::{context, pasted};
-use super::line::{Line, Role, Word};
+use super::line::{Line, Role, Word, pasted};
+use super::naming::context;
 use super::surplus::is_change;
 use crate::error::nearest;
 use crate::id::TaskId;

@@ -5,10 +5,10 @@ use std::error::Error as _;
 
 use clap::error::{ContextKind, ContextValue};
 
-use super::line::{Line, Role, Word, takes_value};
-use super::naming::numbered;
+use super::line::{Line, Role, Word, pasted, takes_value};
+use super::naming::{context, numbered};
 use super::{elsewhere, order, removal, surplus};
-use crate::error::{Code, Error, likeliest, nearest, quote};
+use crate::error::{Code, Error, likeliest, nearest};
 use crate::id::TaskId;
 use crate::task::rules::{cleaned_line, cleaned_text};
 
@@ -81,13 +81,6 @@ pub(super) fn again(line: &Line<'_>) -> Option<String> {
     words.map(|words| pasted(words.into_iter()))
 }
 
-pub(super) fn pasted<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    std::iter::once("cleo".to_string())
-        .chain(words.map(quote))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
 /// Fields are trimmed before they are judged, and numbers are shown in a form of their own.
 fn is_same(value: &str, wrong: &str) -> bool {
     let number = |text: &str| text.trim().parse::<f64>().ok();
@@ -131,14 +124,6 @@ fn rewritten(
     });
     let words: Vec<String> = words.collect::<Option<_>>()?;
     (!places.is_empty()).then(|| pasted(words.iter().map(String::as_str)))
-}
-
-pub(super) fn context(fault: &clap::Error, kind: ContextKind) -> Option<String> {
-    match fault.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => texts.first().cloned(),
-        _ => None,
-    }
 }
 
 /// What is far away is no correction: pasted, it would do something else.

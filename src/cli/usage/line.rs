@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::Arg;
 
 use crate::cli::tree;
+use crate::error::quote;
 
 /// What a word is on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,4 +225,12 @@ impl Reader {
 /// Says whether an option is followed by a value.
 pub(super) fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
+}
+
+/// Writes words as a command line of cleo that can be pasted.
+pub(super) fn pasted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    std::iter::once("cleo".to_string())
+        .chain(words.map(quote))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

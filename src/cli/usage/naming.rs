@@ -1,8 +1,7 @@
 //! Tasks that are named by what is no id.
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ContextValue};
 
-use super::fix::context;
 use crate::error::quote;
 use crate::id::TaskId;
 
@@ -25,4 +24,13 @@ pub(super) fn found(fault: &clap::Error) -> Option<String> {
     let digits = wrong.strip_prefix(['T', 't']).unwrap_or_default();
     let is_ours = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (is_task && is_word && !is_ours).then(|| format!("cleo find {}", quote(&wrong)))
+}
+
+/// Returns what a fault of the command line names, or the first of it.
+pub(super) fn context(fault: &clap::Error, kind: ContextKind) -> Option<String> {
+    match fault.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
 }

@@ -2,8 +2,8 @@
 
 use clap::error::ContextKind;
 
-use super::fix::{context, pasted};
-use super::line::{Line, Role, Word};
+use super::line::{Line, Role, Word, pasted};
+use super::naming::context;
 use crate::id::TaskId;
 
 /// `cleo research link ENTRY T2` most likely means the entry and the task the other way round.

@@ -2,9 +2,8 @@
 
 use clap::error::ContextKind;
 
-use super::fix::{context, pasted};
-use super::line::{Line, Role, Word};
-use super::naming::numbered;
+use super::line::{Line, Role, Word, pasted};
+use super::naming::{context, numbered};
 use crate::id::TaskId;
 
 /// Options that name other tasks; without them a command still does the rest of what was meant.

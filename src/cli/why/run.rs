@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::{Arguments, nothing};
 use crate::cli::Face;
 use crate::cli::run::table::state_tone;
-use crate::cli::runs::status_tone;
+use crate::cli::runs::words::status_tone;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::runs::why::{RunWhy, TaskWhy, why};

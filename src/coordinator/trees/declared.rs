@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Trees;
 use super::git::IGNORED;
-use super::reports::is_regular;
 use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
@@ -73,6 +72,10 @@ fn plain(text: &str) -> &str {
     text.strip_prefix("./")
         .unwrap_or(text)
         .trim_end_matches('/')
+}
+
+pub(super) fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|there| there.is_file())
 }
 
 #[cfg(test)]

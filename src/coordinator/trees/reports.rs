@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::copying::held;
-use super::declared::Declared;
+use super::declared::{Declared, is_regular};
 use super::outputs::{Outputs, require_way};
 use super::outset::{Outset, Side, Way, digests, way};
 use super::{Tree, Trees};
@@ -284,8 +284,4 @@ fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
         log::append(&target, entry)?;
     }
     Ok(())
-}
-
-pub(super) fn is_regular(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|there| there.is_file())
 }

@@ -12,7 +12,7 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
-use crate::http::work::at_most;
+use crate::http::limit::at_most;
 use crate::http::{accept, guard, pages};
 use crate::ops::agents::{self, Standing, Trust};
 use crate::ops::executions;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::http::{assigned, conversations};
+use crate::http::hidden::hide;
+use crate::http::said::said;
 use crate::ops::agents;
 use crate::run::Line;
 use crate::store::agency::Agency;
@@ -200,7 +201,7 @@ impl Source {
         let part = |change: Recorded| {
             let whole = serde_json::to_value(&change).unwrap_or_default();
             let mut data = whole.clone();
-            assigned::hide(&mut data, &|id: &String| !told.contains(id));
+            hide(&mut data, &|id: &String| !told.contains(id));
             let whole = (whole != data).then_some(whole);
             (change.at, Part::Task(change.cursor, data, whole))
         };
@@ -229,7 +230,7 @@ impl Source {
             let look = |id: &str| Ok(agency.conversation(id)?.map(|one| one.user));
             let owner = owner(owners, &id, look)?;
             let at = message.created_at.clone();
-            let message = conversations::said(&message);
+            let message = said(&message);
             let data = json!({"conversationId": id, "at": at, "message": message});
             parts.push_back((at, Part::Said(cursor, owner, data)));
         }

@@ -9,15 +9,13 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::names;
+use super::names::{self, SCHEMAS};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::route::Route;
 use crate::http::routes;
 use crate::reply::Failure;
 
-/// Where schemas stand in a description.
-pub(super) const SCHEMAS: &str = "/components/schemas";
 /// What the answer to an address that is too long is called there.
 const TOO_LONG: &str = "AddressTooLong";
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::made::SCHEMAS;
+/// Where schemas stand in a description.
+pub(super) const SCHEMAS: &str = "/components/schemas";
 
 /// What the name of a definition of what is read ends in where what is written has one of the same name.
 const READ: &str = "Input";

@@ -3,8 +3,8 @@
 
 use crate::agent::draft;
 use crate::error::Result;
-use crate::ops::conversations::CHAT;
 use crate::route::{CLARIFY, FINALIZE};
+use crate::run::conversation::CHAT;
 
 /// What stands below `/api/agents` where an agent would.
 const ENDPOINTS: [&str; 11] = [

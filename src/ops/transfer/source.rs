@@ -1,11 +1,13 @@
 //! The file or folder that tasks come from. It is read twice: first ids and references, then tasks.
 
+mod exported;
+
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use exported::answered;
 
 use super::ahead::{self, Take};
 use crate::error::{Code, Error, Result, quote};
@@ -288,24 +290,6 @@ fn chosen(path: &Path, verdict: Verdict) -> Result<Format> {
             Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
         }
     }
-}
-
-/// An answer of `cleo export`, which holds the lines as a text.
-#[derive(Deserialize)]
-struct Answer {
-    command: String,
-    result: Exported,
-}
-
-#[derive(Deserialize)]
-struct Exported {
-    text: String,
-}
-
-/// Returns the lines that `cleo export > FILE` has put into its answer; none when it is no such file.
-fn answered(bytes: &[u8]) -> Option<Vec<u8>> {
-    let answer: Answer = serde_json::from_slice(bytes).ok()?;
-    (answer.command == "export").then(|| answer.result.text.into_bytes())
 }
 
 /// Returns how messages name what is read. What was sent, or written to the standard input, has no path.
