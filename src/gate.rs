@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, nearest};
 
-pub use criterion::{Criterion, words};
+pub use criterion::{Criterion, for_shells, in_shell, obeyed, words};
 pub use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
 
 /// Rounds that a task may take: each failed gate begins a new one. A failure after the last is

@@ -13,7 +13,6 @@ use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::file::unreadable;
-use crate::gate::Criterion;
 use crate::ops::tasks::{self, Added};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
@@ -147,10 +146,6 @@ fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     ] {
         refuse_blank(option, items)?;
     }
-    arguments
-        .acceptance
-        .iter()
-        .try_for_each(|line| Criterion::check(line))?;
     let draft = arguments.into_draft();
     let added = tasks::add(&mut face.context()?, vec![draft])?;
     let Some(one) = added.into_iter().next() else {

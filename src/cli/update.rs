@@ -10,7 +10,6 @@ use super::arguments::refuse_blank;
 use super::screen::Tone;
 use super::show::task_line;
 use crate::error::{Code, Error, Result};
-use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, ListField, Patch};
 use crate::task::{Priority, Size, Status, Task, TaskType};
@@ -243,9 +242,6 @@ impl Arguments {
         ] {
             refuse_blank(option, items)?;
         }
-        self.acceptance
-            .iter()
-            .try_for_each(|line| Criterion::check(line))?;
         let gates = self.require_gates.iter();
         let (remove_depends, remove_missing) = split_names(self.remove_depends);
         Ok(Patch {

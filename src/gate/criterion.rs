@@ -1,9 +1,14 @@
 //! A criterion by which a task is accepted: words, and perhaps a command that proves them.
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 
 /// What stands between the words and the command.
 const MARK: &str = " :: ";
+
+/// Words that a shell obeys. A program would take them for arguments, and could succeed without what they ask for.
+const OBEYED: [&str; 11] = [
+    "&&", "||", "|", "|&", "&", ";", ">", ">>", "<", "2>", "2>&1",
+];
 
 /// A line of a task's acceptance, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +41,27 @@ impl<'a> Criterion<'a> {
         }
     }
 
-    /// Refuses a line with a command that cannot be split.
+    /// Refuses a line with a command that cannot be split, or that only a shell carries out.
     pub fn check(line: &str) -> Result<()> {
-        let faulty = line.rsplit_once(MARK).filter(|(_, it)| words(it).is_none());
-        let Some((text, command)) = faulty else {
+        let Some((text, command)) = line.rsplit_once(MARK) else {
             return Ok(());
         };
+        let refused = |message: String| Error::new(Code::TaskInvalid, message);
+        if let Some(word) = obeyed(command) {
+            let message = format!(
+                "an acceptance criterion is run without a shell: {}",
+                for_shells(&word)
+            );
+            let in_shell = format!("{}{MARK}{}", text.trim(), in_shell(command));
+            return Err(refused(message).instead(line, in_shell));
+        }
+        if words(command).is_some() {
+            return Ok(());
+        }
         let message = format!(
             "`{command}` of an acceptance criterion is no command: a quote is open, or it is empty"
         );
-        Err(Error::new(Code::TaskInvalid, message).instead(line, text.trim()))
+        Err(refused(message).instead(line, text.trim()))
     }
 
     /// Writes the criterion for an agent.
@@ -57,12 +73,33 @@ impl<'a> Criterion<'a> {
     }
 }
 
-/// Splits a command into words as a shell would, and expands nothing. None when it is empty or a
-/// quote is open.
+/// Splits a command into words as a shell would, and expands nothing. None when it is empty, a quote is open or
+/// only a shell carries it out.
 pub fn words(command: &str) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
     // A program has a name.
-    (words.first().is_some_and(|program| !program.is_empty())).then_some(words)
+    let has_name = words.first().is_some_and(|program| !program.is_empty());
+    (has_name && obeyed(command).is_none()).then_some(words)
+}
+
+/// Returns the first word of a command, out of quotes, that a shell obeys; to a program it is an argument.
+pub fn obeyed(command: &str) -> Option<String> {
+    let written: Vec<&str> = command.split_whitespace().collect();
+    let is_obeyed = |word: &String| {
+        let is_end = word.len() > 1 && word.ends_with(';');
+        (is_end || OBEYED.contains(&word.as_str())) && written.contains(&word.as_str())
+    };
+    shlex::split(command)?.into_iter().find(is_obeyed)
+}
+
+/// Says what a word is that only a shell obeys.
+pub fn for_shells(word: &str) -> String {
+    format!("`{word}` would be no more than an argument of the program")
+}
+
+/// Writes a command so that a shell carries it out.
+pub fn in_shell(command: &str) -> String {
+    format!("sh -c {}", quote(command.trim()))
 }
 
 #[cfg(test)]
@@ -93,5 +130,23 @@ mod tests {
         }
         assert!(Criterion::check("open :: sh -c 'x").is_err());
         assert!(Criterion::check("std::fmt :: true").is_ok());
+    }
+
+    #[test]
+    fn what_only_a_shell_carries_out_is_no_command() {
+        for (command, word) in [
+            ("grep -q a f && grep -q b f", Some("&&")),
+            ("true || false", Some("||")),
+            ("cargo test | tail", Some("|")),
+            ("true; false", Some("true;")),
+            ("make > log", Some(">")),
+            ("sh -c 'a && b; c > d'", None),
+            ("grep '&&' f", None),
+            ("find . -name x -exec rm {} \\;", None),
+            ("test 1 -gt 0", None),
+        ] {
+            assert_eq!(obeyed(command).as_deref(), word, "{command}");
+            assert_eq!(words(command).is_none(), word.is_some(), "{command}");
+        }
     }
 }

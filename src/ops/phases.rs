@@ -276,7 +276,13 @@ fn unchanged(phase: Counted) -> Kept {
     }
 }
 
+/// Keeps a phase, and those before it that only tasks name so far: they stay before it.
 fn keep(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<Kept> {
+    for before in all(transaction)? {
+        if before.phase.position < phase.position {
+            transaction.put_phase(&before.phase)?;
+        }
+    }
     transaction.put_phase(phase)?;
     transaction.record(&Change {
         kind: kind.to_string(),

@@ -48,8 +48,8 @@ pub struct ReadyTask {
     pub status: Status,
     /// How urgent it is.
     pub priority: Priority,
-    /// How many tasks the longest chain has that waits for it, at most
-    /// [`BOUND`](crate::task::graph::below::BOUND).
+    /// How many tasks the longest chain has that waits for it, at most 1,000
+    /// ([`BOUND`](crate::task::graph::below::BOUND)).
     pub below: u32,
 }
 

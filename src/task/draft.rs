@@ -11,6 +11,7 @@ use super::rules::{
 };
 use super::{Priority, Size, TaskType};
 use crate::error::{Code, Error, Result, nearest};
+use crate::gate::Criterion;
 use crate::id::TaskId;
 
 /// Names of the fields that a draft may have, as they stand in JSON.
@@ -139,6 +140,9 @@ impl Draft {
         let files = check_list("files", std::mem::take(&mut self.files))?;
         self.files = check_list("files", check_files(&files)?)?;
         self.acceptance = check_list("acceptance", std::mem::take(&mut self.acceptance))?;
+        self.acceptance
+            .iter()
+            .try_for_each(|line| Criterion::check(line))?;
         self.deliverables = check_list("deliverables", std::mem::take(&mut self.deliverables))?;
         for note in &self.notes {
             check_note(note)?;

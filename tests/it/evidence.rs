@@ -983,3 +983,30 @@ fn stored_gates(workspace: &TestWorkspace) -> String {
     });
     read.unwrap()
 }
+
+#[test]
+fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
+    let workspace = plain();
+    let failed = workspace.shell("cleo verify T1 --gate implemented --run false");
+    for command in ["true && false", "echo ok | false", "true; false"] {
+        let gate = format!("verify T1 --gate implemented --run '{command}'");
+        let error = refused(&workspace, &gate, "E_USAGE");
+        let pasted = workspace.shell(error["fix"].as_str().unwrap());
+        assert_eq!(pasted.exit, failed.exit, "{command}: {pasted}");
+    }
+    let both = "add Both --acceptance 'both words :: true && false'";
+    let error = refused(&workspace, both, "E_TASK_INVALID");
+    let pasted = workspace.shell(error["fix"].as_str().unwrap());
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    assert_ne!(line(&workspace, "verify T2 --run-all")["success"], true);
+    refused(
+        &workspace,
+        "update T2 --acceptance 'log :: make > log'",
+        "E_TASK_INVALID",
+    );
+    workspace.write(
+        "plan.jsonl",
+        r#"{"title":"x","acceptance":["a :: b || c"]}"#,
+    );
+    refused(&workspace, "add --batch plan.jsonl", "E_TASK_INVALID");
+}

@@ -198,6 +198,12 @@ fn each_state_of_the_work_has_its_first_action() {
         first(&workspace, None),
         is("rest", "cleo orchestrator brief")
     );
+    workspace.ok("add 'Nothing in it' --type epic");
+    workspace.ok("complete T4");
+    assert_eq!(
+        first(&workspace, Some("T4")),
+        is("rest", "cleo orchestrator start")
+    );
 }
 
 #[test]

@@ -102,3 +102,20 @@ fn an_unknown_phase_comes_with_the_nearest_known_one() {
     let error = refused(&workspace, "phase start zzz", "E_PHASE_NOT_FOUND");
     assert_eq!(error["fix"], "cleo phase list");
 }
+
+#[test]
+fn a_phase_that_begins_stays_behind_those_that_tasks_named_before_it() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add A --phase first");
+    workspace.ok("add B --phase second");
+    does(&workspace, "phase start second");
+    let order = |workspace: &TestWorkspace| {
+        let listed = does(workspace, "phase list");
+        let phases = listed["phases"].as_array().unwrap().iter();
+        let slugs = phases.map(|phase| phase["slug"].as_str().unwrap().to_string());
+        slugs.collect::<Vec<_>>()
+    };
+    assert_eq!(order(&workspace), ["first", "second"]);
+    does(&workspace, "phase set first");
+    assert_eq!(order(&workspace), ["first", "second"]);
+}

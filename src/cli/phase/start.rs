@@ -9,7 +9,7 @@ use crate::cli::Face;
 use crate::error::Result;
 use crate::ops::phases;
 
-/// Begin a phase; the one before must be completed
+/// Begin a phase; the one that the project is in must be completed first
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo phase start build")]
 pub(in crate::cli) struct Arguments {

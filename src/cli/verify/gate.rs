@@ -10,7 +10,7 @@ use crate::cli::Face;
 use crate::cli::arguments::EpochOption;
 use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
-use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, words};
+use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
 
@@ -211,6 +211,10 @@ impl GateArguments {
 
 /// Splits a command into words as a shell would, and expands nothing.
 fn split(command: &str) -> Result<Vec<String>> {
+    if let Some(word) = obeyed(command) {
+        let message = format!("`{command}` is run without a shell: {}", for_shells(&word));
+        return Err(Error::new(Code::Usage, message).instead(command, in_shell(command)));
+    }
     words(command).ok_or_else(|| {
         let message = format!("`{command}` is no command: a quote is open, or it is empty");
         Error::new(Code::Usage, message).fix("cleo verify --help")

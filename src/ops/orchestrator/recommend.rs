@@ -159,7 +159,7 @@ fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
 
 fn over(facts: &Facts) -> Recommended {
     match &facts.epic {
-        Some(epic) if facts.total() == 0 => {
+        Some(epic) if facts.total() == 0 && !epic.is_closed() => {
             let reason = format!("nothing is in {} yet", epic.id);
             Recommended::new("plan", reason, format!("cleo spawn {}", epic.id))
         }

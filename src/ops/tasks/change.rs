@@ -10,7 +10,7 @@ use lighter::refuse_lighter;
 use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result, nearest};
-use crate::gate::Gate;
+use crate::gate::{Criterion, Gate};
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
@@ -233,6 +233,10 @@ fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()
         lines.extend(more.iter().cloned());
         *field = check_list(name, lines)?;
     }
+    patch
+        .add_acceptance
+        .iter()
+        .try_for_each(|line| Criterion::check(line))?;
     for text in &patch.notes {
         check_note(text)?;
         task.notes.push(Note {

@@ -51,7 +51,7 @@ impl Node {
         !matches!(self.status, Status::Done | Status::Cancelled)
     }
 
-    /// Says whether the task is no work for an agent: an epic, or the parent of an open task.
+    /// Says whether the task holds others: it is an epic, or the parent of an open task.
     pub fn is_container(&self) -> bool {
         self.is_epic || self.open_children > 0
     }

@@ -91,8 +91,7 @@ impl TaskGraph {
     /// these wait for are passed over: of most there are few.
     fn behind(&self, waiting: &Waiting) -> Vec<usize> {
         let order = waiting.order(self);
-        // A parent is work once its parts are done.
-        let is_work = |turn: &usize| !self.nodes[order[*turn]].is_epic;
+        let is_work = |turn: &usize| waiting.is_work[order[*turn]];
         let work: Vec<usize> = (0..order.len()).filter(is_work).collect();
         let mut counts = vec![0; self.nodes.len()];
         let mut bits = vec![[0_u64; WORDS]; self.nodes.len()];

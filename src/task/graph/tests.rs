@@ -89,6 +89,19 @@ fn what_waits_for_a_container_comes_after_the_last_task_in_it() {
 }
 
 #[test]
+fn a_parent_that_is_no_epic_is_worked_on_after_its_parts() {
+    let mut nodes = pending(&[(1, &[]), (2, &[]), (3, &[]), (4, &[2])]);
+    epic_of(&mut nodes, 0, &[1, 3]);
+    nodes[2].parent = Some(nodes[1].id);
+    nodes[1].open_children = 1;
+    let path = graph(nodes.clone()).critical_path();
+    assert_eq!(path, ids(&[3, 2, 4]));
+    let (waves, stuck) = waves(nodes);
+    assert_eq!(waves, [ids(&[3]), ids(&[2]), ids(&[4])]);
+    assert_eq!(stuck, []);
+}
+
+#[test]
 fn a_task_that_waits_for_its_own_container_is_stuck() {
     let mut nodes = pending(&[(1, &[]), (2, &[1])]);
     epic_of(&mut nodes, 0, &[1]);

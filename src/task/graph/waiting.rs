@@ -10,7 +10,7 @@ pub(super) struct Waiting {
     pub(super) waits: Vec<usize>,
     /// Who waits for each.
     pub(super) followers: Vec<Vec<usize>>,
-    /// Whether it is open and work for an agent, so no container.
+    /// Whether it is open and work for an agent: no epic. A parent is work once its parts are done.
     pub(super) is_work: Vec<bool>,
 }
 
@@ -23,7 +23,7 @@ impl Waiting {
             is_work: vec![false; n_nodes],
         };
         for (place, node) in graph.open() {
-            waiting.is_work[place] = !node.is_container();
+            waiting.is_work[place] = !node.is_epic;
             for need in &node.depends {
                 let inside = graph.place(*need);
                 let needed = match inside {

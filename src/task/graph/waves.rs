@@ -39,9 +39,9 @@ pub struct Conflict {
 
 impl TaskGraph {
     /// Returns the open tasks for agents in waves: each wave needs only tasks of earlier waves and
-    /// done tasks, and no two tasks of a wave touch the same files. A container makes no wave; it
-    /// is over with the last task in it. Tasks that wait for a circle, for an empty container or
-    /// for something that is not here make no wave either; they are stuck.
+    /// done tasks, and no two tasks of a wave touch the same files. A parent comes after its
+    /// parts. An epic makes no wave; it is over with the last task in it. Tasks that wait for a circle,
+    /// for an empty epic or for something that is not here make no wave either; they are stuck.
     pub fn waves<'a>(&self, files: impl Fn(TaskId) -> &'a [String]) -> Waves {
         let waiting = self.waiting();
         let ranks = self.ranks();

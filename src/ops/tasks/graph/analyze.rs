@@ -48,11 +48,11 @@ pub struct Analysis {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
-    /// All, with epics and parents.
+    /// All, with epics.
     pub tasks: usize,
     /// Neither done nor cancelled.
     pub open: usize,
-    /// In waves or stuck: open tasks for agents, without epics and parents.
+    /// In waves or stuck: open tasks for agents, without epics.
     pub work: usize,
     /// Of these, the ones that can start now.
     pub ready: usize,

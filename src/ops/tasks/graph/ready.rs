@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::store::{ReadyTask, Transaction};
+use crate::task::graph::below::BOUND;
 use crate::task::graph::{Conflict, Problem};
 
 /// Most tasks that a reason names.
@@ -113,8 +114,10 @@ fn reason(task: &ReadyTask, unblocks: &[TaskId]) -> String {
         reason += &format!("; {named}{more} can start once it is done");
     }
     match task.below {
-        0 => reason + "; nothing waits for it",
+        0 if unblocks.is_empty() => reason + "; nothing waits for it",
+        0 => reason,
         1 => reason + "; one task waits for it in a row",
+        BOUND.. => reason + &format!("; {BOUND} tasks or more wait for it in a row"),
         below => reason + &format!("; {below} tasks wait for it in a row"),
     }
 }
