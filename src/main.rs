@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cleo::runner::signals::outlive_size_limit();
     cleo::run()
 }

@@ -85,20 +85,29 @@ pub(super) struct Globals {
 }
 
 impl Globals {
-    /// Names the workspace that was asked for in each command of a line that would look for one.
+    /// Names the workspace and the folders of skills that were asked for in each command of a line that would
+    /// look for them.
     pub(super) fn in_root(&self, line: &str) -> String {
-        let Some(root) = &self.root else {
-            return line.to_string();
-        };
-        let root = quote(&root.to_string_lossy());
-        let named = |command: &str| match command.strip_prefix("cleo ") {
-            Some(rest) if !command.contains("--root") && !rest.trim_end().ends_with("--help") => {
-                format!("cleo --root {root} {rest}")
+        let root = named("--root", self.root.as_slice());
+        let folders = named("--skills-dir", &self.skills_dir);
+        let told = |command: &str| match command.strip_prefix("cleo ") {
+            Some(rest) if !rest.trim_end().ends_with("--help") => {
+                let own = rest.strip_prefix(root.as_str()).unwrap_or(rest);
+                let root = Some(&*root).filter(|_| !own.contains("--root"));
+                let folders = Some(&*folders).filter(|_| !own.contains("--skills-dir"));
+                let (root, folders) = (root.unwrap_or_default(), folders.unwrap_or_default());
+                format!("cleo {root}{folders}{own}")
             }
             _ => command.to_string(),
         };
-        commands(line).into_iter().map(named).collect()
+        commands(line).into_iter().map(told).collect()
     }
+}
+
+/// Writes an option with each of its values, as it stands behind the name of the program.
+fn named(option: &str, values: &[PathBuf]) -> String {
+    let value = |value: &PathBuf| format!("{option} {} ", quote(&value.to_string_lossy()));
+    values.iter().map(value).collect()
 }
 
 /// Parts a line for a POSIX shell before each command behind `&&` or `|` outside quotes.
@@ -225,5 +234,32 @@ mod tests {
             assert_eq!(globals.in_root(line), expected);
         }
         assert_eq!(Globals::default().in_root("cleo list"), "cleo list");
+    }
+
+    #[test]
+    fn each_command_of_a_line_looks_into_the_folders_of_skills_that_were_named() {
+        let mut globals = Globals {
+            skills_dir: vec!["x y".into(), "z".into()],
+            ..Globals::default()
+        };
+        let folders = "--skills-dir 'x y' --skills-dir z";
+        let line = "cleo skills show sdk && cleo spawn T1 --skills-dir z";
+        let expected = format!("cleo {folders} skills show sdk && cleo spawn T1 --skills-dir z");
+        assert_eq!(globals.in_root(line), expected);
+        globals.root = Some("in it".into());
+        for (line, expected) in [
+            ("cleo list", format!("cleo --root 'in it' {folders} list")),
+            (
+                "cleo --root 'in it' skills export x",
+                format!("cleo --root 'in it' {folders} skills export x"),
+            ),
+            (
+                "cleo --root x init",
+                format!("cleo {folders} --root x init"),
+            ),
+            ("cleo spawn --help", "cleo spawn --help".to_string()),
+        ] {
+            assert_eq!(globals.in_root(line), expected);
+        }
     }
 }

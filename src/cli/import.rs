@@ -24,7 +24,8 @@ Examples:
 What a file is, is found out from what stands in it. An id such as T12 is kept when it is free;
 any other task gets the next id, keeps its old one and is found by it: cleo find OLD-ID. The same
 file imported again updates what has changed; what another tool's file says nothing of stays as it
-is here. With a fault in the file nothing is imported.")]
+is here. Control characters are taken out of texts; what stood there is kept in `extra`, and the
+report says where. With a fault in the file nothing is imported.")]
 pub(super) struct Arguments {
     /// File or folder; - reads standard input
     #[arg(value_name = "FILE|FOLDER")]

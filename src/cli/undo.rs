@@ -12,7 +12,8 @@ use crate::ops::undo;
 
 #[derive(Args)]
 #[command(after_help = "\
-Without a number, the latest operation goes that is no undo and is not taken back yet.
+Without a number, your own latest operation goes (that of CLEO_AGENT) that is no undo and is not
+taken back yet; anybody else's goes by its number.
 What later operations have changed again is refused, and the later one is named.
 
 Examples:

@@ -147,16 +147,20 @@ fn is_left(run: &Run) -> bool {
 }
 
 /// Takes a run over that nobody carries out, unless somebody else has done so meanwhile, to end it as well
-/// or to go on with it.
+/// or to go on with it. Returns it as it stood, so that it is known how it had ended.
 fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
     let mut transaction = agency.write()?;
-    let Some(mut run) = transaction.run(id)?.filter(is_left) else {
+    let Some(run) = transaction.run(id)?.filter(is_left) else {
         return Ok(None);
     };
-    alive.take(&mut run);
-    transaction.put_run(&run)?;
+    let mut taken = run.clone();
+    alive.take(&mut taken);
+    transaction.put_run(&taken)?;
     transaction.commit()?;
-    Ok(Some(run))
+    Ok(Some(Run {
+        owner: taken.owner,
+        ..run
+    }))
 }
 
 /// Writes the request down, for whoever carries the run out.
@@ -213,13 +217,12 @@ fn settled(
         let kept = swept(&mut context, &trees, &board)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
-    run.status = RunStatus::Cancelled;
-    run.completed_at = Some(clock.timestamp());
-    run.error = Some("it was given up".to_string());
+    give_up(&mut run, clock.timestamp());
     let spent = report::spent(&board);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     let finished = Told {
         reason: Some(run.status.to_string()),
+        duration_ms: run.execution_time_ms,
         usage: run.usage,
         cost: run.cost,
         ..Told::default()
@@ -232,6 +235,19 @@ fn settled(
         told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
     })?;
     Ok((run, orphans, released))
+}
+
+/// Notes that a run was given up now. One that had failed before ended then, and of that.
+fn give_up(run: &mut Run, now: String) {
+    let had_failed = run.status == RunStatus::Failed;
+    let ended = run.completed_at.take().filter(|_| had_failed);
+    let cause = run.error.take().filter(|_| had_failed);
+    run.status = RunStatus::Cancelled;
+    run.completed_at = Some(ended.unwrap_or(now));
+    run.error = Some(match cause {
+        Some(cause) => format!("it was given up; before: {cause}"),
+        None => "it was given up".to_string(),
+    });
 }
 
 /// Tells of every task that came to no end what a run tells that is given up while it goes on: what was under

@@ -83,6 +83,7 @@ impl Engine<'_> {
             turns: ended.turns,
             message: ended.message.clone().map(bounded),
             conversation: ended.conversation.clone().map(bounded),
+            resumes: ended.not_resumed.then_some(false),
             denied: ended.denied.iter().cloned().map(bounded).collect(),
             complaints: last(&ended.complaints),
             ..self.of(step)

@@ -48,7 +48,7 @@ codes! {
     AnswerLost = "E_ANSWER_LOST", 3, "The command was carried out, but its answer could not be written.",
         "Make room where standard output goes, and look at the result with `cleo show` or `cleo list`.";
     FileChanged = "E_FILE_CHANGED", 3, "A file that cleo would write holds somebody's changes.",
-        "Look at the difference with `--dry-run`; `--force` writes over it.";
+        "If `retryable` is true, run the command again. If not, look at the difference with `--dry-run`; `--force` writes over it.";
     StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",
         "Restore .cleo/cleo.db from a backup, or move it away and run `cleo init`.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",

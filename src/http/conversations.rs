@@ -1,6 +1,7 @@
 //! Conversations, in the form of the specification's tables.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::call::Call;
@@ -128,7 +129,8 @@ fn create(call: &Call) -> Result<Answer> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// At most so many; 50 unless told, at most 500.
+    /// At most so many; 50 unless told, and 500 where more are asked for.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     limit: Option<u32>,
     /// With this agent.
     agent: Option<String>,
@@ -184,7 +186,8 @@ fn list(call: &Call) -> Result<Answer> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
-    /// At most so many; 50 unless told, at most 500.
+    /// At most so many; 50 unless told, and 500 where more are asked for.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     limit: Option<u32>,
     /// Those before this message.
     before: Option<String>,
@@ -228,8 +231,27 @@ struct Changed {
     status: Option<ConversationStatus>,
 }
 
+/// Refuses another agent than the one that a conversation is with.
+fn check_agent(call: &Call) -> Result<()> {
+    let given: Map<String, Value> = call.body()?;
+    let mut agency = call.agency()?;
+    let page = conversations::page(&mut agency, call.part("id"), call.only(), None, 1)?;
+    let own = page.conversation.agent;
+    let is_own = |agent: &Value| agent.is_null() || agent.as_str() == Some(own.as_str());
+    if given.get("agent_id").is_none_or(is_own) {
+        return Ok(());
+    }
+    let message = format!("agent_id: the conversation is with `{own}` and stays so; begin another");
+    Err(Error::new(Code::InputInvalid, message).in_field("agent_id"))
+}
+
 fn update(call: &Call) -> Result<Answer> {
     let Changed { title, status } = call.filled(&OWN)?;
+    check_agent(call)?;
+    if title.is_none() && status.is_none() {
+        let message = "nothing was said that is to change";
+        return Err(Error::new(Code::InputInvalid, message));
+    }
     let surroundings = call.surroundings("conversations.update");
     let change = Change { title, status };
     let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;

@@ -214,7 +214,8 @@ fn cancel(call: &Call) -> Result<Answer> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listing {
-    /// At most so many; 50 unless told, at most 500.
+    /// At most so many; 50 unless told, and 500 where more are asked for.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     limit: Option<u32>,
     /// With this status.
     status: Option<RunStatus>,

@@ -68,6 +68,28 @@ pub(super) fn status(code: Code) -> StatusCode {
     }
 }
 
+/// Returns the status of an error. A file that cannot be read is the server's own, unless the caller named it.
+pub(super) fn status_of(error: &Error) -> StatusCode {
+    match is_named(error) {
+        true => StatusCode::BAD_REQUEST,
+        false => status(error.code),
+    }
+}
+
+/// Says whether an error is about a file or program that the caller named.
+fn is_named(error: &Error) -> bool {
+    error.code == Code::FileUnreadable && error.field.is_some()
+}
+
+/// Leaves the command that looks at a file out of the error of one that the caller named: it says where the
+/// workspace lies.
+pub(super) fn without_place(error: Error) -> Error {
+    match is_named(&error) || error.code == Code::PathOutside {
+        true => Error { fix: None, ..error },
+        false => error,
+    }
+}
+
 /// Says whether a code means that things stand otherwise than the request takes for granted.
 fn is_conflict(code: Code) -> bool {
     matches!(
@@ -119,7 +141,7 @@ fn is_verdict(code: Code) -> bool {
 
 /// Answers with an error.
 pub(super) fn answer(error: &Error, shape: Shape) -> Answer {
-    let status = status(error.code);
+    let status = status_of(error);
     let body = body(error, shape).to_string();
     let answer = Answer::bytes(JSON, body).under(status);
     match error.code {
@@ -153,7 +175,7 @@ fn body(error: &Error, shape: Shape) -> Value {
 /// Answers that a check failed: with what it found, and the error beside that.
 pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
     let whole = json!({"result": value, "error": Failure::of(error)});
-    Answer::json(status(error.code), &whole)
+    Answer::json(status_of(error), &whole)
 }
 
 /// The error of a server that has enough to do.
@@ -163,7 +185,7 @@ pub(super) fn busy() -> Error {
 
 /// Hides from somebody far away what a failure of the server itself says of this machine.
 pub(super) fn hidden(error: Error) -> Error {
-    match status(error.code) {
+    match status_of(&error) {
         StatusCode::INTERNAL_SERVER_ERROR => Error::new(
             error.code,
             "the server failed of this; its own messages say how",

@@ -3,6 +3,7 @@
 //! what there is, for the router as for the description in `docs/openapi.json`.
 
 mod accept;
+mod allowed;
 mod answer;
 mod assigned;
 mod body;
@@ -43,6 +44,7 @@ mod settings;
 mod tasks;
 mod work;
 
+pub use allowed::{allowed_host, allowed_origin};
 pub use listen::{Listening, listen};
 pub use server::{Options, Server};
 

@@ -123,8 +123,8 @@ fn admit(
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
     let (is_near, say) = (!server.asks_tokens(), Arc::clone(&server.say));
     let done = answered(server, route, request).await;
-    let done = done.map_err(|error| {
-        if fault::status(error.code) == StatusCode::INTERNAL_SERVER_ERROR {
+    let done = done.map_err(fault::without_place).map_err(|error| {
+        if fault::status_of(&error) == StatusCode::INTERNAL_SERVER_ERROR {
             say(&format!("{} {}: {error}", route.method, route.path));
         }
         match is_near {

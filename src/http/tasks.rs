@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Shows a task")
             .answers::<Kept>(200),
         Route::put("/api/tasks/{id}", update)
-            .about("Changes a task and moves it, or neither; null empties a field")
+            .about("Changes a task and moves it, or neither; null empties a field, except title, status and priority")
             .takes::<Fields>()
             .answers::<Kept>(200),
     ];
@@ -177,6 +177,20 @@ impl Fields {
     }
 }
 
+/// Refuses to empty what a task always has.
+fn check_kept(call: &Call) -> Result<()> {
+    let given: Map<String, Value> = call.body()?;
+    let is_null = |name: &&str| given.get(*name).is_some_and(Value::is_null);
+    let kept = ["title", "status", "priority"];
+    match kept.into_iter().find(is_null) {
+        None => Ok(()),
+        Some(field) => {
+            let message = format!("{field} is null, and a task is not without one");
+            Err(Error::new(Code::InputInvalid, message).in_field(field))
+        }
+    }
+}
+
 /// Refuses hours that would not be kept as they are.
 fn check_hours(hours: Option<f64>) -> Result<()> {
     let is_kept = |hours: f64| (hours * 100.0 - (hours * 100.0).round()).abs() < 1e-6;
@@ -235,6 +249,7 @@ fn create(call: &Call) -> Result<Answer> {
 }
 
 fn update(call: &Call) -> Result<Answer> {
+    check_kept(call)?;
     let (id, change) = (call.id("id")?, Fields::read(call)?);
     let mut context = call.context("agents.tasks.update")?;
     let kept = agent_tasks::update(&mut context, id, change, call.only())?;
@@ -266,7 +281,8 @@ struct Wanted {
     due: Option<Due>,
     /// With these words in title or description.
     q: Option<String>,
-    /// At most so many; 100 unless told, at most 1000.
+    /// At most so many; 100 unless told, and 1000 where more are asked for.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     limit: Option<u32>,
     /// Without the first so many.
     offset: Option<u32>,

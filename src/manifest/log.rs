@@ -3,6 +3,7 @@
 
 mod append;
 mod compact;
+mod late;
 mod lines;
 mod lookup;
 mod scan;

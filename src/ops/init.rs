@@ -12,6 +12,7 @@ use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
+use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 use write::write_all;
 
@@ -70,6 +71,7 @@ pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialize
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),
     };
+    check_database(&root)?;
     let planned = plan(&root, options)?;
     let refusal = refusal(&planned, surroundings, options);
     let made = match (options.dry_run, refusal) {
@@ -82,6 +84,16 @@ pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialize
         }
     };
     Ok(report(&root, options.dry_run, planned, made))
+}
+
+/// Refuses a database that this program cannot use: nothing is written beside it.
+fn check_database(root: &Path) -> Result<()> {
+    let root = root.to_path_buf();
+    let database = Workspace { root }.database();
+    match database.is_file() {
+        true => SqliteStore::check_file(&database),
+        false => Ok(()),
+    }
 }
 
 /// A file and what becomes of it.

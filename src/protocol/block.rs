@@ -74,6 +74,17 @@ fn stack_text(files: &[&ProtocolFile]) -> String {
 struct Block<'a> {
     begin: &'a str,
     inner: &'a str,
+    end: &'a str,
+}
+
+impl Block<'_> {
+    /// Says whether both markers name this version.
+    fn is_of_version(&self, version: &str) -> bool {
+        let is_it = |word: &str| word.strip_prefix('v') == Some(version);
+        [self.begin, self.end]
+            .iter()
+            .all(|marker| marker.split_whitespace().any(is_it))
+    }
 }
 
 /// Checks a template: its block must stand last before any token is replaced, and hold no token
@@ -176,6 +187,11 @@ pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     if !is_filled_in(&text, &unix_lines(block.inner)) {
         return vec![Violation::new("TEXT", "the text of the block was changed")];
     }
+    let version = files.first().map_or("0", |base| base.version.as_str());
+    if !block.is_of_version(version) {
+        let message = "the markers of the block name a version that is not known";
+        return vec![Violation::new("MARKER", message)];
+    }
     Vec::new()
 }
 
@@ -221,7 +237,8 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
             }
             let begin = prompt[start..inner_start].trim();
             let inner = &prompt[inner_start..offset];
-            return Ok(Block { begin, inner });
+            let end = line.trim();
+            return Ok(Block { begin, inner, end });
         }
         offset = end;
     }

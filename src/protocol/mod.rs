@@ -117,15 +117,21 @@ impl ProtocolFile {
             )
         })?;
         let order = head.order.trim().parse();
-        let order = order.map_err(|_| fault(1, format!("order `{}` is no number", head.order)))?;
+        let order = order.map_err(|_| {
+            let line = document.position("order").0;
+            fault(line, format!("order `{}` is no number", head.order))
+        })?;
         let when = head.when.map(When::from_raw).transpose();
-        let when_line = document.position("when").0;
-        let when = when.map_err(|message| fault(when_line, message))?;
+        let when = when.map_err(|(key, message)| {
+            let line = document.position_below("when", key).0;
+            fault(line, message)
+        })?;
         if document.fields.get("when").is_some()
             && when.as_ref().is_none_or(|when| *when == When::default())
         {
             let message = "`when` is empty, so the protocol would never apply";
-            return Err(fault(when_line, message.to_string()));
+            let line = document.position("when").0;
+            return Err(fault(line, message.to_string()));
         }
         Ok(ProtocolFile {
             name: head.name,
@@ -155,11 +161,15 @@ impl ProtocolFile {
 }
 
 impl When {
-    fn from_raw(raw: RawWhen) -> std::result::Result<When, String> {
-        let flag = |key: &str, value: Option<String>, wanted: &str| match value.as_deref() {
+    /// Reads conditions; of one that is unknown it names the key.
+    fn from_raw(raw: RawWhen) -> std::result::Result<When, (&'static str, String)> {
+        let flag = |key: &'static str, value: Option<String>, wanted: &str| match value.as_deref() {
             None => Ok(false),
             Some(value) if value == wanted => Ok(true),
-            Some(value) => Err(format!("`{key}` is `{value}`; only \"{wanted}\" is known")),
+            Some(value) => {
+                let message = format!("`{key}` is `{value}`; only \"{wanted}\" is known");
+                Err((key, message))
+            }
         };
         Ok(When {
             always: flag("always", raw.always, "true")?,
@@ -169,7 +179,7 @@ impl When {
             labels: normalized(raw.labels),
             task_has: list(raw.task_has)
                 .iter()
-                .map(|part| Part::read(part))
+                .map(|part| Part::read(part).map_err(|message| ("task-has", message)))
                 .collect::<std::result::Result<_, _>>()?,
         })
     }

@@ -250,11 +250,11 @@ fn an_unknown_key_or_value_names_file_and_line() {
         ("when:\n  allways: \"true\"", "protocols/x.md:"),
         (
             "when:\n  always: \"yes\"",
-            "protocols/x.md:5: `always` is `yes`",
+            "protocols/x.md:6: `always` is `yes`",
         ),
         (
             "when:\n  task-has: \"wings\"",
-            "protocols/x.md:5: `task-has` is `wings`",
+            "protocols/x.md:6: `task-has` is `wings`",
         ),
         ("color: blue", "protocols/x.md:5"),
     ] {

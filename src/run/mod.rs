@@ -5,6 +5,7 @@
 pub mod arrivals;
 pub mod board;
 pub mod conversation;
+pub mod elapsed;
 pub mod escapes;
 pub mod event;
 pub mod outcome;

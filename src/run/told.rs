@@ -73,7 +73,8 @@ pub struct Told {
     /// The output file that is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_file: Option<String>,
-    /// True when the try goes on with an earlier conversation.
+    /// True when the try goes on with an earlier conversation; false at the end of one that was to, where that
+    /// conversation is not there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumes: Option<bool>,
     /// Number of the process group of the agent.

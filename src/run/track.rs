@@ -275,6 +275,7 @@ impl Attempt {
 
     fn agent_ended(&mut self, at: &str, told: &Told) {
         self.state = Stage::Verifying;
+        self.resumes &= told.resumes != Some(false);
         self.agent_ended_at = Some(at.to_string());
         (self.outcome, self.exit_code) = (told.outcome, told.exit_code);
         (self.duration_ms, self.turns) = (told.duration_ms, told.turns);

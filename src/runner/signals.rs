@@ -1,12 +1,13 @@
 //! What happens when cleo itself is asked to end while a command runs. The handlers are put in
-//! place when the first command starts, so a cleo that runs none has none.
+//! place when the first command starts, so a cleo that runs none has none, but for that of the limit
+//! on the size of files.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::error::{Code, Error, Result};
@@ -31,6 +32,8 @@ static SEEN: AtomicBool = AtomicBool::new(false);
 static AGAIN: AtomicUsize = AtomicUsize::new(0);
 /// How many commands run: signals are obeyed again when the last of them has ended.
 static RUNNING: Mutex<usize> = Mutex::new(0);
+/// True once a file would have become longer than it may; whoever wrote to it was told so.
+static TOO_LONG: AtomicBool = AtomicBool::new(false);
 /// Handlers cannot be taken away again, so there is one set of them for a process.
 static HANDLED: OnceLock<()> = OnceLock::new();
 
@@ -122,6 +125,13 @@ pub fn end_at_once() -> Result<()> {
             .map_err(unhandled)?;
     }
     Ok(())
+}
+
+/// From now on a write beyond the limit on the size of files (`ulimit -f`) fails, as on a full disk, where
+/// the system would end cleo without a word. The commands that cleo starts are ended as ever.
+pub fn outlive_size_limit() {
+    // Where it cannot be had, such a write ends cleo; nothing else depends on it.
+    let _ = flag::register(SIGXFSZ, &TOO_LONG);
 }
 
 /// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a

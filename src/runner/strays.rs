@@ -78,8 +78,13 @@ impl Strays {
             // One that dies has no environment any more, so it is remembered.
             ending.retain(|stray| is_child(*stray));
             let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
-            let more = children().filter(|child| !is_known(child) && is_to_end(*child));
-            ending.extend(more.collect::<Vec<_>>());
+            let more = || children().filter(|child| !is_known(child) && is_to_end(*child));
+            // The list may leave one out while another child is collected, so none is looked for twice.
+            let mut found: Vec<Pid> = more().collect();
+            if found.is_empty() {
+                found = more().collect();
+            }
+            ending.extend(found);
             if (ending.is_empty() && is_group_gone) || start.elapsed() > PATIENCE {
                 return;
             }

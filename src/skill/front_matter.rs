@@ -50,13 +50,37 @@ impl Document<'_> {
     /// Line and column of the top-level `key` in the file, both from one; the start of the file
     /// if it is written in an unusual way.
     pub fn position(&self, key: &str) -> (usize, usize) {
-        let is_key = |line: &str| {
-            let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
-            rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
-        };
-        let line = self.front_matter.lines().position(is_key);
+        let line = self.line_of(key);
         line.map_or((1, 1), |line| (line + self.front_matter_line, 1))
     }
+
+    /// Line and column of `key` in the mapping below the top-level `parent`, both from one; those of
+    /// `parent` if it is written in an unusual way.
+    pub fn position_below(&self, parent: &str, key: &str) -> (usize, usize) {
+        let start = self.line_of(parent).map_or(0, |line| line + 1);
+        let lines = self.front_matter.lines().enumerate().skip(start);
+        let mut below =
+            lines.take_while(|(_, line)| line.is_empty() || line.starts_with([' ', '#']));
+        let found = below.find(|(_, line)| begins(line.trim_start(), key));
+        found.map_or_else(
+            || self.position(parent),
+            |(at, line)| {
+                let column = line.len() - line.trim_start().len() + 1;
+                (at + self.front_matter_line, column)
+            },
+        )
+    }
+
+    fn line_of(&self, key: &str) -> Option<usize> {
+        let mut lines = self.front_matter.lines();
+        lines.position(|line| begins(line, key))
+    }
+}
+
+/// Says whether a line begins with a key.
+fn begins(line: &str, key: &str) -> bool {
+    let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
+    rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
 }
 
 /// Reads a file: any YAML in the front matter, with or without byte order mark, LF or CRLF. What
@@ -283,6 +307,17 @@ mod tests {
         assert_eq!(document.position("a"), (2, 1));
         assert_eq!(document.position("c"), (3, 1));
         assert_eq!(document.position("x"), (1, 1));
+    }
+
+    #[test]
+    fn keys_of_a_mapping_are_found_below_it() {
+        let text = "---\nb: 1\nwhen:\n\n  # first\n  a: c\n  \"b\": d\nc: e\n---\n";
+        let document = parse(text).unwrap();
+        assert_eq!(document.position_below("when", "a"), (6, 3));
+        assert_eq!(document.position_below("when", "b"), (7, 3));
+        assert_eq!(document.position_below("when", "c"), (3, 1));
+        let flow = parse("---\nwhen: {a: b}\n---\n").unwrap();
+        assert_eq!(flow.position_below("when", "a"), (2, 1));
     }
 
     #[test]

@@ -77,6 +77,12 @@ fn is_task_id(text: &str) -> bool {
     text.starts_with('T') && text.parse::<TaskId>().is_ok()
 }
 
+/// Says whether something is an id of CLEO: one that is too long for an id here gets another.
+fn is_todo_id(text: &str) -> bool {
+    let digits = text.trim_end().strip_prefix('T').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Looks at a whole document.
 pub fn of_document(bytes: &[u8]) -> Verdict {
     let bytes = unmarked(bytes);
@@ -125,7 +131,7 @@ fn of_parts(parts: &IndexMap<String, &RawValue>) -> Vec<Format> {
     };
     if is_list("tasks") || is_list("archivedTasks") {
         let ids = ids(parts.get("tasks"));
-        let cleo_ids = ids.iter().all(|id| is_task_id(id));
+        let cleo_ids = ids.iter().all(|id| is_todo_id(id));
         let meta = value("_meta");
         let is_todo = meta.get("schemaVersion").is_some()
             || value("project").get("phases").is_some()

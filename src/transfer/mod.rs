@@ -167,7 +167,7 @@ pub enum Item {
         /// Its id.
         id: String,
         /// What was changed.
-        reason: &'static str,
+        reason: String,
     },
     /// A phase of the project.
     Phase(Box<Phase>),

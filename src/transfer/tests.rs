@@ -193,6 +193,42 @@ fn criteria_that_repeat_a_child_are_dropped_only_with_the_child_here() {
     );
 }
 
+#[test]
+fn times_of_an_end_of_cleo_stay_aside_unless_they_are_of_the_status() {
+    let (one, other) = ("2026-01-03T22:58:36Z", "2026-01-04T00:00:00Z");
+    let (completed, cancelled) = (json!({"completedAt": one}), json!({"cancelledAt": one}));
+    let read = |at: &str| Some(moment::read(at).unwrap());
+    for (status, ends, times, kept) in [
+        ("pending", &completed, [None, None], Some(&completed)),
+        ("active", &cancelled, [None, None], Some(&cancelled)),
+        ("done", &completed, [read(one), None], None),
+        ("done", &cancelled, [None, None], Some(&cancelled)),
+        ("cancelled", &completed, [None, read(one)], None),
+        (
+            "cancelled",
+            &json!({"completedAt": one, "cancelledAt": one}),
+            [None, read(one)],
+            None,
+        ),
+        (
+            "cancelled",
+            &json!({"completedAt": one, "cancelledAt": other}),
+            [None, read(other)],
+            Some(&completed),
+        ),
+    ] {
+        let mut task = json!({"id": "T1", "title": "a", "status": status});
+        let ends = ends.as_object().unwrap().clone();
+        task.as_object_mut().unwrap().extend(ends);
+        let text = json!({"_meta": {"schemaVersion": "2"}, "tasks": [task]}).to_string();
+        let records = records(|setting, sink| todo::read(text.as_bytes(), setting, sink));
+        let task = &records[0].task;
+        let found = [&task.completed_at, &task.cancelled_at];
+        assert_eq!(found, times.each_ref(), "{text}");
+        assert_eq!(task.extra.get("todo"), kept, "{text}");
+    }
+}
+
 fn page(text: &str, area: Area) -> Record {
     let config = Config::read(b"statuses: [Backlog, Doing, Shipped]\n");
     records(|setting, sink| backlog::read(text.as_bytes(), area, &config, setting, sink)).remove(0)
@@ -263,6 +299,10 @@ fn what_a_file_is_stands_in_it() {
             "{\"tasks\":[{\"id\":\"T001\"}],\"_meta\":{\"schemaVersion\":\"2\"}}",
             Format::Todo,
         ),
+        (
+            "{\"tasks\":[{\"id\":\"T1\"},{\"id\":\"T4294967296\"}],\"_meta\":{\"schemaVersion\":\"2\"}}",
+            Format::Todo,
+        ),
         ("{\"archivedTasks\":[],\"version\":\"2\"}", Format::Todo),
         (
             "{\n\"tasks\":[],\"_meta\":{\"format\":\"cleo-export\"}}",
@@ -281,7 +321,17 @@ fn what_a_file_is_stands_in_it() {
         let verdict = of_lines(bytes).unwrap_or_else(|| of_document(bytes));
         assert_eq!(verdict, Verdict::One(format), "{text}");
     }
-    for text in ["", "hello", "{}", "[]", "[1]", "{\"a\":1}", "\0\0\0"] {
+    let foreign = "{\"tasks\":[{\"id\":\"Tx\"}],\"_meta\":{\"schemaVersion\":\"2\"}}";
+    for text in [
+        "",
+        "hello",
+        "{}",
+        "[]",
+        "[1]",
+        "{\"a\":1}",
+        "\0\0\0",
+        foreign,
+    ] {
         let bytes = text.as_bytes();
         let verdict = of_lines(bytes).unwrap_or_else(|| of_document(bytes));
         assert_eq!(verdict, Verdict::None, "{text}");

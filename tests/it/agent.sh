@@ -163,6 +163,16 @@ commits) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work && git add --all &&
 # Changes a file on a branch of its own.
 branches) git checkout --quiet -b "mine-$CLEO_TASK_ID" && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
     git -c user.name=a -c user.email=a@b commit --quiet --message mine && work ;;
+# Works, and leaves a merge, a cherry-pick or a revert that has stopped at a conflict.
+stops)
+    work
+    own=$(git symbolic-ref --short HEAD)
+    commit='git -c user.name=a -c user.email=a@b commit --quiet --all --message'
+    git checkout --quiet -b "other-$CLEO_TASK_ID" && echo other >shared.txt && $commit other
+    git checkout --quiet "$own" && echo own >shared.txt && $commit own
+    git -c user.name=a -c user.email=a@b "$2" "other-$CLEO_TASK_ID" >"$here/stopped" 2>&1
+    say complete
+    ;;
 # Makes a repository of its own out of its worktree.
 defects) rm -rf .git && git init --quiet && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work ;;
 # Works in full, and does not end.

@@ -70,6 +70,7 @@ fn strict_notices_a_changed_word() {
     for (from, to) in [
         ("MUST write", "may write"),
         ("sha256:", "sha256:0"),
+        ("PROTOCOL v1", "PROTOCOL v99"),
         ("+task-lifecycle", ""),
         ("\"T1\"", "\"T1\"\n"),
         // Values that no spawn writes, and one that is not the same everywhere.

@@ -49,6 +49,22 @@ fn a_run_is_written_as_one_page_that_needs_nothing_else() {
 }
 
 #[test]
+fn the_graph_of_a_page_tells_where_each_task_stands() {
+    let workspace = planned();
+    let (_, result) = run(&workspace, "T2 T3", "lies");
+    workspace.ok(&format!("runs show {} --html report.html", id(&result)));
+    let page = workspace.read("report.html");
+    for task in result["tasks"].as_array().unwrap() {
+        let [id, title, state] =
+            ["taskId", "title", "state"].map(|name| task[name].as_str().unwrap());
+        let shown = format!("<title>{id} {title}: {state}</title>");
+        assert!(page.contains(&shown), "{shown}\n{page}");
+    }
+    let key = "<span class=\"failed\">failed</span><span class=\"skipped\">skipped</span>";
+    assert!(page.contains(key), "{page}");
+}
+
+#[test]
 fn a_routed_message_has_a_page_too() {
     let workspace = TestWorkspace::new();
     let reply = workspace.json(&["agents", "execute", "Explain the Second War"]);

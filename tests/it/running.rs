@@ -884,6 +884,36 @@ fn what_cannot_be_run_is_refused_before_anything_is_done() {
 }
 
 #[test]
+fn a_command_that_is_missing_is_told_with_all_that_was_asked_for() {
+    let workspace = planned();
+    for (line, code, fix) in [
+        (
+            "run T2 --jobs 2 --runner command",
+            "E_USAGE",
+            "cleo run T2 --jobs 2 --runner command --command 'agent {prompt_file}'",
+        ),
+        (
+            "run --epic T1 --command ''",
+            "E_INPUT_INVALID",
+            "cleo run --epic T1 --command 'agent {prompt_file}'",
+        ),
+        (
+            "run --runner command -- T2",
+            "E_USAGE",
+            "cleo run --runner command --command 'agent {prompt_file}' -- T2",
+        ),
+    ] {
+        let words = shlex::split(line).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(workspace.refused(&words, code)["fix"], fix);
+    }
+    let workspace = workspace.env("CLEO_RUNNERS_DEFAULT", "command");
+    let error = workspace.refused(&["run", "T2"], "E_USAGE");
+    let set = "cleo config set runners.command 'agent {prompt_file}' --user";
+    assert_eq!(error["fix"], set);
+}
+
+#[test]
 fn the_events_are_a_stream_that_ends_with_the_result() {
     let workspace = planned();
     let mut words = played("T2", "works");
@@ -1039,6 +1069,163 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
     assert!(!is_anybody_left(&workspace, &id));
+}
+
+#[test]
+fn the_time_of_a_killed_run_counts_when_it_goes_on() {
+    let workspace = planned();
+    // The first task is worked on in full, the second one hangs until the run goes on.
+    let how = "[ $CLEO_TASK_ID = T2 ] || [ -e go ] || { : >hung; exec sleep 600; }; sh $0 slowly";
+    let command = format!("sh -c '{how}' {AGENT}");
+    // With a fixed clock nothing takes any time.
+    let timed = |words: &[&str]| {
+        let mut command = workspace.command(words);
+        command.env_remove("CLEO_NOW");
+        command
+    };
+    let null = std::process::Stdio::null;
+    let mut run = timed(&["run", "T2", "T3", "--command", &command]);
+    let mut child = run.stdout(null()).stderr(null()).spawn().unwrap();
+    while !workspace.path("hung").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    workspace.write("go", "");
+    let id = id_of_the_run(&workspace);
+    let told = workspace.json(&["runs", "logs", &id])["result"]["events"].clone();
+    let own = told.as_array().unwrap().iter();
+    let own = own.filter(|event| event["type"] != "error");
+    let times: Vec<&str> = own.map(|event| event["ts"].as_str().unwrap()).collect();
+    let before = cleo::clock::between_ms(times[0], times[times.len() - 1]).unwrap();
+    assert!(before >= 50, "as long as the first one took: {told}");
+    assert_eq!(shown(&workspace, &id)["run"]["executionTimeMs"], before);
+    let resume = timed(&["runs", "resume", &id]);
+    let resumed = document(&workspace.finish(resume, ""))["result"].clone();
+    assert_eq!(resumed["run"]["status"], "completed", "{resumed}");
+    let all = resumed["run"]["executionTimeMs"].as_u64().unwrap();
+    assert!(all >= before + 50, "and the second one: {resumed}");
+}
+
+/// Plays a program that comes to nothing at first, ENDS in another way when it is to go on with the
+/// conversation of that try, and works the third time.
+const FORGETS: &str = r#"#!/bin/sh
+echo "$@" >>CALLED
+n=$(($(wc -l <CALLED)))
+[ "$n" -ne 2 ] || { ENDS; }
+echo 'BEGIN'
+[ "$n" -gt 1 ] || exit 1
+cat >CALLED-prompt
+sh AGENT works >&2
+echo 'DONE'
+"#;
+
+const GEMINI: [&str; 3] = [
+    "gemini",
+    r#"{"type":"init","session_id":"s1"}"#,
+    r#"{"type":"message","role":"assistant","content":"Task complete. See MANIFEST.jsonl for summary."}
+{"type":"result","status":"success","stats":{}}"#,
+];
+const CLAUDE: [&str; 3] = [
+    "claude",
+    r#"{"type":"system","session_id":"s1"}"#,
+    r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary."}"#,
+];
+
+/// A workspace whose program plays that, and ends so the second time.
+fn forgetting([name, begin, done]: [&str; 3], ends: &str) -> TestWorkspace {
+    let workspace = planned();
+    let (program, called) = (workspace.path(name), workspace.path("called"));
+    let script = FORGETS
+        .replace("CALLED", &called.display().to_string())
+        .replace("ENDS", ends)
+        .replace("BEGIN", begin)
+        .replace("DONE", done);
+    workspace.write(name, script.replace("AGENT", AGENT));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    let programs = format!("{name}={}", program.display());
+    workspace.env("CLEO_RUNNERS_PROGRAMS", &programs)
+}
+
+/// Says of each call of such a program whether it was to go on with a conversation.
+fn resumed(workspace: &TestWorkspace) -> Vec<bool> {
+    let calls = workspace.read("called");
+    let calls = calls.lines();
+    calls.map(|call| call.contains("--resume=")).collect()
+}
+
+/// Ends of programs that do not find the conversation that they are to go on with.
+const GONE: [([&str; 3], &str, &str); 3] = [
+    (
+        GEMINI,
+        "echo 'Error resuming session: No previous sessions found for this project.' >&2; exit 42",
+        "No previous sessions found",
+    ),
+    (
+        CLAUDE,
+        "echo 'No conversation found with session ID: s1' >&2; exit 1",
+        "No conversation found",
+    ),
+    (
+        CLAUDE,
+        r#"echo '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s2","num_turns":0,"errors":["No conversation found with session ID: s1"]}'; exit 1"#,
+        "No conversation found",
+    ),
+];
+
+#[test]
+fn a_repair_whose_conversation_is_not_there_is_followed_by_a_new_one() {
+    for (program, ends, _) in GONE {
+        let workspace = forgetting(program, ends);
+        let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
+        let done = task(&reply["result"], "T2");
+        assert_eq!(
+            (&done["state"], &done["attempts"]),
+            (&"done".into(), &3.into()),
+            "{reply}"
+        );
+        assert_eq!(resumed(&workspace), [false, true, false], "{ends}");
+        let prompt = workspace.read("called-prompt");
+        let again = "\n## An earlier try\n\nThe work on T2 was checked and is not finished.";
+        let (whole, missing) = prompt.split_once(again).unwrap();
+        assert!(whole.contains("Research token refresh"), "{prompt}");
+        assert!(missing.contains("- E_"), "{prompt}");
+    }
+}
+
+#[test]
+fn a_run_whose_conversation_is_not_there_goes_on_with_a_new_one() {
+    for (program, ends, why) in GONE {
+        let workspace = forgetting(program, ends);
+        let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "1"]);
+        let failed = task(&reply["result"], "T2");
+        assert_eq!(failed["outcome"], "agent_error", "{reply}");
+        assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
+        let again = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
+        assert_eq!(again["result"]["run"]["status"], "completed", "{again}");
+        assert_eq!(resumed(&workspace), [false, true, false], "{ends}");
+    }
+}
+
+#[test]
+fn a_conversation_that_was_taken_up_is_gone_on_with_after_a_failure() {
+    for (program, says) in [
+        (
+            GEMINI,
+            r#"{"type":"message","role":"assistant","content":"I begin."}"#,
+        ),
+        (GEMINI, r#"{"type":"tool_use","tool_name":"write_file"}"#),
+        (
+            CLAUDE,
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I begin."}]}}"#,
+        ),
+    ] {
+        let workspace = forgetting(program, &format!("echo '{says}'; exit 1"));
+        let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
+        assert_eq!(reply["success"], true, "{reply}");
+        assert_eq!(resumed(&workspace), [false, true, true], "{says}");
+    }
 }
 
 /// Plays a claude that uses something and never comes to an end.

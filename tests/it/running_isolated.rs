@@ -316,6 +316,24 @@ fn work_that_cannot_be_committed_stays_where_it_is() {
 }
 
 #[test]
+fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
+    for what in ["merge", "cherry-pick", "revert"] {
+        let workspace = repository();
+        let (exit, result) = carried_out(&workspace, &alone(&format!("stops {what}")));
+        assert_eq!(exit, 80, "{what}: {result}");
+        let failed = &result["tasks"][0];
+        assert_eq!(failed["outcome"], "blocked", "{failed}");
+        let reason = failed["reason"].as_str().unwrap();
+        let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
+        assert!(reason.contains(&why), "{reason}");
+        let left = workspace.read(&format!("{}/shared.txt", kept(failed)));
+        assert!(left.contains("<<<<<<<"), "{what}: {left}");
+        assert_eq!(workspace.read("shared.txt"), "nobody\n");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{what}");
+    }
+}
+
+#[test]
 fn a_repository_within_a_worktree_is_not_thrown_away() {
     for (is_submodule, why) in [
         (false, "is no submodule"),

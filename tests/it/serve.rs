@@ -170,3 +170,37 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
     assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
     workspace.refused(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
 }
+
+#[test]
+fn a_name_or_origin_that_could_never_match_is_refused_before_anything_is_served() {
+    let workspace = TestWorkspace::new();
+    for (option, value, fix) in [
+        (
+            "--allow-origin",
+            "app.example.org",
+            "cleo serve --host 192.0.2.1 --allow-origin https://app.example.org",
+        ),
+        (
+            "--allow-origin",
+            "https://app.example.org/x",
+            "cleo serve --host 192.0.2.1 --allow-origin https://app.example.org",
+        ),
+        ("--allow-origin", "*", "cleo serve --help"),
+        (
+            "--allow-host",
+            "http://proxy.example.org",
+            "cleo serve --host 192.0.2.1 --allow-host proxy.example.org",
+        ),
+        (
+            "--allow-host",
+            "proxy.example.org/",
+            "cleo serve --host 192.0.2.1 --allow-host proxy.example.org",
+        ),
+        ("--allow-host", "*", "cleo serve --help"),
+    ] {
+        // Nobody has this address, so that what is not refused is not served either.
+        let words = ["serve", "--host", "192.0.2.1", option, value];
+        let error = workspace.refused(&words, "E_USAGE");
+        assert_eq!(error["fix"], fix, "{option} {value}");
+    }
+}

@@ -323,3 +323,31 @@ fn a_command_of_a_call_sees_nothing_of_what_the_starter_of_the_server_was_given(
         assert!(!seen.contains(name), "{name}: {seen}");
     }
 }
+
+#[test]
+fn a_run_that_had_failed_keeps_when_and_of_what_also_when_it_is_given_up() {
+    let workspace = playing("exit 1");
+    workspace.text("run T2 --repair 0", "");
+    let failed = workspace.json(&["runs", "list"])["result"]["runs"][0].clone();
+    assert_eq!(failed["status"], "failed", "{failed}");
+    let (id, cause) = (
+        failed["id"].as_str().unwrap(),
+        failed["error"].as_str().unwrap(),
+    );
+    let server = Served::start(&workspace, &[]);
+    let (_, before) = server.call("GET", &format!("/api/runs/{id}"), &json!({}));
+    let (status, told) = server.call("POST", &format!("/api/runs/{id}/cancel"), &json!({}));
+    assert_eq!((status, &told["run"]["status"]), (202, &json!("cancelled")));
+    let given_up = workspace.json(&["runs", "show", id])["result"]["run"].clone();
+    let expected = json!({"status": "cancelled", "error": format!("it was given up; before: {cause}"),
+        "completedAt": failed["completedAt"], "executionTimeMs": failed["executionTimeMs"]});
+    let fields = ["status", "error", "completedAt", "executionTimeMs"];
+    let shown: Value = fields
+        .map(|name| (name, given_up[name].clone()))
+        .into_iter()
+        .collect();
+    assert_eq!(shown, expected);
+    for name in ["completedAt", "durationMs", "error"] {
+        assert_eq!(told["run"][name], before["run"][name], "{name}");
+    }
+}

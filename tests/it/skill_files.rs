@@ -122,6 +122,23 @@ fn a_huge_skill_is_not_read_to_its_end() {
 }
 
 #[test]
+fn a_skill_that_keeps_the_standard_and_is_too_large_to_load_is_told() {
+    let large = skill("own", &"x".repeat(1 << 20));
+    let workspace = TestWorkspace::new().with("skills/own/SKILL.md", large);
+    workspace.ok("add 'Look at it'");
+    let why = "skills/own/SKILL.md keeps the standard, but cleo does not load it: The file is larger than 1024 KiB.";
+    let judged = workspace.json(&["skills", "validate", "skills/own"]);
+    assert_eq!(judged["result"]["skills"][0]["valid"], true);
+    let warnings = judged["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{judged}");
+    assert!(warnings[0].as_str().unwrap().ends_with(why), "{judged}");
+    let refused = workspace.refused(&["spawn", "T1", "--template", "own"], "E_SKILL_INVALID");
+    let judged = workspace.shell(refused["fix"].as_str().unwrap());
+    assert_eq!(judged.exit, 0, "{judged}");
+    assert!(judged.stderr.contains(why), "{judged}");
+}
+
+#[test]
 fn the_fix_for_an_invalid_skill_shows_the_line_at_fault() {
     let text = "---\nname: own\ntags: x\ndescription: x\n---\n";
     let workspace = TestWorkspace::new().with("an own/own/SKILL.md", text);

@@ -229,6 +229,10 @@ fn a_fix_says_again_what_was_asked_for_besides() {
         fix.ends_with("--skills-dir 'else where' --date 2026-02-03"),
         "{fix}"
     );
+    let look = &error["alternatives"][0]["command"];
+    assert_eq!(look, "cleo --skills-dir 'else where' skills show own");
+    let shown = workspace.shell(look.as_str().unwrap());
+    assert_eq!(shown.exit, 0, "{shown}");
 }
 
 #[test]
@@ -259,11 +263,15 @@ fn protocols_are_files_and_faulty_ones_are_named_by_line() {
         ("  alwais: \"true\"", "protocols/house.md:6: "),
         (
             "  always: \"yes\"",
-            "protocols/house.md:5: `always` is `yes`",
+            "protocols/house.md:6: `always` is `yes`",
         ),
         (
             "  task-has: \"wings\"",
-            "protocols/house.md:5: `task-has` is `wings`",
+            "protocols/house.md:6: `task-has` is `wings`",
+        ),
+        (
+            "  labels: \"x\"\n  session: \"closed\"",
+            "protocols/house.md:7: `session` is `closed`",
         ),
         ("  always: \"true\"\ncolor: blue", "protocols/house.md:7: "),
     ] {
@@ -273,6 +281,14 @@ fn protocols_are_files_and_faulty_ones_are_named_by_line() {
         assert!(message.starts_with(fault), "{message}");
         assert_eq!(error["exitCode"], 6);
     }
+    let text = file("  always: \"true\"").replace("\"15\"", "abc");
+    workspace.write("protocols/house.md", text);
+    let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("protocols/house.md:4: order"),
+        "{message}"
+    );
 }
 
 #[test]

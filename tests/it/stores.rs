@@ -170,9 +170,17 @@ fn a_newer_database_is_left_alone() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
     let before = workspace.state();
-    for words in [&["list"][..], &["add", "x"], &["delete", "T5"]] {
+    for words in [
+        &["list"][..],
+        &["add", "x"],
+        &["delete", "T5"],
+        &["init"],
+        &["init", "--dry-run"],
+        &["init", "--agents", "claude"],
+        &["init", "--agents", "claude", "--dry-run"],
+    ] {
         let refused = workspace.json(words);
-        assert_eq!(refused["error"]["code"], "E_STORE_NEWER");
+        assert_eq!(refused["error"]["code"], "E_STORE_NEWER", "{words:?}");
         assert_eq!(refused["error"]["exitCode"], 8);
         let fix = refused["error"]["fix"].as_str().unwrap();
         assert_eq!(workspace.shell(fix).exit, 0, "{fix}");

@@ -1149,3 +1149,25 @@ fn what_two_merge_at_once_is_all_there() {
     expected.sort();
     assert_eq!(shared.titles(), expected);
 }
+
+#[test]
+fn two_that_make_the_file_at_once_both_merge_with_it() {
+    let shared = Shared::new();
+    shared.one.ok("add 'from A'");
+    shared.other.ok("add 'from B'");
+    for _ in 0..20 {
+        std::fs::remove_file(shared.file()).unwrap();
+        let start = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            for workspace in [&shared.one, &shared.other] {
+                let (shared, start) = (&shared, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    shared.sync(workspace)
+                });
+            }
+        });
+    }
+    shared.settle();
+    assert_eq!(shared.titles(), ["base", "from A", "from B"]);
+}

@@ -546,6 +546,16 @@ fn control_characters_are_taken_out_of_every_text_and_that_is_reported() {
     assert_eq!(task["title"], "a [2Jb c");
     assert_eq!(task["description"], "xy\n\tz");
     assert_eq!(task["labels"][0], "l m");
+    assert_eq!(
+        changed["shown"][0]["reason"],
+        "control characters were taken out; what stood there is in extra.beads.title, \
+         extra.beads.description, extra.beads.labels"
+    );
+    let kept = &task["extra"]["beads"];
+    assert_eq!(kept["title"], "a\u{1b}[2Jb\u{9b}c");
+    assert_eq!(kept["description"], "x\u{7}y\n\tz");
+    assert_eq!(kept["labels"], serde_json::json!(["l\0m"]));
+    assert_eq!(report["result"]["extraFields"]["title"], 1);
     let again = workspace.json(&["import", "i.jsonl", "--from", "beads"]);
     assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }
@@ -780,4 +790,44 @@ fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
     let task = workspace.json(&["show", "T2"])["result"]["task"].clone();
     assert_eq!(task["depends"][0], "T1");
     assert_eq!(task["extra"]["danglingDepends"][0], "2.1");
+}
+
+#[test]
+fn a_document_with_an_id_that_is_too_long_for_ours_is_recognized() {
+    let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
+        {"id":"T001","title":"One","status":"pending"},
+        {"id":"T4294967296","title":"Two","status":"pending","depends":["T001"]}]}"#;
+    let workspace = TestWorkspace::new().with("todo.json", text);
+    let report = workspace.json(&["import", "todo.json"])["result"].clone();
+    assert_eq!(
+        (&report["format"], &report["added"]),
+        (&"todo".into(), &2.into())
+    );
+    let two = titled(&workspace, "Two");
+    assert_eq!(
+        (&two["id"], &two["depends"][0]),
+        (&"T2".into(), &"T1".into())
+    );
+    assert_eq!(two["extra"]["origin"]["id"], "T4294967296");
+}
+
+#[test]
+fn times_of_an_end_that_is_not_of_the_status_are_kept_and_reported() {
+    let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
+        {"id":"T1","title":"Open","status":"pending","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-03T22:58:36Z"},
+        {"id":"T2","title":"Over","status":"done","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-04T00:00:00Z","cancelledAt":"2026-01-05T00:00:00Z"}]}"#;
+    let workspace = TestWorkspace::new().with("todo.json", text);
+    let report = workspace.json(&["import", "todo.json"])["result"].clone();
+    assert_eq!(
+        report["extraFields"],
+        serde_json::json!({"cancelledAt": 1, "completedAt": 1})
+    );
+    let open = titled(&workspace, "Open");
+    assert_eq!(open["completedAt"], Value::Null);
+    assert_eq!(
+        open["extra"]["todo"],
+        serde_json::json!({"completedAt": "2026-01-03T22:58:36Z"})
+    );
+    let again = workspace.json(&["import", "todo.json"]);
+    assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }

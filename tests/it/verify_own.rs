@@ -1,6 +1,10 @@
 //! Which entry counts as the one of a task.
 
-use serde_json::json;
+use std::fs::File;
+use std::time::SystemTime;
+
+use chrono::DateTime;
+use serde_json::{Value, json};
 
 use crate::spawn::{add, spawn};
 use crate::verify::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawned};
@@ -73,4 +77,53 @@ fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
     deliver(&workspace);
     check(&workspace, 0, "");
     workspace.ok("complete T1");
+}
+
+/// Returns when T1 was spawned, as it is recorded.
+fn spawned_at(workspace: &TestWorkspace) -> Value {
+    workspace.json(&["why", "T1"])["result"]["at"].clone()
+}
+
+/// Leaves a good output, written in the moment of a spawn.
+fn deliver_at(workspace: &TestWorkspace, at: &Value) {
+    deliver(workspace);
+    let moment = DateTime::parse_from_rfc3339(at.as_str().unwrap()).unwrap();
+    let file = File::options().write(true).open(workspace.path(OUTPUT));
+    let written: SystemTime = moment.to_utc().into();
+    file.unwrap().set_modified(written).unwrap();
+}
+
+#[test]
+fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
+    let workspace = spawned();
+    let first = spawned_at(&workspace);
+    for change in ["update T1 --description 'in red'", "update T1 --label red"] {
+        let before = spawned_at(&workspace);
+        workspace.ok(change);
+        spawn(&workspace, &["T1", "--dry-run"]);
+        assert_eq!(spawned_at(&workspace), before, "nothing was handed out");
+        spawn(&workspace, &["T1"]);
+        deliver_at(&workspace, &before);
+        check(&workspace, 63, "is older than the spawn");
+        deliver_at(&workspace, &spawned_at(&workspace));
+        check(&workspace, 0, "");
+        std::fs::remove_file(workspace.path(MANIFEST)).unwrap();
+    }
+    spawn(&workspace, &["T1", "--template", "ct-research-agent"]);
+    deliver_at(&workspace, &first);
+    check(&workspace, 63, "is older than the spawn");
+}
+
+#[test]
+fn what_others_do_while_an_agent_works_does_not_make_its_work_old() {
+    let workspace = spawned();
+    let first = spawned_at(&workspace);
+    let prompt = spawn(&workspace, &["T1"])["promptDigest"].clone();
+    workspace.ok("add After --depends T1");
+    workspace.ok("session start --scope T1 --name Paint");
+    let again = spawn(&workspace, &["T1"])["promptDigest"].clone();
+    assert_ne!(again, prompt);
+    assert_eq!(spawned_at(&workspace), first);
+    deliver_at(&workspace, &first);
+    check(&workspace, 0, "");
 }

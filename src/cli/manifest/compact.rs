@@ -17,7 +17,10 @@ Examples:
   cleo manifest compact
 
 Entries stay, archived ones too, and so do entries with faults that their author can mend. What
-is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.")]
+is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
+A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
+one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
+that writes later than that is not waited for, and what it writes then is lost.")]
 pub(in crate::cli) struct Arguments {
     /// Only say what would be moved
     #[arg(long, short = 'n')]

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 
 use super::Arguments;
 use crate::config::{
     CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
-    RUN_TASK_TIME_LIMIT, RUNNERS_DEFAULT, Settings,
+    RUN_TASK_TIME_LIMIT, RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
 };
 use crate::coordinator::{Ambience, Options, Selection};
-use crate::error::{Code, Error, Result};
-use crate::runner::agent::Runners;
+use crate::error::{Code, Error, Result, quote};
+use crate::runner::agent::{COMMAND_EXAMPLE, Runners, no_command};
 
 /// The runner that is any command.
 const COMMAND: &str = "command";
@@ -45,8 +46,12 @@ pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
     })
 }
 
-/// Reads how the run is to be carried out.
-pub(super) fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
+/// Reads how the run is to be carried out. `line` is the whole command line.
+pub(super) fn options(
+    arguments: &Arguments,
+    settings: &Settings,
+    line: &[OsString],
+) -> Result<Options> {
     let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
     let selection = match (arguments.epic, arguments.wave) {
         (Some(epic), None) => Selection::Epic(epic),
@@ -56,7 +61,7 @@ pub(super) fn options(arguments: &Arguments, settings: &Settings) -> Result<Opti
     };
     Ok(Options {
         selection,
-        runner: runner(arguments)?,
+        runner: runner(arguments, settings, line)?,
         command: arguments.command.clone(),
         model: arguments.model.clone(),
         jobs: arguments
@@ -82,15 +87,33 @@ pub(super) fn options(arguments: &Arguments, settings: &Settings) -> Result<Opti
 }
 
 /// Reads which runner is asked for.
-fn runner(arguments: &Arguments) -> Result<Option<String>> {
+fn runner(arguments: &Arguments, settings: &Settings, line: &[OsString]) -> Result<Option<String>> {
+    let is_set = settings.text(RUNNERS_COMMAND).is_some();
     match (&arguments.command, arguments.runner.as_deref()) {
         (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
         (Some(_), Some(other)) => {
             let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
             Err(Error::new(Code::Usage, message).fix("cleo run --help"))
         }
+        (None, Some(COMMAND)) if !is_set => Err(match with_command(line) {
+            Some(fix) => no_command().fix(fix),
+            None => no_command(),
+        }),
         (None, runner) => Ok(runner.map(String::from)),
     }
+}
+
+/// Writes a command line again with a command in it; none when a word of it is no text.
+fn with_command(line: &[OsString]) -> Option<String> {
+    let words = line.iter().skip(1).map(|word| word.to_str());
+    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
+    // Behind two dashes stand tasks alone.
+    let end = words.iter().position(|word| *word == "--");
+    let end = end.unwrap_or(words.len());
+    words.insert(end, COMMAND_EXAMPLE);
+    words.insert(end, "--command");
+    let words: Vec<String> = words.into_iter().map(quote).collect();
+    Some(format!("cleo {}", words.join(" ")))
 }
 
 /// Reads how many agents of each runner may work at a time.

@@ -18,8 +18,8 @@ pub(in crate::cli) struct ServeArguments {
     #[arg(long)]
     ask_token: bool,
 
-    /// A name under which the server is called, such as that of a proxy before it; may be repeated,
-    /// and asks for tokens
+    /// A name under which the server is called, such as that of a proxy before it, with its port
+    /// where that is another; may be repeated, and asks for tokens
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
@@ -97,13 +97,14 @@ mod serving {
     use crate::cli::screen::Tone;
     use crate::cli::{Face, route};
     use crate::error::Result;
-    use crate::http::{Options, Server, listen};
+    use crate::http::{Options, Server, allowed_host, allowed_origin, listen};
 
     /// Calls a second that one caller from elsewhere may make for long, unless told.
     const RATE: u32 = 100;
 
     /// Starts the server, says where it is, and answers until it is asked to end.
     pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
+        let arguments = let_in(arguments)?;
         let address = SocketAddr::new(arguments.host, arguments.port);
         let listening = listen(address, usize::from(arguments.jobs))?;
         let address = listening.address();
@@ -134,6 +135,18 @@ mod serving {
         })?;
         listening.serve(&server)?;
         Ok(code)
+    }
+
+    /// Reads the names and origins that are let in.
+    fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
+        let hosts = arguments.allow_host.iter().map(|name| allowed_host(name));
+        let origins = arguments.allow_origin.iter();
+        let origins = origins.map(|origin| allowed_origin(origin));
+        Ok(ServeArguments {
+            allow_host: hosts.collect::<Result<_>>()?,
+            allow_origin: origins.collect::<Result<_>>()?,
+            ..arguments
+        })
     }
 
     fn options(face: &Face<'_>, arguments: ServeArguments, address: SocketAddr) -> Options {

@@ -19,7 +19,10 @@ use crate::skill::front_matter::Fault;
 Examples:
   cleo skills validate                    the skills in reach
   cleo skills validate skills/my-skill
-  cleo skills validate .claude/skills")]
+  cleo skills validate .claude/skills
+
+The standard sets no bounds to the size of a SKILL.md. One that keeps it and is too large for cleo
+to load (1 MiB, 64 KiB before the text) is valid, with a warning.")]
 pub(in crate::cli) struct Arguments {
     /// Folder of a skill, its SKILL.md, or a folder of skills; all skills in reach when left out
     paths: Vec<PathBuf>,
@@ -50,9 +53,18 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         skills,
     };
     let error = refused(&result, &surroundings);
-    face.verdict(&result, error, |screen| {
+    let warnings: Vec<String> = result.skills.iter().filter_map(unloaded).collect();
+    face.outcome(&result, error, &warnings, |screen| {
         result.skills.iter().for_each(|skill| render(screen, skill));
     })
+}
+
+/// Says that a skill keeps the standard and is of no use to cleo all the same.
+fn unloaded(skill: &Validated) -> Option<String> {
+    let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
+    Some(format!(
+        "{path} keeps the standard, but cleo does not load it: {why}"
+    ))
 }
 
 fn refused(result: &Verdicts, surroundings: &Surroundings) -> Option<Error> {

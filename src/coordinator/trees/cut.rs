@@ -107,7 +107,7 @@ impl Trees {
 
     /// Says whether there are conflicts that nobody has settled.
     fn has_conflicts(&self) -> Result<bool> {
-        Ok(!self.unmerged()?.is_empty())
+        Ok(!self.unmerged(&self.top)?.is_empty())
     }
 
     /// Takes back what a merge has written that came to no end. Git begins none where these files are

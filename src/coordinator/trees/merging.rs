@@ -1,5 +1,7 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
+use std::path::Path;
+
 use super::{Tree, Trees};
 use crate::error::Result;
 
@@ -52,16 +54,11 @@ impl Trees {
         ];
         let merged = self.git(&self.top, words)?;
         if let Err(said) = merged {
-            let names = self.unmerged()?;
+            let names = self.unmerged(&self.top)?;
             // There is nothing to abort where git refused to begin.
             let _ = self.git(&self.top, ["merge", "--abort"])?;
             self.forget_merge()?;
-            let named = names.into_iter().take(NAMED_MAX).collect::<Vec<_>>();
-            let why = if named.is_empty() {
-                said
-            } else {
-                named.join(", ")
-            };
+            let why = if names.is_empty() { said } else { named(names) };
             return Ok(Merge::Conflict(why));
         }
         self.forget_merge()?;
@@ -101,11 +98,17 @@ impl Trees {
         Ok(head.map(|head| head.trim().to_string()))
     }
 
-    /// Names the files whose conflicts nobody has settled.
-    pub(super) fn unmerged(&self) -> Result<Vec<String>> {
+    /// Names the files below a folder whose conflicts nobody has settled.
+    pub(super) fn unmerged(&self, folder: &Path) -> Result<Vec<String>> {
         let names = ["diff", "--name-only", "--diff-filter=U", "-z"];
-        let names = self.git(&self.top, names)?.unwrap_or_default();
+        let names = self.git(folder, names)?.unwrap_or_default();
         let names = names.split('\0').filter(|name| !name.is_empty());
         Ok(names.map(str::to_string).collect())
     }
+}
+
+/// Names files for people, as many as anybody reads.
+pub(super) fn named(names: Vec<String>) -> String {
+    let names: Vec<String> = names.into_iter().take(NAMED_MAX).collect();
+    names.join(", ")
 }

@@ -4,9 +4,19 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::git::IGNORED;
+use super::merging::named;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::OUTPUT_DIR;
+
+/// What git calls the commit at which something has stopped, and what that is.
+const STOPPED: [(&str, &str); 4] = [
+    // One that rebases picks commits, too.
+    ("REBASE_HEAD", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+];
 
 impl Trees {
     /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
@@ -14,6 +24,7 @@ impl Trees {
     /// that holds more than its branch can is refused: it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
+        self.require_settled(tree)?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet"];
         if self.git(&tree.top, staged)?.is_err() {
@@ -74,6 +85,33 @@ impl Trees {
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
+    }
+
+    /// Refuses a worktree with conflicts that nobody has settled: committed as they are, files with the marks of
+    /// them would pass for work.
+    fn require_settled(&self, tree: &Tree) -> Result<()> {
+        let names = self.unmerged(&tree.top)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} has conflicts that nobody has settled{}: {}; settle and commit them there",
+            tree.place(),
+            self.stopped(tree)?,
+            named(names)
+        );
+        let look = format!("git -C {} status", quote(&tree.place()));
+        Err(Error::new(Code::InputInvalid, message).fix(look))
+    }
+
+    /// Says what has stopped in a worktree, if git knows of something.
+    fn stopped(&self, tree: &Tree) -> Result<String> {
+        for (commit, what) in STOPPED {
+            if self.has(&tree.top, commit)? {
+                return Ok(format!(", of a {what} that is not finished"));
+            }
+        }
+        Ok(String::new())
     }
 
     /// Has the branch of a worktree hold what is checked out in it.

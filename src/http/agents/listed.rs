@@ -248,7 +248,8 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Before {
-    /// At most so many; 50 unless told, at most 200.
+    /// At most so many; 50 unless told, and 200 where more are asked for.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     limit: Option<u32>,
     /// Before this cursor.
     before: Option<u64>,

@@ -106,3 +106,28 @@ fn a_conversation_is_its_users() {
             .contains("a secret")
     );
 }
+
+#[test]
+fn a_conversation_stays_with_its_agent_and_a_change_of_nothing_is_refused() {
+    let world = World::new();
+    let begin = json!({"agent_id": "toby-technical", "title": "War"});
+    let told = world.post("/api/conversations/create", begin).with(201);
+    let path = format!(
+        "/api/conversations/{}",
+        told["conversation"]["id"].as_str().unwrap()
+    );
+    for (body, error) in [
+        (json!({}), "nothing was said that is to change"),
+        (json!({"title": null}), "nothing was said that is to change"),
+        (
+            json!({"agent_id": "chat", "title": "Over"}),
+            "agent_id: the conversation is with `toby-technical` and stays so; begin another",
+        ),
+    ] {
+        let told = world.call("PUT", &path, body).with(400);
+        assert_eq!(told["error"], error);
+    }
+    let same = json!({"agent_id": "toby-technical", "title": "Peace"});
+    let told = world.call("PUT", &path, same).with(200);
+    assert_eq!(told["conversation"]["title"], "Peace");
+}

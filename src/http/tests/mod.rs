@@ -19,6 +19,7 @@ mod refused;
 mod runs;
 mod settings;
 mod tasks;
+mod trust;
 mod work;
 
 use std::net::{IpAddr, SocketAddr};

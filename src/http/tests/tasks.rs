@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::World;
 use crate::ops::tokens::Scope;
@@ -236,4 +236,31 @@ fn no_list_is_of_nothing() {
         assert_eq!(world.get(&format!("{path}?limit=0")).status, 400, "{path}");
         assert_eq!(world.get(&format!("{path}?limit=1")).status, 200, "{path}");
     }
+}
+
+#[test]
+fn what_a_task_always_has_is_not_emptied() {
+    let world = World::new();
+    let task = json!({"title": "One", "description": "two"});
+    world.post("/api/tasks/create", task).with(201);
+    for field in ["title", "status", "priority"] {
+        let change = json!({"description": "three", field: null});
+        let told = world.call("PUT", "/api/tasks/T1", change).with(400);
+        let refused = json!({"success": false, "code": "E_INPUT_INVALID", "field": field,
+            "error": format!("{field} is null, and a task is not without one")});
+        assert_eq!(told, refused);
+    }
+    let task = &world.get("/api/tasks/T1").with(200)["task"];
+    assert_eq!(task["description"], "two");
+}
+
+#[test]
+fn every_limit_is_described_as_one_at_least() {
+    let described = World::new().get("/openapi.json").with(200);
+    let paths = described["paths"].as_object().unwrap().values();
+    let lists = paths.filter_map(|path| path["get"]["parameters"].as_array());
+    let limits = lists.flatten().filter(|one| one["name"] == "limit");
+    let least: Vec<&Value> = limits.map(|one| &one["schema"]["minimum"]).collect();
+    assert!(!least.is_empty());
+    assert!(least.iter().all(|least| **least == 1), "{least:?}");
 }

@@ -17,7 +17,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a torn end is looked at, at most, before it counts as one.
 const SETTLING: usize = 64;
 /// Pause between two looks where writes cannot be waited for.
-const PAUSE: Duration = Duration::from_millis(16);
+pub(super) const PAUSE: Duration = Duration::from_millis(16);
 
 /// Appends an entry and returns what the caller should know. When this returns, the line is whole
 /// and on disk; an id that is there already is refused (exit 101).
@@ -58,7 +58,7 @@ fn write(
 
 /// Writes bytes behind the end, in one call: the kernel appends them in one piece, beside others
 /// with `>>`. Where there is no room for all of them, none stay.
-fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let (mut begin, mut written) = (0, 0);
     while written < bytes.len() {
         match file.write(&bytes[written..]) {

@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Seek, Write};
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::append::{PATIENCE, is_torn, open_locked};
+use super::late::{follow, waits};
 use super::lines::CHUNK;
 use super::scan::duplicate;
 use crate::error::{Code, Result};
@@ -42,9 +43,19 @@ struct Moved<'a> {
 }
 
 /// Moves torn, foreign, overlong and repeated lines to `rejected`, under the lock that appending
-/// takes; who appends with `>>` knows of no lock, and only what comes late is looked for. Whole entries in them stay, each on a line of its own; so do archived entries, and those
-/// with faults that their author can mend. `None` for `rejected` only looks.
+/// takes; who appends with `>>` knows of no lock, so what comes late is waited for a while. Whole entries
+/// in them stay, each on a line of its own; so do archived entries, and those with faults that their author
+/// can mend. `None` for `rejected` only looks.
 pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
+    compact_waiting(path, rejected, now, &mut waits())
+}
+
+fn compact_waiting(
+    path: &Path,
+    rejected: Option<&Path>,
+    now: &str,
+    waits: &mut dyn FnMut(bool) -> bool,
+) -> Result<Compacted> {
     let real = match fs::canonicalize(path) {
         Err(_) if is_missing(path) => return Ok(Compacted::default()),
         real => real.map_err(|cause| unreadable(path, cause))?,
@@ -57,6 +68,7 @@ pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compac
         let folder = real.parent().unwrap_or(Path::new("."));
         let mut draft = tempfile::Builder::new()
             .prefix(".new-")
+            .append(true)
             .tempfile_in(folder)?;
         let mut moved = Vec::new();
         let (compacted, length) = sort(&mut file, draft.as_file_mut(), &mut moved, now)?;
@@ -72,23 +84,10 @@ pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compac
         draft.as_file().sync_all()?;
         let mut new = draft.persist(&real).map_err(|fault| fault.error)?;
         File::open(folder)?.sync_all()?;
-        follow(&mut file, &mut new, length)?;
+        follow(&mut file, &mut new, length, &mut *waits)?;
         Ok(compacted)
     };
     work().map_err(|cause| unwritable(path, cause))
-}
-
-/// Takes over what somebody who does not know of the lock has appended meanwhile.
-fn follow(old: &mut File, new: &mut File, length: u64) -> io::Result<()> {
-    old.seek(SeekFrom::Start(length))?;
-    let mut late = Vec::new();
-    old.read_to_end(&mut late)?;
-    if late.is_empty() {
-        return Ok(());
-    }
-    new.seek(SeekFrom::End(0))?;
-    new.write_all(&late)?;
-    new.sync_all()
 }
 
 /// Says whether there is nothing at a place, not even a link that leads nowhere.
@@ -191,4 +190,25 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
         }
     });
     verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_the_file_open_while_another_takes_its_place_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, rejected] = ["manifest", "rejected"].map(|name| folder.path().join(name));
+        fs::write(&path, "litter\n").unwrap();
+        let mut agent = OpenOptions::new().append(true).open(&path).unwrap();
+        let mut lines = ["1\n", "2\n", "3"].into_iter();
+        let mut waits = |_: bool| {
+            let line = lines.next();
+            line.is_some_and(|line| agent.write_all(line.as_bytes()).is_ok())
+        };
+        let found = compact_waiting(&path, Some(&rejected), "now", &mut waits).unwrap();
+        assert_eq!((found.kept, found.rejected.len()), (0, 1));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n3\n");
+    }
 }

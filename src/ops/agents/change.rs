@@ -10,6 +10,7 @@ use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
 use crate::store::agency::AgencyTransaction;
+use crate::workspace::Workspace;
 
 /// How long an agent of the moment stays, in milliseconds.
 const STAY_MS: u64 = 30 * 60 * 1_000;
@@ -161,15 +162,27 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-/// Removes an agent; a built-in one becomes as it was built.
+/// Removes an agent and the trust in it; a built-in one becomes as it was built.
 pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
-    write(&workspace, |transaction| {
-        let known = known_to(transaction, &workspace)?;
+    let removed = taken_out(surroundings, &workspace, id, terms)?;
+    // Trust that cannot be taken away holds for nothing but the agent as it was.
+    let _ = Trust::of(surroundings, &workspace).take(id);
+    Ok(removed)
+}
+
+fn taken_out(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    id: &str,
+    terms: &Terms,
+) -> Result<Removed> {
+    write(workspace, |transaction| {
+        let known = known_to(transaction, workspace)?;
         let agent = terms.require(&known, id)?.clone();
         if let Some(file) = known.file(id) {
             let message = format!("the agent `{id}` stands in {file}");
-            let typed = surroundings.typed(Some(&workspace), file);
+            let typed = surroundings.typed(Some(workspace), file);
             return Err(draft::invalid(message).fix(format!("rm {typed}")));
         }
         let removed = transaction.remove_agent(id)?;

@@ -91,8 +91,9 @@ impl Trust {
     pub fn standing(&self, agent: &Agent) -> Standing {
         match self.record(&agent.id) {
             Some(record) if record.digest == definition(agent) => Standing::Trusted,
-            Some(_) => Standing::Changed,
-            None => Standing::Untrusted,
+            Some(record) if record.by == Registrant::User => Standing::Changed,
+            // Also what somebody registered over HTTP as another: nobody has trusted that.
+            _ => Standing::Untrusted,
         }
     }
 

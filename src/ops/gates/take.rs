@@ -1,5 +1,6 @@
 //! Taking evidence: running commands, looking at files, asking git for commits.
 
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::{TaskGates, folder};
@@ -205,7 +206,7 @@ pub(super) fn run(
     }
     let folder = folder(&workspace.root, directory);
     let hidden = context.surroundings.assignment.hidden();
-    let finished = process::run(command, &folder, bounds, hidden)?;
+    let finished = process::run(command, &folder, bounds, hidden).map_err(blamed)?;
     Ok(Proof::Command {
         command: command.to_vec(),
         exit_code: finished.exit_code,
@@ -216,6 +217,16 @@ pub(super) fn run(
     })
 }
 
+/// Blames the command where it names what nobody may start, and not where the machine had no room for it.
+fn blamed(error: Error) -> Error {
+    let cause = error.source.as_ref();
+    let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    match cause.map(std::io::Error::kind) {
+        Some(ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => error.in_field("run"),
+        _ => error,
+    }
+}
+
 /// Digests a file of the workspace that is named from a folder of it, or in full.
 fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
     let relative = relative(&workspace.root, directory, path);
@@ -224,7 +235,9 @@ fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
         let message = format!("{relative} is no regular file that can be read");
         let look = if full.exists() { "ls -ld" } else { "ls -l" };
         let fix = format!("{look} {}", nearest(&full));
-        Error::new(Code::FileUnreadable, message).fix(fix)
+        Error::new(Code::FileUnreadable, message)
+            .fix(fix)
+            .in_field("files")
     })?;
     Ok(Proof::File {
         path: relative,

@@ -7,12 +7,13 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use super::journal;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::file::unwritable;
 use crate::id;
 use crate::run::told::kind;
-use crate::run::{Detail, Run, RunStatus};
+use crate::run::{Detail, Run, RunStatus, elapsed};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -157,8 +158,19 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     };
     run.error = Some(INTERRUPTED.to_string());
     run.completed_at = Some(now.clone());
+    count(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = Detail::from_iter([("error".to_string(), INTERRUPTED.into())]);
     transaction.add_event(&run.id, &now, kind::RUN_LEFT, &detail)?;
+    Ok(())
+}
+
+/// Counts what the process took that has left a run, as far as it told of it.
+fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
+    let took = elapsed::until_left(&journal::events(transaction, &run.id)?);
+    if let Some(took) = took.filter(|took| *took > 0) {
+        let before = run.execution_time_ms.unwrap_or(0);
+        run.execution_time_ms = Some(before.saturating_add(took));
+    }
     Ok(())
 }

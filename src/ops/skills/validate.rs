@@ -9,9 +9,9 @@ use super::catalogue;
 use crate::error::Result;
 use crate::file::{read_within, unreadable};
 use crate::ops::Surroundings;
-use crate::skill::Skill;
 use crate::skill::front_matter::Fault;
 use crate::skill::validate::validate_bytes;
+use crate::skill::{Skill, Source};
 
 /// Largest SKILL.md that is judged, in bytes. Above it a file is no text that a client would load.
 const FILE_MAX: u64 = 8 << 20;
@@ -26,6 +26,20 @@ pub struct Validated {
     pub valid: bool,
     /// Every fault with its place.
     pub faults: Vec<Fault>,
+    /// Why cleo does not load it although it keeps the standard.
+    #[serde(skip)]
+    pub unloaded: Option<String>,
+}
+
+impl Validated {
+    fn new(path: String, faults: Vec<Fault>) -> Validated {
+        Validated {
+            path,
+            valid: faults.is_empty(),
+            faults,
+            unloaded: None,
+        }
+    }
 }
 
 /// Judges skills by the Agent Skills standard: each path is a folder with a SKILL.md, the file
@@ -52,22 +66,14 @@ pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Va
 /// Judges the text of a SKILL.md that is to lie in a folder of this name.
 pub fn validate_text(folder: &str, text: &str) -> Validated {
     let faults = validate_bytes(folder, text.as_bytes());
-    Validated {
-        path: format!("{folder}/SKILL.md"),
-        valid: faults.is_empty(),
-        faults,
-    }
+    Validated::new(format!("{folder}/SKILL.md"), faults)
 }
 
 fn validate_loaded(skill: &Skill) -> Validated {
     let folder = Path::new(&skill.path).parent().and_then(Path::file_name);
     let folder = folder.map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let faults = validate_bytes(&folder, skill.text().as_bytes());
-    Validated {
-        path: skill.path.clone(),
-        valid: faults.is_empty(),
-        faults,
-    }
+    Validated::new(skill.path.clone(), faults)
 }
 
 fn skill_folders(path: &Path) -> Result<Vec<PathBuf>> {
@@ -107,22 +113,25 @@ fn validate_folder(folder: &Path) -> Result<Validated> {
     let Some(file) = skill_file(folder) else {
         let fault = Fault::new("SKILL_FILE_MISSING", (1, 1), "the folder has no SKILL.md");
         let path = folder.to_string_lossy().into_owned();
-        return Ok(Validated {
-            path,
-            valid: false,
-            faults: vec![fault],
-        });
-    };
-    let faults = match read_within(&file, FILE_MAX)? {
-        Some(bytes) => validate_bytes(&name, &bytes),
-        None => vec![too_large()],
+        return Ok(Validated::new(path, vec![fault]));
     };
     let path = file.to_string_lossy().into_owned();
+    let Some(bytes) = read_within(&file, FILE_MAX)? else {
+        return Ok(Validated::new(path, vec![too_large()]));
+    };
+    let validated = Validated::new(path, validate_bytes(&name, &bytes));
+    let unloaded = validated.valid.then(|| unloaded(&name, &bytes)).flatten();
     Ok(Validated {
-        path,
-        valid: faults.is_empty(),
-        faults,
+        unloaded,
+        ..validated
     })
+}
+
+/// Says why a skill that keeps the standard is not loaded: the standard sets no bounds to its size.
+fn unloaded(folder: &str, bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let read = Skill::read(folder, text.into(), Source::Named, String::new());
+    read.err().map(|fault| fault.message)
 }
 
 fn too_large() -> Fault {

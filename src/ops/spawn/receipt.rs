@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Options;
 use super::gather::Place;
@@ -13,6 +14,15 @@ use crate::skill::Skill;
 use crate::spawn::{Prepared, UsedProtocol};
 use crate::task::Task;
 use crate::template::{Bindings, COMMANDS};
+
+/// Inputs that others change while an agent works, and that ask nothing else of it: where skills are chosen,
+/// which tasks wait for this one, and the session.
+const PASSING: [&str; 4] = [
+    "matrix",
+    "token NEXT_TASK_IDS",
+    "token SESSION_ID",
+    "protocol session-integration",
+];
 
 /// Why a spawn came out as it did. Kept with the task, replayed by `cleo why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,4 +123,47 @@ fn inputs(parts: &Parts<'_>, catalogue: &Catalogue) -> BTreeMap<String, String> 
         inputs.insert(format!("token {name}"), digest(value));
     }
     inputs
+}
+
+/// Says whether two receipts, as they are kept, are of prompts that ask for the same work in the same way.
+pub(super) fn ask_the_same(one: &Value, other: &Value) -> bool {
+    let asked = |receipt: &Value| {
+        let mut inputs = receipt.get("inputs")?.as_object()?.clone();
+        inputs.retain(|name, _| !PASSING.contains(&name.as_str()));
+        Some(inputs)
+    };
+    asked(one).is_some_and(|inputs| asked(other) == Some(inputs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_others_do_meanwhile_makes_no_other_work() {
+        let receipt = |inputs: Value| json!({"promptDigest": "x", "inputs": inputs});
+        let first = receipt(json!({"skill": "1", "token TITLE": "1", "token NEXT_TASK_IDS": "1"}));
+        for (inputs, expected) in [
+            (json!({"skill": "1", "token TITLE": "1"}), true),
+            (
+                json!({"skill": "1", "token TITLE": "1", "token SESSION_ID": "2", "matrix": "2"}),
+                true,
+            ),
+            (
+                json!({"skill": "1", "token TITLE": "1", "protocol session-integration": "2"}),
+                true,
+            ),
+            (json!({"skill": "2", "token TITLE": "1"}), false),
+            (json!({"skill": "1", "token TITLE": "2"}), false),
+            (
+                json!({"skill": "1", "token TITLE": "1", "protocol house": "1"}),
+                false,
+            ),
+            (json!(null), false),
+        ] {
+            let later = receipt(inputs);
+            assert_eq!(ask_the_same(&first, &later), expected, "{later}");
+        }
+    }
 }

@@ -118,6 +118,13 @@ fn strictly_the_block_is_word_for_word_a_known_one() {
     assert_eq!(rules(&check_strictly(&renamed, &known)), ["DIGEST"]);
     let older = [file("base", "older"), file("more", "also {{TASK_ID}}")];
     assert_eq!(rules(&check_strictly(&prompt(), &older)), ["DIGEST"]);
+    for marker in ["BEGIN", "END"] {
+        let from = format!("{marker} SUBAGENT PROTOCOL v1");
+        let other = prompt().replace(&from, &format!("{marker} SUBAGENT PROTOCOL v99"));
+        assert_ne!(other, prompt());
+        assert_eq!(check(&other), []);
+        assert_eq!(rules(&check_strictly(&other, &known)), ["MARKER"]);
+    }
     let multiline = prompt().replace("T1", "T1\nand more");
     assert_eq!(rules(&check_strictly(&multiline, &known)), ["TEXT"]);
 }

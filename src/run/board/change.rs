@@ -75,7 +75,9 @@ fn ended(task: &mut TaskRun, told: &Told) {
     let all = before.plus(now);
     (task.usage, task.cost) = (all.usage, all.cost);
     task.conversed = task.conversed.plus(now);
-    if told.conversation.is_some() {
+    if told.resumes == Some(false) {
+        task.conversation = None;
+    } else if told.conversation.is_some() {
         task.conversation = told.conversation.clone();
     }
     (task.doing, task.group, task.using) = (None, None, None);

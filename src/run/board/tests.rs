@@ -132,6 +132,30 @@ fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
 }
 
 #[test]
+fn a_conversation_is_gone_on_with_unless_it_is_not_there() {
+    for (resumes, outcome, left) in [
+        (None, Outcome::AgentError, Some("s1")),
+        (None, Outcome::RateLimited, Some("s1")),
+        (Some(false), Outcome::AgentError, None),
+    ] {
+        let mut board = board();
+        let conversation = Told {
+            conversation: Some("s1".into()),
+            ..told(1)
+        };
+        board.take(kind::AGENT_CONVERSATION, "t1", &conversation);
+        let ended = Told {
+            resumes,
+            outcome: Some(outcome),
+            conversation: Some("s1".into()),
+            ..told(1)
+        };
+        board.take(kind::AGENT_ENDED, "t2", &ended);
+        assert_eq!(board.tasks()[0].conversation.as_deref(), left);
+    }
+}
+
+#[test]
 fn an_agent_whose_cleo_was_killed_worked_until_something_was_told_last() {
     let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
     let mut board = board();

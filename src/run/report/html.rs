@@ -3,13 +3,12 @@
 
 use std::fmt::Write;
 
+use super::graph::graph;
 use super::timeline::timeline;
 use super::{Record, escaped, money, time, tokens, why};
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
 use crate::run::{Event, RunStatus};
-use crate::task::Status;
-use crate::task::drawing::{DRAWN_MAX, Shape, svg};
 
 /// Most events that are listed.
 const EVENTS_MAX: usize = 2_000;
@@ -92,32 +91,6 @@ fn head(text: &mut String, record: &Record<'_>) {
         }
     }
     text.push_str("</div>\n</header>\n");
-}
-
-/// Draws the tasks in layers, each below what it waits for.
-fn graph(record: &Record<'_>) -> String {
-    let shape = |task: &TaskRun| Shape {
-        id: task.task_id,
-        name: task.task_id.to_string(),
-        title: task.title.clone(),
-        status: match task.state {
-            TaskState::Waiting => Status::Pending,
-            TaskState::Running => Status::Active,
-            TaskState::Done => Status::Done,
-            TaskState::Failed => Status::Blocked,
-            TaskState::Skipped => Status::Cancelled,
-        },
-        is_epic: task.is_epic,
-        depends: task.needs.clone(),
-        parent: None,
-    };
-    let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
-    let left = record.tasks.len() - shapes.len();
-    let note = match left {
-        0 => String::new(),
-        left => format!("<p class=\"dim\">{left} more tasks are not drawn.</p>\n"),
-    };
-    format!("<div class=\"scroll\">{}</div>\n{note}", svg(&shapes))
 }
 
 fn tasks(record: &Record<'_>) -> String {

@@ -3,6 +3,7 @@
 
 mod amounts;
 pub mod github;
+mod graph;
 pub mod html;
 pub mod junit;
 mod timeline;

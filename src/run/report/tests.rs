@@ -131,6 +131,28 @@ fn the_page_stands_alone_and_shows_all_text_as_text() {
 }
 
 #[test]
+fn the_graph_says_of_each_task_what_the_table_says() {
+    let page = with_record(html::page);
+    let graph = page.split("<h2>Graph</h2>").nth(1).unwrap();
+    let graph = graph.split("</section>").next().unwrap();
+    let shown = |begin: &str, end: &str| -> Vec<String> {
+        let all = graph.split(begin).skip(1);
+        all.filter_map(|rest| rest.split_once(end))
+            .map(|(inside, _)| inside.rsplit(' ').next().unwrap().to_string())
+            .collect()
+    };
+    let states = ["done", "failed", "skipped"];
+    assert_eq!(shown("<title>", "</title>"), states);
+    assert_eq!(shown("class=\"task ", "\""), states);
+    let key = ["waiting", "running", "done", "failed", "skipped"];
+    assert_eq!(shown("<span class=\"", "\""), key);
+    assert!(
+        !graph.contains("blocked") && !graph.contains("cancelled"),
+        "{graph}"
+    );
+}
+
+#[test]
 fn junit_has_a_suite_for_each_wave_and_a_case_for_each_task() {
     let text = with_record(junit::junit);
     assert!(is_well_formed(&text), "{text}");

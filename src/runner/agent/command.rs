@@ -8,6 +8,9 @@ use super::{Ended, Invocation, Job, Runner, Sign, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
+/// A command line that only wants the name of its program.
+pub const COMMAND_EXAMPLE: &str = "agent {prompt_file}";
+
 /// A command line in which `{prompt_file}`, `{output_file}` and `{cwd}` stand for paths.
 pub struct CommandLine {
     words: Vec<String>,
@@ -19,7 +22,7 @@ impl CommandLine {
         let words = shlex::split(text).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
             let message = format!("`{text}` is no command line: it is empty, or a quote is open");
-            Error::new(Code::InputInvalid, message).fix("cleo run --command 'agent {prompt_file}'")
+            Error::new(Code::InputInvalid, message).instead(text, COMMAND_EXAMPLE)
         })?;
         Ok(CommandLine { words })
     }

@@ -63,9 +63,11 @@ pub fn drive(
         begun,
         heard: begun,
         refused: false,
+        resumes: job.resume.is_some(),
         ear: Ear {
             runner,
             tell,
+            has_worked: false,
             ended: Ended {
                 before: job.before,
                 ..Ended::default()
@@ -137,6 +139,8 @@ struct Attempt<'a> {
     heard: Instant,
     /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
     refused: bool,
+    /// Whether it is to go on with a conversation.
+    resumes: bool,
     ear: Ear<'a>,
 }
 
@@ -145,6 +149,8 @@ struct Ear<'a> {
     runner: &'a dyn Runner,
     tell: &'a mut dyn FnMut(Sign),
     ended: Ended,
+    /// Whether it has used a tool or its model.
+    has_worked: bool,
     signs: usize,
 }
 
@@ -157,6 +163,7 @@ impl Ear<'_> {
         // Whatever else it says shows that its model answers again.
         self.ended.refused = false;
         for sign in self.runner.hear(line, &mut self.ended) {
+            self.has_worked |= sign.is_of_work();
             self.signs += 1;
             if self.signs <= SIGNS_MAX {
                 (self.tell)(sign);
@@ -275,7 +282,10 @@ impl Attempt<'_> {
         ended.duration_ms = self.begun.elapsed().as_millis() as u64;
         ended.complaints = complaints;
         match ending {
-            Ending::Exited => ear.runner.judge(&mut ended),
+            Ending::Exited => {
+                ear.runner.judge(&mut ended);
+                ended.not_resumed = self.resumes && !ear.has_worked && ended.failed_silently();
+            }
             Ending::Ended(outcome, reason) => {
                 ended.outcome = Some(match outcome {
                     Outcome::Timeout if was_refused => Outcome::RateLimited,

@@ -30,10 +30,10 @@ use serde::Serialize;
 use crate::run::{Outcome, Spent, Usage};
 
 pub use bell::wake;
-pub use command::CommandLine;
+pub use command::{COMMAND_EXAMPLE, CommandLine};
 pub use cut_off::used;
 pub use drive::drive;
-pub use settings::{Runners, all, needs};
+pub use settings::{Runners, all, needs, no_command};
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]
@@ -108,6 +108,17 @@ pub enum Sign {
     Used(Usage),
 }
 
+impl Sign {
+    /// Says whether its agent has used a tool or its model.
+    fn is_of_work(&self) -> bool {
+        match self {
+            Sign::Started(..) | Sign::Conversation(_) => false,
+            Sign::Doing(_) => true,
+            Sign::Used(usage) => usage.total_tokens.is_some_and(|tokens| tokens > 0),
+        }
+    }
+}
+
 /// How a try ended, as far as the program and what it wrote tell it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -140,6 +151,10 @@ pub struct Ended {
     /// ended then, that is why.
     #[serde(skip)]
     pub refused: bool,
+    /// True when it was to go on with a conversation and its program failed before anything came of that: the
+    /// conversation is not there.
+    #[serde(skip)]
+    pub not_resumed: bool,
     /// What the conversation had come to before: some programs count it in.
     #[serde(skip)]
     pub before: Spent,
@@ -191,6 +206,12 @@ impl Ended {
         if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
             self.denied.push(tool.to_string());
         }
+    }
+
+    /// Says whether its program failed by itself, without a word of its agent.
+    fn failed_silently(&self) -> bool {
+        let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
+        failed && self.message.is_none()
     }
 
     /// Says how the program ended.

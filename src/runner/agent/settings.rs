@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use super::choice::{self, Rules, pairs, read, read_rules, unknown};
-use super::{CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
+use super::{COMMAND_EXAMPLE, CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
     RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT, RUNNERS_ENVIRONMENT,
@@ -68,15 +68,21 @@ impl Runners {
         program.map(|(_, program)| program.as_str())
     }
 
+    /// Reads the command line of the runner `command`: what is said of it, else that of the settings.
+    fn command_line(&self, said: Option<&str>) -> Result<CommandLine> {
+        match (said, &self.command) {
+            (Some(said), _) => CommandLine::read(said),
+            (None, Some(set)) => {
+                CommandLine::read(set).map_err(|error| invalid(RUNNERS_COMMAND, &error))
+            }
+            (None, None) => Err(no_command()),
+        }
+    }
+
     /// Returns the runner of a name. `command` is what the command line says of `command`.
     pub fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
-            let line = command.or(self.command.as_deref()).ok_or_else(|| {
-                let message = "the runner `command` needs a command line";
-                Error::new(Code::Usage, message)
-                    .fix("cleo run --runner command --command 'agent {prompt_file}'")
-            })?;
-            return Ok(Box::new(CommandLine::read(line)?));
+            return Ok(Box::new(self.command_line(command)?));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
         let runner = known.ok_or_else(|| unknown(name))?;
@@ -90,16 +96,28 @@ impl Runners {
     }
 }
 
+/// The error of the runner `command` where nothing says which one that is; whoever asks for it by name knows
+/// a better way to say so.
+pub fn no_command() -> Error {
+    let message = "the runner `command` needs a command line";
+    Error::new(Code::Usage, message).fix(to_set(RUNNERS_COMMAND))
+}
+
 fn invalid(name: &str, error: &Error) -> Error {
-    let example = match name {
-        RUNNERS_BY_SKILL => "ct-documentor=gemini",
-        RUNNERS_BY_TIER => "1=claude:haiku,2=codex",
-        RUNNERS_PROGRAMS => "claude=/opt/claude/bin/claude",
-        _ => choice::NAMES[0],
-    };
     let message = format!("{name}: {}", error.message);
-    let fix = format!("cleo config set {name} {}", quote(example));
-    Error::new(Code::ConfigInvalid, message).fix(fix)
+    Error::new(Code::ConfigInvalid, message).fix(to_set(name))
+}
+
+/// Says what to type to set a setting of runners, where it may be set.
+fn to_set(name: &str) -> String {
+    let (example, place) = match name {
+        RUNNERS_BY_SKILL => ("ct-documentor=gemini", ""),
+        RUNNERS_BY_TIER => ("1=claude:haiku,2=codex", ""),
+        RUNNERS_PROGRAMS => ("claude=/opt/claude/bin/claude", " --user"),
+        RUNNERS_COMMAND => (COMMAND_EXAMPLE, " --user"),
+        _ => (choice::NAMES[0], ""),
+    };
+    format!("cleo config set {name} {}{place}", quote(example))
 }
 
 /// Returns the runners that know a program of their own.

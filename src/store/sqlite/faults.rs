@@ -2,9 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::error::{Code, Error, Result, quote};
+
+/// Failures of the system that come where a file is written or made longer. SQLite does not say whether
+/// there was no room: of all reasons it knows only the full disk.
+const UNWRITTEN: [i32; 6] = [
+    ffi::SQLITE_IOERR_WRITE,
+    ffi::SQLITE_IOERR_FSYNC,
+    ffi::SQLITE_IOERR_DIR_FSYNC,
+    ffi::SQLITE_IOERR_TRUNCATE,
+    ffi::SQLITE_IOERR_SHMOPEN,
+    ffi::SQLITE_IOERR_SHMSIZE,
+];
 
 /// Turns results of SQLite into ours.
 pub(super) trait Faults<T> {
@@ -26,6 +37,7 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
         }
+        Some(ErrorCode::SystemIoFailure) if is_unwritten(&fault) => unwritten(&fault, path),
         Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
@@ -43,6 +55,23 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
+}
+
+fn is_unwritten(fault: &rusqlite::Error) -> bool {
+    let code = fault.sqlite_error().map(|error| error.extended_code);
+    code.is_some_and(|code| UNWRITTEN.contains(&code))
+}
+
+/// The error for a write that the system refused, mostly for want of room.
+fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
+    let place = path.display();
+    let message = format!(
+        "{place} cannot be written: {fault}; there is no room on the disk, in the quota or below the \
+         limit on the size of files, or the disk is faulty"
+    );
+    Error::new(Code::DiskFull, message)
+        .fix(format!("df -h {}", folder(path)))
+        .or("see the limit on the size of files", "ulimit -f")
 }
 
 /// The error for a database that others have held for too long.
@@ -89,4 +118,31 @@ fn unused(folder: &Path) -> PathBuf {
     let mut names = names.chain((2_u32..).map(|number| format!("broken-{number}")));
     let free = names.find(|name| !folder.join(name).exists());
     folder.join(free.unwrap_or_else(|| "broken".to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_can_be_written_there_may_be_no_room() {
+        let path = Path::new("/w/.cleo/cleo.db");
+        let error = |code: i32| {
+            let fault = ffi::Error::new(code);
+            let message = Some("disk I/O error".to_string());
+            translate(rusqlite::Error::SqliteFailure(fault, message), path)
+        };
+        for code in UNWRITTEN.into_iter().chain([ffi::SQLITE_FULL]) {
+            let error = error(code);
+            assert_eq!(error.code, Code::DiskFull, "{code}");
+            assert_eq!(error.fix.as_deref(), Some("df -h /w/.cleo"), "{code}");
+        }
+        for code in [
+            ffi::SQLITE_IOERR,
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_READONLY,
+        ] {
+            assert_eq!(error(code).code, Code::StoreReadOnly, "{code}");
+        }
+    }
 }

@@ -48,7 +48,7 @@ impl SqliteStore {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
         match opened {
-            Err(error) if error.code == Code::StoreReadOnly => {
+            Err(error) if matches!(error.code, Code::StoreReadOnly | Code::DiskFull) => {
                 SqliteStore::open_unchanging(path).map_err(|_| error)
             }
             opened => opened,
@@ -99,14 +99,17 @@ impl SqliteStore {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
-    /// Checks by its head that a file is a database of cleo, without opening or changing it.
+    /// Checks that a file is a database of cleo, and not of a newer one, without changing it.
     pub fn check_file(path: &Path) -> Result<()> {
         let mut head = [0; 100];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-        // Format of SQLite: the name first, the application id at byte 68.
+        // Format of SQLite: the name first, the version at byte 60, the application id at byte 68.
         match read {
             Ok(()) if head.starts_with(MAGIC) && head[68..72] == APPLICATION.to_be_bytes() => {
-                Ok(())
+                match version_of(path, &head) {
+                    found if found > VERSION => Err(newer(path, found)),
+                    _ => Ok(()),
+                }
             }
             Err(cause) if cause.kind() != ErrorKind::UnexpectedEof => Err(unreadable(path, cause)),
             _ => Err(faults::corrupt(path, "it is no database of cleo")),
@@ -148,7 +151,7 @@ impl SqliteStore {
         }
         match number("PRAGMA user_version")? {
             VERSION => self.check_shape(),
-            newer if newer > VERSION => Err(self.newer(newer)),
+            found if found > VERSION => Err(newer(&self.path, found)),
             older if older > 0 => self.upgrade().and_then(|()| self.check_shape()),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
@@ -182,13 +185,30 @@ impl SqliteStore {
         }
         upgraded
     }
+}
 
-    fn newer(&self, found: i32) -> Error {
-        let path = self.path.display();
-        let message =
-            format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
-        Error::new(Code::StoreNewer, message).fix("cleo --version")
-    }
+/// The error for a database whose schema this program does not know yet.
+fn newer(path: &Path, found: i32) -> Error {
+    let path = path.display();
+    let message =
+        format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
+    Error::new(Code::StoreNewer, message).fix("cleo --version")
+}
+
+/// Reads the version of a database from its head; where there is a log, which may know of a later one, from
+/// that. A log that cannot be read is left to whoever needs what is in it.
+fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
+    let in_head = i32::from_be_bytes([head[60], head[61], head[62], head[63]]);
+    let logged = || -> Option<i32> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let store = SqliteStore::connect(path, flags).ok()?;
+        let read = store
+            .connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0));
+        read.ok()
+    };
+    let found = log_of(path).exists().then(logged).flatten();
+    found.unwrap_or(in_head)
 }
 
 /// Returns where SQLite keeps the write-ahead log of a database file.
@@ -206,15 +226,25 @@ mod tests {
     fn a_newer_a_foreign_and_a_broken_file_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
-        SqliteStore::create(&path)
-            .unwrap()
-            .connection
-            .execute_batch("PRAGMA user_version = 9")
-            .unwrap();
+        SqliteStore::create(&path).unwrap().settle().unwrap();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let store = SqliteStore::connect(&path, flags).unwrap();
+        let changed = store.connection.execute_batch("PRAGMA user_version = 9");
+        changed.unwrap();
+        drop(store);
         assert_eq!(
             SqliteStore::open(&path).err().map(|e| e.code),
             Some(Code::StoreNewer)
         );
+
+        // At first the log alone knows, then the head of the file.
+        let checked = SqliteStore::check_file(&path).unwrap_err();
+        assert_eq!(checked.code, Code::StoreNewer);
+        let store = SqliteStore::connect(&path, flags).unwrap();
+        store.settle().unwrap();
+        std::fs::remove_file(log_of(&path)).unwrap();
+        let checked = SqliteStore::check_file(&path).unwrap_err();
+        assert_eq!(checked.code, Code::StoreNewer);
 
         let foreign = folder.path().join("foreign.db");
         Connection::open(&foreign)

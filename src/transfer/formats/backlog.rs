@@ -195,7 +195,7 @@ fn one(
         depends: depends.iter().map(|id| reference(id)).collect(),
         silent,
     };
-    emit(record, &faults, setting, sink)
+    emit(record, &faults, Format::Backlog, setting, sink)
 }
 
 /// Returns what a dotted id is a part of.

@@ -82,7 +82,7 @@ fn object(
         depends: edges.depends,
         silent,
     };
-    emit(record, &faults, setting, sink)
+    emit(record, &faults, Format::Beads, setting, sink)
 }
 
 #[derive(Default)]

@@ -184,7 +184,7 @@ fn object(
         silent: Silent::default(),
     };
     super::keep_rest(&mut record.task, Format::Cleo, fields.rest());
-    emit(record, &faults, setting, sink)
+    emit(record, &faults, Format::Cleo, setting, sink)
 }
 
 /// Writes an id in its one form; anything else stays as it is.

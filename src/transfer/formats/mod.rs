@@ -3,6 +3,7 @@
 
 pub mod backlog;
 pub mod beads;
+mod cleaned;
 pub mod cleo;
 pub mod taskmaster;
 pub mod taskwarrior;
@@ -14,7 +15,7 @@ use super::fields::Fields;
 use super::{Fault, Format, Item, Record, Setting, Sink};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX, cleaned_line, cleaned_text};
+use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
 use crate::task::{Task, TaskType};
 
 /// A task without anything in it.
@@ -85,44 +86,20 @@ fn too_much(name: &str, list: &[String]) -> Option<String> {
     (list.len() > ITEMS_MAX).then(|| format!("its {name} has more than {ITEMS_MAX} lines"))
 }
 
-/// Takes control characters out of the texts of a task, as `add` demands it; says whether there were
-/// any. Whatever shows a task later may be no terminal of ours.
-fn clean(task: &mut Task) -> bool {
-    let lists = [
-        &mut task.labels,
-        &mut task.files,
-        &mut task.acceptance,
-        &mut task.deliverables,
-    ];
-    let mut is_changed = false;
-    let mut clean = |text: &mut String, cleaned: fn(&str) -> Option<String>| {
-        if let Some(cleaned) = cleaned(text) {
-            *text = cleaned;
-            is_changed = true;
-        }
-    };
-    let lines = lists.into_iter().flatten().chain([&mut task.title]);
-    lines.for_each(|line| clean(line, cleaned_line));
-    clean(&mut task.description, cleaned_text);
-    for note in &mut task.notes {
-        clean(&mut note.text, cleaned_text);
-        clean(&mut note.by, cleaned_line);
-    }
-    is_changed
-}
-
 /// Hands a record on, or its faults.
 fn emit(
     mut record: Record,
     faults: &[String],
+    format: Format,
     setting: &Setting<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
-    let is_changed = clean(&mut record.task);
+    let stood = cleaned::clean(&mut record.task);
     let fault = faults.first().cloned().or_else(|| unfit(&record.task));
     let Some(message) = fault else {
-        if is_changed {
-            let (id, reason) = (record.id.clone(), "control characters were taken out");
+        if !stood.is_empty() {
+            let id = record.id.clone();
+            let reason = cleaned::reason(&cleaned::keep(&mut record.task, format, stood));
             sink(Item::Changed { id, reason })?;
         }
         return sink(Item::Record(Box::new(record)));

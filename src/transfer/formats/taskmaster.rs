@@ -191,7 +191,7 @@ fn one(
     };
     let priority = record.task.priority;
     keep_rest(&mut record.task, Format::Taskmaster, fields.rest());
-    emit(record, &faults, setting, sink)?;
+    emit(record, &faults, Format::Taskmaster, setting, sink)?;
     Ok(priority)
 }
 

@@ -135,7 +135,7 @@ fn one(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'
         silent,
     };
     keep_rest(&mut record.task, Format::Taskwarrior, fields.rest());
-    emit(record, &faults, setting, sink)
+    emit(record, &faults, Format::Taskwarrior, setting, sink)
 }
 
 /// Takes the dependencies: a list, one text with commas, or a list that stands in a text.

@@ -156,7 +156,7 @@ fn object(
         depends,
         silent,
     };
-    emit(record, &faults, setting, sink)
+    emit(record, &faults, Format::Todo, setting, sink)
 }
 
 fn task(fields: &mut Fields, ids: &HashSet<String>, setting: &Setting<'_>) -> Task {
@@ -203,18 +203,30 @@ fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
         fields.keep("status", word.as_str());
     }
     task.status = status;
-    let (completed, cancelled) = (fields.time("completedAt"), fields.time("cancelledAt"));
-    match status {
-        Status::Done => task.completed_at = completed,
-        Status::Cancelled => task.cancelled_at = cancelled.or(completed),
-        _ => {}
-    }
+    end(task, fields);
     if word == "archived" || setting.archived || fields.get("_archive").is_some() {
         let at = fields
             .get("_archive")
             .and_then(|archive| archive["archivedAt"].as_str());
         let at = at.and_then(moment::read);
         task.archived_at = at.or_else(|| Some(task.updated_at.clone()).filter(|at| !at.is_empty()));
+    }
+}
+
+/// Takes the time of an end, of which the tool writes one of two. One that is not of the status stays
+/// where it is.
+fn end(task: &mut Task, fields: &mut Fields) {
+    match task.status {
+        Status::Done => task.completed_at = fields.time("completedAt"),
+        Status::Cancelled => {
+            let cancelled = fields.time("cancelledAt");
+            let completed = fields.word("completedAt").and_then(moment::read);
+            task.cancelled_at = match cancelled.is_none() || cancelled == completed {
+                true => fields.time("completedAt").or(cancelled),
+                false => cancelled,
+            };
+        }
+        _ => {}
     }
 }
 

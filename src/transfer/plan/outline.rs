@@ -35,7 +35,7 @@ impl Outline {
             Item::LeftOut { id, reason } => self.leave_out(id, id, reason, false),
             Item::Changed { id, reason } => self.report.changed.add(|| Changed {
                 id: id.clone(),
-                reason: reason.to_string(),
+                reason: reason.clone(),
             }),
             // They are read with the tasks.
             Item::Phase(_) | Item::Turn => {}

@@ -23,6 +23,7 @@ fn a_criterion_is_taken_at_somebodys_word_that_says_how_it_is_known() {
         json!({"criterion": 2, "notes": ["x"]}),
         json!({"criterion": 9, "notes": ["x"]}),
         json!({"criterion": 1, "files": ["../../etc/passwd"]}),
+        json!({"criterion": 1, "files": ["a", "a"], "notes": ["T3", "x"]}),
     ] {
         let told = accept(body.clone());
         assert_eq!(told.status.as_u16(), 400, "{body}: {}", told.text());

@@ -85,3 +85,39 @@ fn a_gate_is_what_its_command_says_and_only_admins_have_commands_run() {
         .post(&path("qaPassed"), json!({"files": ["../../etc/passwd"]}))
         .with(400);
 }
+
+#[test]
+fn a_file_that_is_none_is_the_fault_of_whoever_names_it_and_is_not_told_with_its_place() {
+    let world = planned();
+    std::fs::create_dir(world.folder.path().join("sub")).unwrap();
+    std::os::unix::fs::symlink("/etc", world.folder.path().join("link")).unwrap();
+    let unreadable = "E_FILE_UNREADABLE";
+    for (body, named, message) in [
+        (
+            json!({"files": ["nope"]}),
+            unreadable,
+            "nope is no regular file that can be read",
+        ),
+        (
+            json!({"files": ["sub"]}),
+            unreadable,
+            "sub is no regular file that can be read",
+        ),
+        (
+            json!({"files": ["link/passwd"]}),
+            "E_PATH_OUTSIDE_WORKSPACE",
+            "`link/passwd` leads out of the workspace",
+        ),
+        (
+            json!({"run": ["./sub"]}),
+            unreadable,
+            "`./sub` cannot be started: Permission denied (os error 13)",
+        ),
+    ] {
+        let told = world.post("/api/work/tasks/T2/gates/implemented", body);
+        let exit = told.json()["error"]["exitCode"].clone();
+        let error = json!({"code": named, "exitCode": exit, "message": message,
+            "alternatives": [], "retryable": false});
+        assert_eq!(told.with(400), json!({"error": error}));
+    }
+}

@@ -37,6 +37,9 @@ use crate::store::Transaction;
 use crate::transfer::merge::{Conflict, Side};
 use crate::transfer::{FILE_MAX, formats::cleo};
 
+/// How often a merge begins anew, because somebody else wrote the file meanwhile.
+const AGAIN: usize = 5;
+
 /// A task that has another id now, because two tasks had the same.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,21 +99,42 @@ fn only_tried(mut error: Error) -> Error {
 
 fn merged_with(context: &mut Context, path: &Path, dry_run: bool) -> Result<Synced> {
     let full = context.surroundings.directory.join(path);
-    let name = name_of(&full, &context.workspace.root);
     let shown = path.to_string_lossy().into_owned();
     let instead = |error: Error| error.instead(&shown, "tasks.jsonl");
-    let horizon = Horizon::of(context.surroundings.clock);
-    let caller = Caller::unbound(context);
     refuse_place(path, &full)?;
     context.workspace.refuse_own(&full).map_err(instead)?;
+    anew(|| once(context, path, &full, dry_run))
+}
+
+/// Merges until nobody else has written the file meanwhile, within bounds.
+fn anew<T>(mut merge: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut left = AGAIN;
+    loop {
+        match merge() {
+            Err(error) if error.passing && left > 0 => left -= 1,
+            merged => return merged,
+        }
+    }
+}
+
+fn once(context: &mut Context, path: &Path, full: &Path, dry_run: bool) -> Result<Synced> {
+    let name = name_of(full, &context.workspace.root);
+    let shown = path.to_string_lossy().into_owned();
+    let horizon = Horizon::of(context.surroundings.clock);
+    let caller = Caller::unbound(context);
+    let was_there = fs::metadata(full).is_ok();
     // Nobody waits to see what would be done.
-    let _turn = match dry_run {
+    let turn = match dry_run {
         true => None,
-        false => Turn::wait(&full)?,
+        false => Turn::wait(full)?,
     };
     context.write_if(|transaction| {
-        let bytes = read(&full)?;
+        let bytes = read(full)?;
         let is_new = bytes.is_none();
+        if !(is_new || was_there || dry_run || turn.is_some()) {
+            // Who made it may be writing it once more, and it was not there to be locked.
+            return Err(changed(full));
+        }
         let copy = Copy::read(bytes.unwrap_or_default(), path)?;
         if is_new {
             gone::forget(transaction, &name)?;
@@ -119,7 +143,7 @@ fn merged_with(context: &mut Context, path: &Path, dry_run: bool) -> Result<Sync
         let merge = Merge::run(transaction, copy, &name, horizon, &caller)?;
         let text = merge.text();
         if !dry_run && (is_new || text.as_bytes() != merge.copy.bytes()) {
-            write(&full, &text, merge.copy.bytes(), is_new)?;
+            write(full, &text, merge.copy.bytes(), is_new)?;
         }
         Ok((merge.into_report(shown, dry_run), !dry_run))
     })
@@ -209,7 +233,9 @@ fn write(path: &Path, text: &str, before: &[u8], is_new: bool) -> Result<()> {
 fn changed(path: &Path) -> Error {
     let message = format!("{} was changed while it was merged", path.display());
     let fix = format!("cleo sync {}", quote(&path.to_string_lossy()));
-    Error::new(Code::FileChanged, message).fix(fix)
+    Error::new(Code::FileChanged, message)
+        .fix(fix)
+        .passing(true)
 }
 
 impl Merge {
@@ -240,3 +266,36 @@ impl Merge {
 
 /// Ids in order.
 type Ids = BTreeSet<TaskId>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merge_begins_anew_while_others_write_the_file_and_not_for_ever() {
+        let merged = |collisions: usize| {
+            let mut begun = 0;
+            let done = anew(|| {
+                begun += 1;
+                match begun > collisions {
+                    true => Ok(()),
+                    false => Err(changed(Path::new("tasks.jsonl"))),
+                }
+            });
+            (done.map_err(|error| error.retryable()), begun)
+        };
+        assert_eq!(merged(0), (Ok(()), 1));
+        assert_eq!(merged(AGAIN), (Ok(()), AGAIN + 1));
+        assert_eq!(merged(AGAIN + 1), (Err(true), AGAIN + 1));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_told_at_once() {
+        let mut begun = 0;
+        let done: Result<()> = anew(|| {
+            begun += 1;
+            Err(Error::new(Code::ImportInvalid, "a fault"))
+        });
+        assert_eq!((done.unwrap_err().code, begun), (Code::ImportInvalid, 1));
+    }
+}

@@ -15,6 +15,7 @@ import { Link } from "../../router/Link";
 import { withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./acts";
+import { isChecked } from "./checked";
 import type { Filters } from "./filters";
 import { Mark, markByClick } from "./Mark";
 import { NoTasks } from "./NoTasks";
@@ -66,7 +67,7 @@ export default function Board({ filters }: { filters: Filters }) {
         {columns.map((state) => (
           <Column
             key={state} state={state} rows={rows.filter((row) => row.state === state)}
-            total={whole ? undefined : counts?.[state]} selected={filters.task} more={whole ? undefined : more}
+            total={whole ? undefined : counts?.[state]} verified={isChecked(rows, whole ? undefined : counts)} selected={filters.task} more={whole ? undefined : more}
             onDrop={(id) => { const row = rows.find((one) => one.id === id); if (row) void move(row, state); }}
             onMove={(row, to) => void move(row, to)}
           />
@@ -98,13 +99,15 @@ interface ColumnProps {
   state: State;
   rows: Row[];
   total: number | undefined;
+  /** Whether cleo itself checked all that is done. */
+  verified: boolean;
   selected: string | null;
   more: (() => void) | undefined;
   onDrop: (id: string) => void;
   onMove: (row: Row, to: State) => void;
 }
 
-function Column({ state, rows, total, selected, more, onDrop, onMove }: ColumnProps) {
+function Column({ state, rows, total, verified, selected, more, onDrop, onMove }: ColumnProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState(false);
   const window = useVirtualizer({
@@ -122,7 +125,7 @@ function Column({ state, rows, total, selected, more, onDrop, onMove }: ColumnPr
   return (
     <section className={over ? "column over" : "column"} aria-label={STATE_WORDS[state]} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
       <h2>
-        <StatusGlyph state={state} label="" />
+        <StatusGlyph state={state} verified={verified} label="" />
         {STATE_WORDS[state]} <span>{count(total ?? rows.length)}</span>
       </h2>
       <div ref={scroller} className="cards" tabIndex={0} role="group" aria-label={`Cards: ${STATE_WORDS[state]}`}>

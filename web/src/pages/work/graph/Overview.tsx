@@ -2,20 +2,10 @@
 import { Panel, useReactFlow, useStore } from "@xyflow/react";
 import { memo, useRef, type PointerEvent } from "react";
 import type { Graph } from "../../../api/work";
-import type { State } from "../../../parts/state";
+import { colourOf } from "./colours";
 
 const WIDTH = 152;
 const HEIGHT = 84;
-
-const COLOURS: Partial<Record<State, string>> = {
-  done: "var(--green9)",
-  running: "var(--lake9)",
-  verifying: "var(--lake9)",
-  failed: "var(--red9)",
-  needsYou: "var(--amber9)",
-  review: "var(--amber9)",
-  ready: "var(--n12)",
-};
 
 export const Overview = memo(function Overview({ graph }: { graph: Graph }) {
   const { setCenter, getZoom } = useReactFlow();
@@ -38,11 +28,11 @@ export const Overview = memo(function Overview({ graph }: { graph: Graph }) {
   );
 });
 
-/** One path a state, however many tasks there are. */
+/** One path a colour, however many tasks there are. */
 const Blocks = memo(function Blocks({ graph }: { graph: Graph }) {
   const paths = new Map<string, string>();
   for (const node of graph.nodes) {
-    const colour = COLOURS[node.state] ?? "var(--n7)";
+    const colour = colourOf(node);
     paths.set(colour, (paths.get(colour) ?? "") + `M${node.x} ${node.y}h${node.width}v${node.height}h-${node.width}z`);
   }
   const stacks = graph.stacks.map((stack) => `M${stack.x} ${stack.y}h${stack.width}v${stack.height}h-${stack.width}z`).join("");
