@@ -6,7 +6,7 @@ use super::answer::place;
 use super::pending::{Pending, PendingKind};
 use super::request::Request;
 use super::value::{brief, label, plain};
-use super::vocabulary::Verb;
+use super::vocabulary::{STATUS, Verb};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault};
 
 const AGENT: ChatAgent = ChatAgent::Clarifier;
@@ -34,7 +34,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         || request.verb == Some(Verb::Create);
     if !is_about && !names_a_kind(request) {
         let text = match (&request.client, request.words.is_empty()) {
-            (Some(client), true) => {
+            (Some(client), true) if request.names_client => {
                 format!("This is about client {client} now. What would you like to see or change?")
             }
             _ if asks_for_help(&request.message) => HELP.to_string(),
@@ -91,7 +91,7 @@ fn chosen(request: &Request, operation: Call, found: &Value, rest: &[Value]) -> 
                 _ => proceed(operation, id(one), rest, &text),
             }
         }
-        many => Step::Say(list(many, operation)),
+        many => Step::Say(list(many, operation, &states(request))),
     }
 }
 
@@ -186,18 +186,29 @@ fn offer(request: &Request, operation: Call) -> Saying {
 }
 
 fn description(request: &Request) -> String {
-    let parts = request
+    let others = request
         .criteria
         .iter()
-        .map(|(key, value)| match key.as_str() {
-            "component_type" => plain(value),
-            key => format!("{} {}", label(key), brief(&plain(value))),
-        });
+        .filter(|(_, value)| !value.is_boolean());
+    let parts = others.map(|(key, value)| match key.as_str() {
+        "component_type" => plain(value),
+        key => format!("{} {}", label(key), brief(&plain(value))),
+    });
     let parts = parts.collect::<Vec<_>>().join(" with ");
-    match &request.called {
-        Some(called) => format!("{} {parts}", brief(called)).trim_end().to_string(),
-        None => parts,
-    }
+    let called = request.called.as_deref().map(brief);
+    let states = states(request).into_iter().map(String::from);
+    let words = states.chain(called).chain([parts]).collect::<Vec<_>>();
+    words.join(" ").trim_end().to_string()
+}
+
+/// Returns the words for the status that is asked for.
+fn states(request: &Request) -> Vec<&'static str> {
+    let word = |(key, value): (&String, &Value)| {
+        let mut all = STATUS.iter();
+        let status = all.find(|status| status.1 == key && *value == status.2)?;
+        Some(status.0)
+    };
+    request.criteria.iter().filter_map(word).collect()
 }
 
 /// Shows the complete list that was offered.
@@ -208,18 +219,23 @@ pub(super) fn offered(pending: &Pending, found: &Value) -> Saying {
     let operation = pending.next.clone().unwrap_or_else(|| pending.call());
     match components(found).as_slice() {
         [] => Saying::new(AGENT, none(&pending.call())),
-        many => list(many, operation),
+        many => list(many, operation, &[]),
     }
 }
 
 /// Lists components with numbers; one of them can be chosen for what was asked for.
-fn list(components: &[Value], operation: Call) -> Saying {
+fn list(components: &[Value], operation: Call, states: &[&str]) -> Saying {
     let lines = components.iter().enumerate();
     let lines = lines.map(|(index, one)| format!("{}. {}", index + 1, editor::details(one)));
     let lines = lines.collect::<Vec<_>>().join("\n");
     if operation.tool == Tool::GetComponent {
         let client = super::text(&operation.args, "clientId");
-        return Saying::new(AGENT, format!("Components of client {client}:\n{lines}"));
+        let that = match states {
+            [] => String::new(),
+            states => format!(" that are {}", states.join(" and ")),
+        };
+        let text = format!("Components of client {client}{that}:\n{lines}");
+        return Saying::new(AGENT, text);
     }
     let text = format!(
         "Which component do you mean?\n{lines}\nPlease select one by its number, its ID or its title."

@@ -1,12 +1,15 @@
 //! The design agent: shows a design and changes what of it can be changed.
 
+mod apart;
 mod several;
 mod values;
 
 use serde_json::{Map, Value};
 
 use self::several::{all_wanted, left_out};
+pub(super) use self::values::answer;
 use self::values::{option, value};
+use super::kind::Kind;
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
 use super::value::{element, plain};
@@ -22,6 +25,15 @@ pub(super) fn named(words: &[String]) -> Vec<&'static Element> {
             && share(element, words) == (element.words.len(), element.words.len())
     });
     full.collect()
+}
+
+/// Says whether the background of cards or links is to become a color; the word for that may be left
+/// out.
+pub(super) fn paints(request: &Request) -> bool {
+    let is_color = |value: &String| Kind::Color.read(&value.as_str().into()).is_some();
+    let has = |words: &[&str]| request.has(words);
+    let is_block = has(&["card", "cards"]) || has(&["link", "links"]);
+    has(&["background"]) && is_block && request.value.as_ref().is_some_and(is_color)
 }
 
 /// Returns how many of its groups of words name an element, and how many there are.
@@ -46,7 +58,28 @@ fn best(words: &[String]) -> (Vec<&'static Element>, bool) {
     let shares: Vec<_> = shares.filter(|(share, _)| *share > 0).collect();
     let most = shares.iter().map(|(share, _)| *share).max().unwrap_or(0);
     let best = shares.iter().filter(|(share, _)| *share == most);
-    (best.map(|(_, element)| *element).collect(), most == 60)
+    let best: Vec<_> = best.map(|(_, element)| *element).collect();
+    let is_full = most == 60;
+    let exact = best
+        .iter()
+        .copied()
+        .filter(|element| !is_full || !is_within(element, &best));
+    (exact.collect(), is_full)
+}
+
+/// Says whether all words of an element name another one too, which more words name: the background
+/// of the desktop within its gradient.
+fn is_within(element: &Element, others: &[&Element]) -> bool {
+    let has = |other: &Element| {
+        element
+            .words
+            .iter()
+            .all(|group| other.words.contains(group))
+    };
+    let mut others = others
+        .iter()
+        .filter(|other| other.words.len() > element.words.len());
+    others.any(|other| has(other))
 }
 
 /// Says what happens next.
@@ -100,11 +133,9 @@ fn seen(client: &str, results: &[Value], say: impl FnOnce(&Value, &Value) -> Say
 /// Finds the changes that are wanted; else says what is missing or wrong.
 fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
     let say = |text: String| Box::new(Saying::new(AGENT, text));
-    if let Some(word) = request
-        .head
-        .iter()
-        .find(|word| NEVER.contains(&word.as_str()))
-    {
+    let mut head = request.head.iter();
+    let never = || head.find(|word| NEVER.contains(&word.as_str()));
+    if let Some(word) = request.effect.as_ref().or_else(never) {
         return Err(say(format!("I cannot change {word}. {}", menu())));
     }
     if let Some(label) = only_shown(&request.head) {
@@ -133,12 +164,32 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
         _ if is_full => {}
         many => return Err(Box::new(which(request, many))),
     }
+    if let Some(doubt) = doubt(request, &elements) {
+        return Err(say(doubt));
+    }
     let mut updates = Map::new();
     for element in elements {
         let value = value(request, element).map_err(Box::new)?;
         updates.insert(element.key.to_string(), value);
     }
     Ok(updates)
+}
+
+/// Says that it is not told what a part is to become, where several options fit it.
+fn doubt(request: &Request, elements: &[&'static Element]) -> Option<String> {
+    let is_open = |element: &&&Element| !request.given.contains_key(element.key);
+    let mut open = elements.iter().filter(is_open);
+    let (label, first, other) = open.find_map(|element| {
+        let words = request.words.iter().map(std::slice::from_ref);
+        let mut fitting = words.filter_map(|word| option(element, word));
+        let first = fitting.next().filter(|_| request.value.is_none())?;
+        let other = fitting.find(|other| *other != first)?;
+        Some((element.label, first, other))
+    })?;
+    Some(format!(
+        "I cannot tell whether the {label} is to become {first} or {other}. Nothing was changed. \
+         Please say it with one of them, and several changes with \"and\" between them."
+    ))
 }
 
 /// Finds a part of the design that is named and shown, but that the chat does not change.

@@ -89,7 +89,8 @@ pub(super) fn operation(request: &Request, agent: ChatAgent) -> Result<Call, Box
                 .wanted
                 .iter()
                 .map(|field| (field.clone(), Value::Null));
-            let updates: Map<_, _> = request.updates.clone().into_iter().chain(lacking).collect();
+            let known = request.updates.clone().into_iter().chain(lacking);
+            let updates: Map<_, _> = known.chain(request.given.clone()).collect();
             args.insert("updates".to_string(), updates.into());
         }
         _ => {}
@@ -158,11 +159,17 @@ fn ask_value(call: &Call, field: &str, found: &str) -> Saying {
         "{found}What should the {} of component {id} be?",
         brief(label(field))
     );
-    ask(
-        AGENT,
-        format!("update component {id} {field} for client {client}"),
-        question,
-    )
+    let updates = updates(call).cloned().unwrap_or_default();
+    let (wanted, given): (Map<_, _>, Map<_, _>) =
+        updates.into_iter().partition(|(_, value)| value.is_null());
+    let wanted: Vec<String> = wanted.into_iter().map(|(field, _)| field).collect();
+    let wanted = wanted.join(" and ");
+    Saying::new(AGENT, question).waiting(Wait::Ask(Ask {
+        message: format!("update component {id} {wanted} for client {client}"),
+        field: Some((AGENT, field.to_string())),
+        given,
+        ..Ask::default()
+    }))
 }
 
 /// Writes `props.title` as `title` in `props`, the way in which a new component is described.

@@ -81,6 +81,7 @@ impl Message {
                 };
             }
         };
+        let place = client::surrounded(&plain, &place);
         let without = |text: &str| format!("{} {}", &text[..place.start], &text[place.end..]);
         Message {
             body: without(text),

@@ -145,6 +145,12 @@ pub struct Ask {
     pub is_client: bool,
     /// What can be chosen by its number.
     pub options: Vec<String>,
+    /// The field whose value is asked for, and who asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<(ChatAgent, String)>,
+    /// Values of fields that are known already.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub given: Map<String, Value>,
     /// When it is forgotten.
     pub expires: String,
 }

@@ -2,16 +2,22 @@
 //! become what. Nothing here is checked yet.
 
 mod called;
+mod effects;
 mod fields;
 mod group;
 mod keys;
+mod lead;
+mod left;
+mod made;
 mod part;
 mod reader;
+mod states;
 #[cfg(test)]
 mod tests;
 
 use serde_json::{Map, Value};
 
+pub(super) use self::lead::behind_name;
 use self::reader::Reader;
 use super::message::Message;
 use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};
@@ -27,6 +33,8 @@ pub(super) struct Request {
     pub(super) component: Option<String>,
     /// Other components that it names by number.
     pub(super) others: Vec<String>,
+    /// Whether the message itself names the client.
+    pub(super) names_client: bool,
     /// What is wrong with a number that names the client or the component.
     pub(super) fault: Option<String>,
     /// What to do.
@@ -47,10 +55,16 @@ pub(super) struct Request {
     pub(super) group: Option<String>,
     /// Fields and what they are to become.
     pub(super) updates: Map<String, Value>,
+    /// Values that answers gave to fields, as they are.
+    pub(super) given: Map<String, Value>,
     /// Fields that it names without a value.
     pub(super) wanted: Vec<String>,
     /// What the component is described by.
     pub(super) criteria: Map<String, Value>,
+    /// What is to be added and no page has.
+    pub(super) effect: Option<String>,
+    /// What of it is not taken, in sentences.
+    pub(super) left: Vec<String>,
     /// Words beside its type that no rule reads: what it is called, as in "the Logout button".
     pub(super) called: Option<String>,
 }
@@ -61,13 +75,17 @@ impl Request {
         let message = Message::read(text);
         let reader = Reader::new(&message);
         let doubt = message.doubt(client);
+        let names_client = message.client.is_some();
         let named = message.client.clone().filter(|_| doubt.is_none());
         let mut request = Request {
             message: text.to_string(),
+            names_client,
             client: named.or(client.map(String::from)),
             component: reader.component.as_ref().map(|found| found.1.clone()),
             others: message.others(reader.naming.clone()),
-            fault: doubt.or_else(|| message.fault(reader.naming.clone())),
+            fault: doubt
+                .or_else(|| message.fault(reader.naming.clone()))
+                .or_else(|| reader.broken_key()),
             verb: reader.verb,
             words: keys::spread(reader.words.iter().map(|word| reader.word(word))),
             head: keys::spread(reader.head()),
@@ -80,20 +98,35 @@ impl Request {
         if !request.is_security {
             reader.fields(&mut request);
         }
+        request.effect = reader.effect();
+        if request.effect.is_some() {
+            (request.is_security, request.group) = (false, None);
+        }
         request.criteria = reader.criteria(&request);
         request.called = reader.called(&request);
+        request.left = reader.left(&request);
         request
     }
 
     /// Says whether it begins with what to do to something, also where no rule knows that: "change
     /// the logo". "Make it red" and "use Lato" speak of what was asked about.
     pub(super) fn is_order(&self) -> bool {
+        let (first, second) = self.begin();
+        let is_other = |word: &str| !["use", "make"].contains(&first) || ARTICLES.contains(&word);
+        let is_said = second.is_some_and(is_other);
+        self.begins_with_verb() && is_said && !self.has(&["it", "that", "one", "client"])
+    }
+
+    /// Says whether it begins with what to do.
+    pub(super) fn begins_with_verb(&self) -> bool {
+        VERBS.iter().any(|(verb, _)| *verb == self.begin().0)
+    }
+
+    /// Returns the first two words without politeness.
+    fn begin(&self) -> (&str, Option<&str>) {
         let words = self.words.iter().map(String::as_str);
         let mut words = words.filter(|word| !POLITE.contains(word));
-        let (first, second) = (words.next().unwrap_or_default(), words.next());
-        let is_verb = VERBS.iter().any(|(verb, _)| *verb == first);
-        let is_other = |word: &str| !["use", "make"].contains(&first) || ARTICLES.contains(&word);
-        is_verb && second.is_some_and(is_other) && !self.has(&["it", "that", "one", "client"])
+        (words.next().unwrap_or_default(), words.next())
     }
 
     /// Says whether one of the words is there, in front of the value.

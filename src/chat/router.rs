@@ -30,6 +30,9 @@ pub(super) fn chosen(request: &Request, advice: Option<ChatAgent>) -> Routed {
     if request.component.is_some() {
         return routed(ChatAgent::Editor, "a component is named by its number");
     }
+    if request.effect.is_some() {
+        return routed(ChatAgent::Design, "an effect that no page has");
+    }
     if can_create && request.kind.is_some() && request.client.is_some() {
         return routed(
             ChatAgent::Editor,
@@ -80,7 +83,9 @@ fn is_about_a_kind(request: &Request) -> bool {
         .head
         .iter()
         .any(|word| component_type(word).is_some());
-    let is_design = request.has(&["design", "designs"]) || !design::named(&request.head).is_empty();
+    let is_design = request.has(&["design", "designs"])
+        || !design::named(&request.head).is_empty()
+        || design::paints(request);
     is_kind && request.verb.is_some() && !is_design
 }
 

@@ -1,6 +1,7 @@
 //! From one message to one reply: a small machine that asks for calls of tools and is told what they
 //! returned. It does nothing itself, so that who drives it decides where the tools work and when.
 
+mod asked;
 #[cfg(test)]
 mod tests;
 
@@ -65,20 +66,43 @@ impl Talk {
             (Some(pending), short) => talk.answered(pending, short, message, advice),
             (None, short) => {
                 let ask = chat.ask.as_ref().filter(|ask| now < ask.expires.as_str());
+                let late = late(chat, ask.is_none());
                 match (ask, short) {
                     (Some(_), Some(Short::No)) => Doing::Reply(dropped()),
-                    (None, Some(_)) => Doing::Reply(nothing_waits(expired, chat)),
+                    (None, Some(_)) => Doing::Reply(nothing_waits(late)),
                     (Some(ask), short) if short.is_some() || is_question(message) => {
-                        talk.work(&ask.message, advice, String::new())
+                        talk.asking(ask, &ask.message, advice)
                     }
-                    (ask, _) => match ask.and_then(|ask| completed(ask, message)) {
-                        Some(whole) => talk.completing(&whole, message, advice),
-                        None => talk.work(message, advice, String::new()),
-                    },
+                    (Some(ask), _) => talk.replied(chat, ask, message, advice),
+                    (None, _) => talk.work(message, advice, late.unwrap_or_default()),
                 }
             }
         };
         talk
+    }
+
+    /// Takes a message as the answer to a question for something that a request lacks, or puts
+    /// another request in its place.
+    fn replied(
+        &mut self,
+        chat: &Chat,
+        ask: &Ask,
+        message: &str,
+        advice: Option<ChatAgent>,
+    ) -> Doing {
+        if let Some(given) = asked::given(ask, message) {
+            // A client in a value is not the one that it is about.
+            self.client.clone_from(&chat.client);
+            let ask = Ask {
+                given,
+                ..ask.clone()
+            };
+            return self.asking(&ask, &ask.message, advice);
+        }
+        match asked::completed(ask, message) {
+            Some(whole) => self.completing(ask, &whole, message, advice),
+            None => self.work(message, advice, left(ask)),
+        }
     }
 
     /// Answers what waits, or puts another request in its place.
@@ -137,30 +161,48 @@ impl Talk {
         self.work(message, advice, note)
     }
 
-    /// Says whether a message is a single word that asks for nothing.
+    /// Says whether a message is a single word that asks for nothing, or none.
     fn is_unclear(&self, message: &str) -> bool {
         let request = Request::read(message, self.client.as_deref());
-        request.words.len() == 1
+        let is_nothing = request.words.is_empty() && !request.names_client;
+        (is_nothing || request.words.len() == 1)
             && request.fault.is_none()
             && router::chosen(&request, None).reason == router::NO_RULE
     }
 
     /// Works on a request that an answer completes. What answers nothing, but says what to do, is
     /// another request.
-    fn completing(&mut self, whole: &str, answer: &str, advice: Option<ChatAgent>) -> Doing {
+    fn completing(
+        &mut self,
+        ask: &Ask,
+        whole: &str,
+        answer: &str,
+        advice: Option<ChatAgent>,
+    ) -> Doing {
         let client = self.client.clone();
-        let doing = self.work(whole, advice, String::new());
+        let doing = self.asking(ask, whole, advice);
         match asks_again(&doing) && Request::read(answer, None).is_order() {
             true => {
                 self.client = client;
-                self.work(answer, advice, String::new())
+                self.work(answer, advice, left(ask))
             }
             false => doing,
         }
     }
 
+    /// Works on a request for which values are known.
+    fn asking(&mut self, ask: &Ask, whole: &str, advice: Option<ChatAgent>) -> Doing {
+        let request = Request::read(whole, self.client.as_deref());
+        let given = ask.given.clone();
+        self.work_on(Request { given, ..request }, advice, String::new())
+    }
+
     fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {
         let request = Request::read(message, self.client.as_deref());
+        self.work_on(request, advice, note)
+    }
+
+    fn work_on(&mut self, request: Request, advice: Option<ChatAgent>, note: String) -> Doing {
         let routed = router::chosen(&request, advice);
         self.reason = routed.reason;
         self.client.clone_from(&request.client);
@@ -204,7 +246,11 @@ impl Doing {
                 };
                 match step {
                     Step::Say(saying) => Step::Say(Saying {
-                        text: format!("{note}{}", saying.text),
+                        text: format!(
+                            "{note}{}{}",
+                            saying.text,
+                            left_out(*agent, request, &saying)
+                        ),
                         ..saying
                     }),
                     step => step,
@@ -212,6 +258,13 @@ impl Doing {
             }
         }
     }
+}
+
+/// Says what of a request is not taken, once nothing more is asked. The designer says it itself.
+fn left_out(agent: ChatAgent, request: &Request, saying: &Saying) -> String {
+    let is_said = agent != ChatAgent::Design && !matches!(saying.wait, Wait::Ask(_));
+    let left = request.left.iter().filter(|_| is_said);
+    left.map(|sentence| format!("\n{sentence}")).collect()
 }
 
 fn all_of(client: &str) -> Call {
@@ -274,14 +327,33 @@ fn still(pending: &Pending) -> String {
     format!("Still waiting: {}. {answer}", waiting(pending))
 }
 
-fn nothing_waits(expired: bool, chat: &Chat) -> Saying {
-    let text = match chat.pending.as_ref().filter(|_| expired) {
-        Some(pending) => format!(
-            "That has waited too long and was dropped: {}. Nothing was changed; please ask again.",
-            waiting(pending)
-        ),
-        None => "Nothing is waiting for an answer, and nothing was changed.".to_string(),
+/// Says what waited too long: a call, or with `asked` an answer to a question.
+fn late(chat: &Chat, asked: bool) -> Option<String> {
+    let ask = chat.ask.as_ref().filter(|_| asked);
+    let what = match (&chat.pending, ask) {
+        (Some(pending), _) => waiting(pending),
+        (None, ask) => begun(ask?),
     };
+    Some(format!(
+        "That has waited too long and was dropped: {what}. Nothing was changed; please ask again.\n"
+    ))
+}
+
+/// Says which question is left unanswered.
+fn left(ask: &Ask) -> String {
+    let what = begun(ask);
+    format!("I no longer wait for an answer about {what}. Nothing was changed.\n")
+}
+
+/// Quotes the request that a question is about.
+fn begun(ask: &Ask) -> String {
+    let said = ask.message.split(SEAM).next().unwrap_or_default();
+    format!("\"{}\"", brief(said.trim()))
+}
+
+fn nothing_waits(late: Option<String>) -> Saying {
+    let nothing = "Nothing is waiting for an answer, and nothing was changed.";
+    let text = late.map_or(nothing.to_string(), |late| late.trim_end().to_string());
     Saying::new(ChatAgent::Clarifier, text)
 }
 
@@ -311,23 +383,4 @@ fn is_question(message: &str) -> bool {
 fn asks_again(doing: &Doing) -> bool {
     let step = doing.next(&[]);
     matches!(step, Step::Say(saying) if matches!(saying.wait, Wait::Ask(_)))
-}
-
-/// Completes a request with a message that is no request of its own.
-fn completed(ask: &Ask, message: &str) -> Option<String> {
-    let answer = message.trim();
-    let place = answer.trim_end_matches('.').parse::<usize>().ok();
-    let option = place.and_then(|place| ask.options.get(place.checked_sub(1)?));
-    let answer = match (option, place) {
-        (Some(option), _) => option.clone(),
-        (None, Some(number)) if ask.is_client => format!("client {number}"),
-        _ => answer.to_string(),
-    };
-    let request = Request::read(&answer, None);
-    let is_named = request.component.is_some() || request.fault.is_some();
-    // "New" or "Get started" is a value: it names nothing of which something could be done.
-    let is_request = || router::chosen(&request, None).reason != router::NO_RULE;
-    let is_own = is_named || request.verb.is_some() && is_request();
-    let whole = format!("{}{SEAM} {answer}", ask.message);
-    (!is_own && whole.len() <= WHOLE_MAX).then_some(whole)
 }

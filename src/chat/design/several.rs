@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::apart::pieces;
 use super::values::option;
 use super::{AGENT, best, share, wanted};
 use crate::chat::Saying;
@@ -31,6 +32,7 @@ pub(super) fn all_wanted(request: &Request) -> Result<Wanted, Box<Saying>> {
     }
     let all: Vec<Request> = with_values(&request.message, places)
         .into_iter()
+        .flat_map(|place| pieces(&request.message, place))
         .map(|place| Request::read(&request.message[place], client))
         .filter(|part| !is_polite(part))
         .collect();
@@ -105,7 +107,7 @@ fn messages(parts: Vec<Request>) -> Vec<String> {
 }
 
 /// Says whether a part of a message names what of the design is to become what.
-fn is_whole(part: &Request) -> bool {
+pub(super) fn is_whole(part: &Request) -> bool {
     let (named, is_full) = best(&part.head);
     let has_option = |element: &&Element| option(element, &part.words).is_some();
     let has_value = part.value.is_some() || named.iter().any(has_option);

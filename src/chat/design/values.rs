@@ -3,13 +3,14 @@
 
 use serde_json::Value;
 
-use super::{AGENT, ask, best};
-use crate::chat::Saying;
+use super::{AGENT, best};
 use crate::chat::kind::Kind;
-use crate::chat::message::SEAM;
-use crate::chat::request::Request;
-use crate::chat::value::brief;
+use crate::chat::message::{SEAM, unquoted};
+use crate::chat::pending::Ask;
+use crate::chat::request::{Request, behind_name};
+use crate::chat::value::{brief, element};
 use crate::chat::vocabulary::{ARTICLES, Element, POLITE};
+use crate::chat::{Saying, Wait};
 
 /// Words beside an option or a color that say nothing against it. With any other word beside it, as in
 /// "anything but full", it is none.
@@ -41,6 +42,9 @@ const IDLE: &[&str] = &[
 /// Finds what an element is to become. A value that is said and cannot be it is refused, whatever
 /// else stands in the message.
 pub(super) fn value(request: &Request, element: &Element) -> Result<Value, Saying> {
+    if let Some(given) = request.given.get(element.key) {
+        return Ok(given.clone());
+    }
     let found = match &request.value {
         Some(value) => said(element, value),
         None => option(element, &request.words)
@@ -66,7 +70,28 @@ fn asked(request: &Request, element: &Element) -> Saying {
         Kind::Options(options) => options.iter().map(|option| (*option).to_string()).collect(),
         _ => Vec::new(),
     };
-    Saying::new(AGENT, text).waiting(ask(request, options))
+    Saying::new(AGENT, text).waiting(Wait::Ask(Ask {
+        message: request.message.clone(),
+        options,
+        field: Some((AGENT, element.key.to_string())),
+        given: request.given.clone(),
+        ..Ask::default()
+    }))
+}
+
+/// Reads the answer to the question what a part of a design should be. What is none may be another
+/// request, or say more than that.
+pub(in crate::chat) fn answer(key: &str, answer: &str) -> Option<Value> {
+    let element = element(key)?;
+    let names = [element.label, key];
+    let answer = unquoted(behind_name(&names, answer).trim());
+    let answer = ["use ", "Use "]
+        .iter()
+        .find_map(|lead| answer.strip_prefix(lead))
+        .unwrap_or(answer);
+    let is_name = matches!(element.kind, Kind::Name | Kind::Text);
+    let is_other = is_name && Request::read(answer, None).is_order();
+    said(element, answer).filter(|_| !is_other && !bare(element, answer).is_empty())
 }
 
 /// Reads a value that is said, also with words around it that say nothing: "the full radius, please".

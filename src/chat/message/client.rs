@@ -66,6 +66,39 @@ pub(super) fn named(plain: &str) -> Option<Named> {
     last
 }
 
+/// Returns the place of a client with what stands around it and belongs to no value: blanks, brackets
+/// and, where nothing else follows, signs and politeness.
+pub(super) fn surrounded(plain: &str, place: &Word) -> Word {
+    let (before, rest) = (&plain[..place.start], &plain[place.end..]);
+    let (mut before, mut rest) = (before.trim_end(), rest.trim_start());
+    let open = before.strip_suffix(['(', '[']);
+    if let (Some(outer), Some(behind)) = (open, rest.strip_prefix([')', ']'])) {
+        (before, rest) = (outer.trim_end(), behind.trim_start());
+    }
+    let end = plain.len() - rest.len();
+    let tail = rest.split(SEAM).next().unwrap_or_default();
+    match says_nothing(tail) {
+        true => without_please(before).len()..end + tail.len(),
+        false => before.len()..end,
+    }
+}
+
+/// Says whether a text holds only signs and politeness.
+fn says_nothing(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let is_polite = words.all(|word| word.is_empty() || POLITE.contains(&word));
+    is_polite && !text.contains(['=', '"', '\'']) && !text.contains(HIDDEN)
+}
+
+/// Takes a "please" off the end of a text where commas stand around it.
+fn without_please(text: &str) -> &str {
+    let last = text
+        .strip_suffix(',')
+        .and_then(|text| text.rsplit_once(','));
+    let polite = last.filter(|(_, word)| ["please", "thanks"].contains(&word.trim()));
+    polite.map_or(text, |(before, _)| before)
+}
+
 /// Finds where a value begins in a text; what leads to a component is none.
 fn begins_value(text: &str) -> Option<usize> {
     let found = VALUE.as_ref()?.find(text)?;
@@ -156,8 +189,7 @@ fn is_end(plain: &str, place: &Word) -> bool {
 /// Says whether a client is the end of a text, or of an answer.
 fn ends_text(plain: &str, place: &Word) -> bool {
     let rest = plain[place.end..].split(SEAM).next().unwrap_or_default();
-    let mut words = rest.split([' ', '\t', '\n', '.', ',', '!', '?']);
-    words.all(|word| word.is_empty() || POLITE.contains(&word))
+    says_nothing(rest)
 }
 
 fn last_word(text: &str) -> &str {

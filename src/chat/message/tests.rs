@@ -284,3 +284,35 @@ fn a_million_quotes_are_read_in_one_go() {
     let message = Message::read(&" 'a".repeat(300_000));
     assert_eq!(message.words().len(), 300_000);
 }
+
+#[test]
+fn what_stands_around_a_client_at_the_end_belongs_to_no_value() {
+    for (text, expected) in [
+        ("title to Hi for client 6.", "title to Hi"),
+        ("title to Hi for client 6?", "title to Hi"),
+        ("title to Hi for client 6, please", "title to Hi"),
+        ("title to Hi for client 6; thanks!", "title to Hi"),
+        ("title to Hi (client 6)", "title to Hi"),
+        ("title to Hi [for client 6].", "title to Hi"),
+        ("title to Hi, please, for client 6!", "title to Hi"),
+        ("title to \"Hi\" for client 6?", "title to \"Hi\""),
+        ("title to Ready? for client 6", "title to Ready?"),
+        ("title to Hi! for client 6.", "title to Hi!"),
+        ("title to Say please for client 6", "title to Say please"),
+        (
+            "title to Come in, please for client 6",
+            "title to Come in, please",
+        ),
+        ("for client 6, title to Hi.", ", title to Hi."),
+        (
+            "title to Hi for client 6 and url to x.",
+            "title to Hi and url to x.",
+        ),
+        ("a title for client 6.\u{2} Hi.", "a title \u{2} Hi."),
+    ] {
+        let message = Message::read(text);
+        assert_eq!(message.client.as_deref(), Some("6"), "{text}");
+        assert_eq!(message.body.trim(), expected, "{text}");
+        assert_eq!(message.body.len(), message.plain.len(), "{text}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Fields that a message names, and what they are to become.
 
 use super::Request;
+use super::made::take_id;
 use super::reader::Reader;
 use crate::chat::message::{HIDDEN, SEAM, Word};
 use crate::chat::value::{brief, label, plain};
@@ -168,6 +169,7 @@ impl Reader<'_> {
                     .find(|index| component_type(self.at(*index)).is_some());
                 if let Some(from) = self.with.or(kind.map(|index| index + 1)) {
                     put(request, self.assignments(from, end, true));
+                    take_id(request);
                 }
             }
             Some(Verb::Update) | None => {
@@ -178,8 +180,10 @@ impl Reader<'_> {
                     request,
                     pairs.unwrap_or_else(|| self.assignments(self.from, end, false)),
                 );
-                if request.updates.is_empty() {
-                    self.far_fields(request);
+                match request.updates.is_empty() {
+                    true => self.far_fields(request),
+                    // In "blur it and set its title to X" the verb says something too.
+                    false => self.set_by_verbs(request),
                 }
             }
             _ => {}
@@ -264,7 +268,7 @@ impl Reader<'_> {
     pub(super) fn status(&self, request: &mut Request) -> bool {
         for (index, word) in self.words.iter().enumerate() {
             let is_not = index > 0 && ["not", "no", "un"].contains(&self.at(index - 1));
-            let is_verb = index + 1 == self.from;
+            let is_verb = self.is_status_verb(index);
             let known = if is_verb { STATUS_VERBS } else { STATUS };
             let named = known.iter().find(|(name, ..)| *name == self.word(word));
             if let Some((_, field, value)) = named {
@@ -275,6 +279,26 @@ impl Reader<'_> {
             }
         }
         !request.updates.is_empty()
+    }
+
+    /// Says whether a word is the verb, or one that follows it: "blur and secure".
+    fn is_status_verb(&self, index: usize) -> bool {
+        let is_known = |word: &str| STATUS_VERBS.iter().any(|verb| verb.0 == word);
+        let begin = self.from.checked_sub(1).filter(|from| *from <= index);
+        let row = begin.map(|from| (from..=index).map(|index| self.at(index)));
+        row.is_some_and(|mut row| row.all(|word| word == "and" || is_known(word)))
+    }
+
+    /// Sets what the verb says by itself.
+    fn set_by_verbs(&self, request: &mut Request) {
+        let verbs = (0..self.words.len()).filter(|index| self.is_status_verb(*index));
+        for index in verbs {
+            let verb = STATUS_VERBS.iter().find(|verb| verb.0 == self.at(index));
+            if let Some((_, field, value)) = verb {
+                let field = (*field).to_string();
+                request.updates.entry(field).or_insert((*value).into());
+            }
+        }
     }
 
     /// Has it said that what follows the component is left out: "schedule component 101 for May".

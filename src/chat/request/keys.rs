@@ -1,9 +1,14 @@
-//! Keys of a design in every spelling that programs write them in.
+//! Keys in every spelling that programs write them in, and what is no key.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::reader::Reader;
+use crate::chat::value::brief;
 use crate::chat::vocabulary::ELEMENTS;
+
+/// What ends a statement in a key; no name of a field holds it.
+const ENDS: [&str; 5] = ["';", "\";", "`;", ";--", "'--"];
 
 /// The parts of a design by their keys, and by their columns and fields, in small letters without signs.
 static KEYS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
@@ -28,4 +33,50 @@ pub(super) fn spread<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 fn bare(key: &str) -> String {
     key.to_lowercase().replace(['_', '-', '.'], "")
+}
+
+impl Reader<'_> {
+    /// Says that what stands in front of a value is no name of a field. To take a part of it for one
+    /// would change what was not named.
+    pub(super) fn broken_key(&self) -> Option<String> {
+        let (end, _) = self.value?;
+        let plain = &self.message.plain[..end];
+        let places = ENDS.iter().filter_map(|sign| plain.find(sign));
+        let at = places.min()?;
+        let start = plain[..at]
+            .rfind(char::is_whitespace)
+            .map_or(0, |space| space + 1);
+        let written = brief(self.message.body.get(start..end)?.trim());
+        Some(format!(
+            "\"{written}\" is no field. Nothing was changed. Please name what to change by its name \
+             alone, for example: title to Welcome"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chat::request::Request;
+
+    #[test]
+    fn a_key_that_ends_a_statement_is_refused_whole() {
+        for (message, is_broken) in [
+            (
+                "update component 101 title'; DROP TABLE components;-- to X",
+                true,
+            ),
+            ("change button_radius'; DROP TABLE designs;-- to full", true),
+            ("change title\"; DROP TABLE designs to full", true),
+            ("update component 101's title to X", false),
+            (
+                "update component 101 title to '); DROP TABLE components;--",
+                false,
+            ),
+            ("update component 101; title to X", false),
+        ] {
+            let fault = Request::read(message, None).fault;
+            let is_said = fault.is_some_and(|fault| fault.contains("is no field"));
+            assert_eq!(is_said, is_broken, "{message}");
+        }
+    }
 }

@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 
 use super::Request;
 use crate::chat::message::{HIDDEN, Message, SEAM, Word, quoted_first, unquoted};
-use crate::chat::vocabulary::{ARTICLES, QUESTIONS, STATUS_VERBS, VERBS, Verb, component_type};
+use crate::chat::vocabulary::{
+    ARTICLES, QUESTIONS, STATUS, STATUS_VERBS, VERBS, Verb, component_type,
+};
 
 /// Words after which a component is described.
-const WITH: [&str; 6] = ["with", "titled", "called", "named", "whose", "where"];
+pub(super) const WITH: [&str; 6] = ["with", "titled", "called", "named", "whose", "where"];
 /// Words in front of a verb that is not to be followed; `t` is the end of "don't".
 const NEGATIONS: [&str; 4] = ["not", "never", "dont", "t"];
 
@@ -117,8 +119,10 @@ impl<'a> Reader<'a> {
     }
 
     fn names_component(&self) -> bool {
-        let mut words = self.words.iter();
-        self.component.is_some() || words.any(|word| self.word(word).starts_with("component"))
+        let all = || self.words.iter().map(|word| self.word(word));
+        let has_status = all().any(|word| STATUS.iter().any(|status| status.0 == word));
+        let has_kind = has_status && all().any(|word| component_type(word).is_some());
+        self.component.is_some() || has_kind || all().any(|word| word.starts_with("component"))
     }
 
     /// Says whether a word is part of a value: a field and the sign of its value stand before it, as
@@ -152,6 +156,7 @@ impl<'a> Reader<'a> {
             .filter(|_| self.is_change());
         let becomes = later.find(|word| ["to", "into", "as"].contains(&self.word(word)));
         let limit = becomes.map_or(text.plain.len(), |word| word.start);
+        let limit = self.new_fields().unwrap_or(limit);
         (self.component, self.naming) = (text.component(0..limit), 0..limit);
         let inside = self
             .component
@@ -267,6 +272,8 @@ impl<'a> Reader<'a> {
             if let Some(kind) = self.kind() {
                 criteria.insert("component_type".to_string(), kind.into());
             }
+            let states = self.states().into_iter();
+            criteria.extend(states.map(|(column, value)| (column.to_string(), value.into())));
             if let Some(from) = self.with {
                 let end = self.head_end();
                 for (key, value) in self.assignments(from, end, true) {

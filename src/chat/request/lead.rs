@@ -1,0 +1,66 @@
+//! What stands in front of an answer and is no part of it: "the title is X" for X.
+
+/// Words between the name of a field and its value, each with a blank behind it.
+const SIGNS: [&str; 6] = ["to ", "into ", "as ", "is ", "=", ":"];
+/// What can stand for the name of the field that is asked for.
+const LEADS: [&str; 2] = ["set it to ", "change it to "];
+
+/// Takes the name of a field with the sign of its value off the start of an answer.
+pub(in crate::chat) fn behind_name<'a>(names: &[&str], answer: &'a str) -> &'a str {
+    let answer = answer.trim();
+    let said = without(answer, "the ").unwrap_or(answer);
+    let signs = |rest: &'a str| {
+        let rest = rest.trim_start();
+        SIGNS.iter().find_map(|sign| without(rest, sign))
+    };
+    let names = names.iter().filter_map(|name| {
+        let rest = without(said, name)?;
+        let is_word = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        signs(rest).filter(|_| is_word)
+    });
+    // The longest name leaves the least.
+    let named = names.min_by_key(|rest| rest.len());
+    let lead = || LEADS.iter().find_map(|lead| without(answer, lead));
+    // "To be or not to be" is a text.
+    named
+        .or_else(lead)
+        .or_else(|| answer.strip_prefix("to "))
+        .unwrap_or(answer)
+        .trim()
+}
+
+/// Takes what a text begins with off it, in any letter case.
+fn without<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let begin = text.get(..start.len())?;
+    let rest = text.get(start.len()..)?;
+    begin.eq_ignore_ascii_case(start).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_field_is_taken_off_an_answer_with_its_sign_only() {
+        for (answer, expected) in [
+            ("title to Back to school", "Back to school"),
+            ("The title is X", "X"),
+            ("Title = X", "X"),
+            ("header: X", "X"),
+            ("header title: X", "X"),
+            ("to X", "X"),
+            ("set it to X", "X"),
+            ("Back to school", "Back to school"),
+            ("To be or not to be", "To be or not to be"),
+            ("Sign in = Log in", "Sign in = Log in"),
+            ("New title", "New title"),
+            ("Title", "Title"),
+            ("Titles to read", "Titles to read"),
+            ("caption to X", "caption to X"),
+            ("İ to X", "İ to X"),
+        ] {
+            let names = ["title", "header", "header title"];
+            assert_eq!(behind_name(&names, answer), expected, "{answer}");
+        }
+    }
+}

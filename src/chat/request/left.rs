@@ -1,0 +1,161 @@
+//! What of a message is not taken, which the answer then says: a second order, a second component of
+//! the same kind, words that make a list no shorter.
+
+use super::Request;
+use super::reader::Reader;
+use crate::chat::message::{Message, SEAM, parts};
+use crate::chat::value::{brief, plain};
+use crate::chat::vocabulary::{POLITE, STATUS_VERBS, VERBS, Verb};
+
+/// Most parts of a message that are looked at.
+const PARTS_MAX: usize = 50;
+const NUMBERS: &[&str] = &[
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many",
+];
+
+impl Reader<'_> {
+    /// Says what of a message is left out, in sentences.
+    pub(super) fn left(&self, request: &Request) -> Vec<String> {
+        let orders = orders(request)
+            .map(|orders| format!("Left out: {orders}. Please say it in a message of its own."));
+        let many = self
+            .is_many()
+            .then(|| "I add one component at a time.".to_string());
+        let words = self.unheard(request).map(|words| {
+            format!(
+                "I did not understand \"{}\", so nothing is chosen by it.",
+                brief(&words)
+            )
+        });
+        [orders, many, words].into_iter().flatten().collect()
+    }
+
+    /// Says whether more than one component is to be made.
+    fn is_many(&self) -> bool {
+        let is_new = self.verb == Some(Verb::Create);
+        let kind = self.kind_index().filter(|kind| is_new && *kind > self.from);
+        let number = kind.map_or("", |kind| self.at(kind - 1));
+        NUMBERS.contains(&number) || number.parse::<u32>().is_ok_and(|number| number > 1)
+    }
+
+    /// Finds words before what is listed that no rule reads.
+    fn unheard(&self, request: &Request) -> Option<String> {
+        let is_list = self.verb == Some(Verb::Read) && self.component.is_none();
+        let kind = self
+            .kind_index()
+            .or_else(|| self.noun())
+            .filter(|_| is_list)?;
+        let mut parts = self.untaken_states();
+        if request.called.is_none() {
+            self.unread(self.ahead(kind), &mut parts);
+        }
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+/// Quotes the orders behind the first that nothing of the request holds.
+fn orders(request: &Request) -> Option<String> {
+    let text = request.message.split(SEAM).next().unwrap_or_default();
+    let parts = parts(text).into_iter().take(PARTS_MAX);
+    let parts = parts.map(|place| text[place].trim());
+    let later = parts
+        .skip_while(|part| !words(part).any(|word| is_verb(&word)))
+        .skip(1);
+    let left = later.filter(|part| begins_order(part) && !is_taken(part, request));
+    let left: Vec<String> = left.map(|part| format!("\"{}\"", brief(part))).collect();
+    (!left.is_empty()).then(|| left.join(", "))
+}
+
+fn words(part: &str) -> impl Iterator<Item = String> {
+    let words = part.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+fn is_verb(word: &str) -> bool {
+    VERBS.iter().any(|(verb, _)| *verb == word)
+}
+
+fn begins_order(part: &str) -> bool {
+    let first = words(part).find(|word| !POLITE.contains(&word.as_str()));
+    first.is_some_and(|word| is_verb(&word))
+}
+
+/// Says whether a part is a value of the request, or sets one.
+fn is_taken(part: &str, request: &Request) -> bool {
+    let read = Message::read(part);
+    let part = read.body.trim();
+    let fields = request.updates.iter().chain(&request.criteria);
+    let mut texts = fields
+        .map(|(_, value)| plain(value))
+        .chain(request.group.clone());
+    let is_text =
+        texts.any(|text| !text.is_empty() && (part.contains(&text) || text.contains(part)));
+    let verb = words(part).next().unwrap_or_default();
+    let status = STATUS_VERBS.iter().find(|status| status.0 == verb);
+    is_text || status.is_some_and(|status| request.updates.contains_key(status.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_taken_is_said() {
+        for (message, left) in [
+            (
+                "delete component 101 and change button radius to full",
+                &["\"change button radius to full\""] as &[&str],
+            ),
+            (
+                "list components, then show my design",
+                &["\"then show my design\""],
+            ),
+            ("add two banners", &["one component at a time"]),
+            ("add 3 cards", &["one component at a time"]),
+            ("list my blue cards", &["\"blue\""]),
+            (
+                "list secured or blurred components",
+                &["\"secured blurred\""],
+            ),
+            ("blur component 101 and set its title to X", &[]),
+            ("blur and secure component 101", &[]),
+            ("please go and delete component 101", &[]),
+            ("change my card title and set the text to X", &[]),
+            (
+                "update component 101 title to A and delete it for client 6",
+                &[],
+            ),
+            ("please list all my components", &[]),
+            ("show me the second card", &[]),
+        ] {
+            let found = Request::read(message, None).left;
+            assert_eq!(found.len(), left.len(), "{message}: {found:?}");
+            let mut both = found.iter().zip(left);
+            assert!(
+                both.all(|(said, part)| said.contains(part)),
+                "{message}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_several_verbs_say_is_taken() {
+        for (message, updates) in [
+            (
+                "blur and secure component 101",
+                serde_json::json!({"is_blur": true, "is_secured": true}),
+            ),
+            (
+                "blur component 101 and set its title to X",
+                serde_json::json!({"is_blur": true, "props.title": "X"}),
+            ),
+        ] {
+            let request = Request::read(message, None);
+            assert_eq!(
+                serde_json::Value::from(request.updates),
+                updates,
+                "{message}"
+            );
+        }
+    }
+}
