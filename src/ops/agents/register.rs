@@ -19,6 +19,9 @@ const IMPORT_MAX: u64 = 64 << 20;
 /// Most numbers that are tried behind a name whose id is taken.
 const RENAMED: u32 = 100;
 
+/// Longest piece of a name that is kept before such a number: its id has at most 64 characters.
+const NAME_KEPT: usize = 60;
+
 /// An agent that was registered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
@@ -108,7 +111,10 @@ fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
         let mut others = (2_u32..).map(|number| draft::numbered(&id, number));
         id = others.find(|id| !hides(id)).unwrap_or_default();
     }
-    let Some(there) = there(&id) else {
+    // What is wrong with the name is said first.
+    let name = draft.name.as_deref().unwrap_or_default();
+    let is_long = name.chars().count() > draft::NAME_MAX;
+    let Some(there) = there(&id).filter(|_| !is_long) else {
         return fresh(draft, &id);
     };
     let is_seen = there.is_seen_by(user);
@@ -164,7 +170,9 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
     let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
     let number = (2_u32..).find(|number| is_free(&draft::numbered(id, *number)));
     let number = number.unwrap_or_default();
-    let renamed = |number: u32| format!("{name} {number}");
+    // The id is cut, so that a longer name may change nothing about it.
+    let begin: String = name.chars().take(NAME_KEPT).collect();
+    let renamed = |number: u32| format!("{} {number}", begin.trim_end());
     let message = match is_seen {
         true => format!("there is an agent `{id}` already"),
         false => format!("the id `{id}` is not free"),
@@ -337,5 +345,43 @@ impl<'a> Importing<'a> {
         let applied = applied.and_then(|()| require_prompt(&agent));
         applied.map_err(|error| to_edit(error, self.path))?;
         Ok(agent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(name: &str) -> Draft {
+        Draft {
+            name: Some(name.to_string()),
+            prompt: Some("p".to_string()),
+            ..Draft::default()
+        }
+    }
+
+    #[test]
+    fn another_name_for_an_id_that_is_taken_is_free_however_long_it_is() {
+        for name in [
+            "Lore keeper".to_string(),
+            "q".repeat(64) + "b",
+            "q".repeat(100),
+        ] {
+            let mut known = Known::default();
+            known
+                .agents
+                .push(to_stay(&known, draft(&name), None).unwrap());
+            let error = to_stay(&known, draft(&name), None).unwrap_err();
+            assert_eq!(error.code, Code::Exists);
+            let (_, other) = error.replacement.unwrap();
+            assert!(to_stay(&known, draft(&other), None).is_ok(), "{other}");
+        }
+        let mut known = Known::default();
+        let name = "q".repeat(100);
+        known
+            .agents
+            .push(to_stay(&known, draft(&name), None).unwrap());
+        let error = to_stay(&known, draft(&(name + "q")), None).unwrap_err();
+        assert_eq!(error.code, Code::AgentInvalid);
     }
 }
