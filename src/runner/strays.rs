@@ -79,7 +79,7 @@ impl Strays {
             ending.retain(|stray| is_child(*stray));
             let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
             let more = || children().filter(|child| !is_known(child) && is_to_end(*child));
-            // The list may leave one out while another child is collected, so none is looked for twice.
+            // The list may leave one out while another child is collected: that there is none is looked at twice.
             let mut found: Vec<Pid> = more().collect();
             if found.is_empty() {
                 found = more().collect();
