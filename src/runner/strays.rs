@@ -55,7 +55,9 @@ impl Strays {
     /// Ends what is left of the command, with what comes when that ends. The command itself is over
     /// and collected; `group` is its process group.
     pub(super) fn end(&self, group: Pid) {
-        self.end_those(group, |child| self.is_mine(child));
+        self.end_those(group, |child| {
+            mark_of(child).is_some_and(|mark| self.is_own(&mark))
+        });
     }
 
     /// Ends what is left of the command, and what has come to cleo without a mark and can be of no
@@ -63,7 +65,11 @@ impl Strays {
     pub(super) fn end_all(&self, group: Pid) {
         // Of commands that end at the same time, the last one has to see that no other runs.
         self.leave();
-        self.end_those(group, |child| self.is_mine(child) || is_nobodys(child));
+        // The mark is read once: it comes and goes while a process becomes another program.
+        self.end_those(group, |child| match mark_of(child) {
+            Some(mark) => self.is_own(&mark),
+            None => is_nobodys(child),
+        });
     }
 
     fn leave(&self) {
@@ -79,7 +85,8 @@ impl Strays {
             ending.retain(|stray| is_child(*stray));
             let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
             let more = || children().filter(|child| !is_known(child) && is_to_end(*child));
-            // The list may leave one out while another child is collected: that there is none is looked at twice.
+            // One that becomes another program just now shows no mark, and the list may leave one out while
+            // another child is collected: that there is none is looked at twice.
             let mut found: Vec<Pid> = more().collect();
             if found.is_empty() {
                 found = more().collect();
@@ -97,8 +104,8 @@ impl Strays {
         }
     }
 
-    fn is_mine(&self, process: Pid) -> bool {
-        mark_of(process).is_some_and(|mark| mark.starts_with(self.mark.as_bytes()))
+    fn is_own(&self, mark: &[u8]) -> bool {
+        mark.starts_with(self.mark.as_bytes())
     }
 }
 
@@ -112,7 +119,7 @@ fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says whether a child came to cleo without a mark and is too old for every command that still
+/// Says whether a child that has no mark came to cleo and is too old for every command that still
 /// runs. What is in cleo's own group cleo itself has started.
 fn is_nobodys(child: Pid) -> bool {
     let read = |process: Pid| stat::read(process.as_raw_nonzero().get().unsigned_abs());
@@ -123,7 +130,7 @@ fn is_nobodys(child: Pid) -> bool {
         .get()
         .is_some_and(|adopting| stat.began >= *adopting);
     let is_old = running().iter().all(|(_, begun)| stat.began < *begun);
-    came && is_old && stat.group != own.group && mark_of(child).is_none()
+    came && is_old && stat.group != own.group
 }
 
 /// Reads the mark of a process. One that has ended, is gone, or is somebody else's tells none.
