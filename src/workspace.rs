@@ -164,7 +164,7 @@ impl Workspace {
     }
 
     /// Says whether the database is there. A log without its database is an error.
-    fn has_database(&self) -> Result<bool> {
+    pub(crate) fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let path = self.database();
         let has_log = sqlite::log_of(&path).exists();

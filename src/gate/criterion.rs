@@ -5,10 +5,8 @@ use crate::error::{Code, Error, Result, quote};
 /// What stands between the words and the command.
 const MARK: &str = " :: ";
 
-/// Words that a shell obeys. A program would take them for arguments, and could succeed without what they ask for.
-const OBEYED: [&str; 11] = [
-    "&&", "||", "|", "|&", "&", ";", ">", ">>", "<", "2>", "2>&1",
-];
+/// Options of `find` whose command ends with a word that is `;`.
+const ENDED: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// A line of a task's acceptance, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +45,10 @@ impl<'a> Criterion<'a> {
             return Ok(());
         };
         let refused = |message: String| Error::new(Code::TaskInvalid, message);
-        if let Some(word) = obeyed(command) {
+        if let Some(sign) = obeyed(command) {
             let message = format!(
                 "an acceptance criterion is run without a shell: {}",
-                for_shells(&word)
+                for_shells(sign)
             );
             let in_shell = format!("{}{MARK}{}", text.trim(), in_shell(command));
             return Err(refused(message).instead(line, in_shell));
@@ -73,28 +71,46 @@ impl<'a> Criterion<'a> {
     }
 }
 
-/// Splits a command into words as a shell would, and expands nothing. None when it is empty, a quote is open or
-/// only a shell carries it out.
+/// Splits a command into words as a shell would, and expands nothing. None when it is empty or a
+/// quote is open.
 pub fn words(command: &str) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
     // A program has a name.
-    let has_name = words.first().is_some_and(|program| !program.is_empty());
-    (has_name && obeyed(command).is_none()).then_some(words)
+    (words.first().is_some_and(|program| !program.is_empty())).then_some(words)
 }
 
-/// Returns the first word of a command, out of quotes, that a shell obeys; to a program it is an argument.
-pub fn obeyed(command: &str) -> Option<String> {
-    let written: Vec<&str> = command.split_whitespace().collect();
-    let is_obeyed = |word: &String| {
-        let is_end = word.len() > 1 && word.ends_with(';');
-        (is_end || OBEYED.contains(&word.as_str())) && written.contains(&word.as_str())
+/// Returns the first sign of a command, out of quotes, that a shell obeys. Without a shell it is part of an
+/// argument, and the program could succeed without what is asked for.
+pub fn obeyed(command: &str) -> Option<char> {
+    let (mut quote, mut letters) = (None, command.trim().char_indices());
+    while let Some((at, letter)) = letters.next() {
+        match (quote, letter) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('"') | None, '\\') => drop(letters.next()),
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '&' | '|' | ';' | '<' | '>' | '\n') if !is_ended(command.trim(), at) => {
+                return Some(letter);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Says whether a sign is the word that ends a command of `find`.
+fn is_ended(command: &str, at: usize) -> bool {
+    let (before, rest) = command.split_at(at);
+    let is_word = before.ends_with(' ') && (rest == ";" || rest.starts_with("; "));
+    is_word && before.split_whitespace().any(|word| ENDED.contains(&word))
+}
+
+/// Says what a sign is that only a shell obeys.
+pub fn for_shells(sign: char) -> String {
+    let sign = match sign {
+        '\n' => "the line break".to_string(),
+        sign => format!("`{sign}`"),
     };
-    shlex::split(command)?.into_iter().find(is_obeyed)
-}
-
-/// Says what a word is that only a shell obeys.
-pub fn for_shells(word: &str) -> String {
-    format!("`{word}` would be no more than an argument of the program")
+    format!("{sign} would be no more than a part of an argument")
 }
 
 /// Writes a command so that a shell carries it out.
@@ -134,19 +150,30 @@ mod tests {
 
     #[test]
     fn what_only_a_shell_carries_out_is_no_command() {
-        for (command, word) in [
-            ("grep -q a f && grep -q b f", Some("&&")),
-            ("true || false", Some("||")),
-            ("cargo test | tail", Some("|")),
-            ("true; false", Some("true;")),
-            ("make > log", Some(">")),
+        for (command, sign) in [
+            ("grep -q a f && grep -q b f", Some('&')),
+            ("true &&false", Some('&')),
+            ("echo ok|false", Some('|')),
+            ("true; false", Some(';')),
+            ("true\nfalse", Some('\n')),
+            ("make >log", Some('>')),
+            ("true 2>/dev/null", Some('>')),
+            ("echo it\\'s; false", Some(';')),
+            ("echo \"a\\\"b\" | cat", Some('|')),
+            (" true\n", None),
             ("sh -c 'a && b; c > d'", None),
             ("grep '&&' f", None),
+            ("grep -c '|' 'a | b'", None),
+            ("awk -F ';' 'BEGIN { x=1 ; exit 0 }'", None),
             ("find . -name x -exec rm {} \\;", None),
+            ("find . -name x -exec true {} ;", None),
+            ("find . -name x -exec true {} ; | cat", Some('|')),
+            ("grep \"it's; \" f", None),
             ("test 1 -gt 0", None),
         ] {
-            assert_eq!(obeyed(command).as_deref(), word, "{command}");
-            assert_eq!(words(command).is_none(), word.is_some(), "{command}");
+            assert_eq!(obeyed(command), sign, "{command}");
         }
+        let read = Criterion::read("both :: true && false");
+        assert!(read.command.is_some(), "it is never taken for words");
     }
 }

@@ -68,17 +68,28 @@ fn named(text: &str) -> Option<String> {
         Some((host, port)) if !name.ends_with(']') => (host, Some(port)),
         _ => (name.as_str(), None),
     };
-    let is_named = is_host(host) && port.is_none_or(is_port);
-    is_named.then_some(name)
+    let host = host_of(host).filter(|_| port.is_none_or(is_port))?;
+    Some(match port {
+        Some(port) => format!("{host}:{port}"),
+        None => host,
+    })
 }
 
-fn is_host(text: &str) -> bool {
+/// Returns a host as clients write it: of an address there is one form.
+fn host_of(text: &str) -> Option<String> {
     let address = text
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
-    if let Some(address) = address {
-        return address.parse::<Ipv6Addr>().is_ok();
+    match address {
+        Some(address) => {
+            let address = address.parse::<Ipv6Addr>().ok()?;
+            Some(format!("[{address}]"))
+        }
+        None => is_name(text).then(|| text.to_string()),
     }
+}
+
+fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_part)
 }

@@ -89,9 +89,9 @@ pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialize
 /// Refuses a database that this program cannot use: nothing is written beside it.
 fn check_database(root: &Path) -> Result<()> {
     let root = root.to_path_buf();
-    let database = Workspace { root }.database();
-    match database.is_file() {
-        true => SqliteStore::check_file(&database),
+    let workspace = Workspace { root };
+    match workspace.has_database()? {
+        true => SqliteStore::check_file(&workspace.database()),
         false => Ok(()),
     }
 }

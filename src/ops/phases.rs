@@ -88,9 +88,10 @@ fn all(transaction: &dyn Transaction) -> Result<Vec<Counted>> {
     let mut phases = transaction.phases()?;
     for slug in counts.keys() {
         if !phases.iter().any(|phase| phase.slug == *slug) {
-            phases.push(Phase::new(slug, after(&phases)));
+            phases.push(Phase::new(slug, free(&phases)));
         }
     }
+    phases.sort_by_key(|phase| phase.position);
     let counted = phases.into_iter().map(|phase| {
         let counts = counts.remove(&phase.slug).unwrap_or_default();
         Counted {
@@ -100,6 +101,13 @@ fn all(transaction: &dyn Transaction) -> Result<Vec<Counted>> {
         }
     });
     Ok(counted.collect())
+}
+
+/// Returns the first place that no phase has. One that only tasks name has it, so that it stays before those that
+/// began after it.
+fn free(phases: &[Phase]) -> u32 {
+    let is_free = |place: &u32| phases.iter().all(|phase| phase.position != *place);
+    (1..).find(is_free).unwrap_or(u32::MAX)
 }
 
 fn after(phases: &[Phase]) -> u32 {
@@ -276,13 +284,7 @@ fn unchanged(phase: Counted) -> Kept {
     }
 }
 
-/// Keeps a phase, and those before it that only tasks name so far: they stay before it.
 fn keep(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<Kept> {
-    for before in all(transaction)? {
-        if before.phase.position < phase.position {
-            transaction.put_phase(&before.phase)?;
-        }
-    }
     transaction.put_phase(phase)?;
     transaction.record(&Change {
         kind: kind.to_string(),

@@ -163,7 +163,7 @@ commits) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work && git add --all &&
 # Changes a file on a branch of its own.
 branches) git checkout --quiet -b "mine-$CLEO_TASK_ID" && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
     git -c user.name=a -c user.email=a@b commit --quiet --message mine && work ;;
-# Works, and leaves a merge, a cherry-pick or a revert that has stopped at a conflict.
+# Works, and leaves a merge, a cherry-pick or a revert that has stopped at a conflict, perhaps settled.
 stops)
     work
     own=$(git symbolic-ref --short HEAD)
@@ -171,6 +171,7 @@ stops)
     git checkout --quiet -b "other-$CLEO_TASK_ID" && echo other >shared.txt && $commit other
     git checkout --quiet "$own" && echo own >shared.txt && $commit own
     git -c user.name=a -c user.email=a@b "$2" "other-$CLEO_TASK_ID" >"$here/stopped" 2>&1
+    [ -z "${3:-}" ] || echo "$3" >shared.txt
     say complete
     ;;
 # Makes a repository of its own out of its worktree.

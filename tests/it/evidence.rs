@@ -1009,4 +1009,17 @@ fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
         r#"{"title":"x","acceptance":["a :: b || c"]}"#,
     );
     refused(&workspace, "add --batch plan.jsonl", "E_TASK_INVALID");
+    // One that comes from elsewhere stays a command, and fails.
+    let task = json!({
+        "id": "T3", "title": "x", "type": "task", "status": "pending", "priority": "medium",
+        "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
+        "acceptance": ["both :: true && false"],
+    });
+    let lines = format!("{}\n{task}\n", json!({"cleo": "tasks", "version": 1}));
+    workspace.write("there.jsonl", lines);
+    workspace.ok("import there.jsonl");
+    refused(&workspace, "verify T3 --run-all", "E_CRITERION_FAILED");
+    let told = workspace.text("verify T3", "").stdout;
+    assert!(told.contains("`&` would be no more than a part"), "{told}");
+    refused(&workspace, "complete T3", "E_CRITERION_OPEN");
 }

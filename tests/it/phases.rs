@@ -118,4 +118,11 @@ fn a_phase_that_begins_stays_behind_those_that_tasks_named_before_it() {
     assert_eq!(order(&workspace), ["first", "second"]);
     does(&workspace, "phase set first");
     assert_eq!(order(&workspace), ["first", "second"]);
+    let workspace = TestWorkspace::new();
+    workspace.ok("add A --phase first");
+    workspace.ok("add B --phase second");
+    does(&workspace, "phase start second");
+    does(&workspace, "phase add first --name First");
+    workspace.ok("delete T1");
+    assert_eq!(order(&workspace), ["second", "first"], "it was added last");
 }

@@ -1216,6 +1216,7 @@ fn a_conversation_that_was_taken_up_is_gone_on_with_after_a_failure() {
             r#"{"type":"message","role":"assistant","content":"I begin."}"#,
         ),
         (GEMINI, r#"{"type":"tool_use","tool_name":"write_file"}"#),
+        (GEMINI, r#"{"type":"init","session_id":"s1"}"#),
         (
             CLAUDE,
             r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I begin."}]}}"#,

@@ -334,6 +334,14 @@ fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
 }
 
 #[test]
+fn conflicts_that_an_agent_has_settled_and_not_staged_are_its_work() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("stops merge settled"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("shared.txt"), "settled\n");
+}
+
+#[test]
 fn a_repository_within_a_worktree_is_not_thrown_away() {
     for (is_submodule, why) in [
         (false, "is no submodule"),

@@ -121,6 +121,7 @@ fn what_others_do_while_an_agent_works_does_not_make_its_work_old() {
     let prompt = spawn(&workspace, &["T1"])["promptDigest"].clone();
     workspace.ok("add After --depends T1");
     workspace.ok("session start --scope T1 --name Paint");
+    workspace.ok("update T1 --phase build");
     let again = spawn(&workspace, &["T1"])["promptDigest"].clone();
     assert_ne!(again, prompt);
     assert_eq!(spawned_at(&workspace), first);

@@ -211,8 +211,8 @@ impl GateArguments {
 
 /// Splits a command into words as a shell would, and expands nothing.
 fn split(command: &str) -> Result<Vec<String>> {
-    if let Some(word) = obeyed(command) {
-        let message = format!("`{command}` is run without a shell: {}", for_shells(&word));
+    if let Some(sign) = obeyed(command) {
+        let message = format!("`{command}` is run without a shell: {}", for_shells(sign));
         return Err(Error::new(Code::Usage, message).instead(command, in_shell(command)));
     }
     words(command).ok_or_else(|| {

@@ -17,10 +17,13 @@ use crate::template::{Bindings, COMMANDS};
 
 /// Inputs that others change while an agent works, and that ask nothing else of it: where skills are chosen,
 /// which tasks wait for this one, and the session.
-const PASSING: [&str; 4] = [
+const PASSING: [&str; 7] = [
     "matrix",
+    "token MANIFEST_SUMMARIES",
     "token NEXT_TASK_IDS",
+    "token PHASE",
     "token SESSION_ID",
+    "protocol phase-awareness",
     "protocol session-integration",
 ];
 

@@ -67,6 +67,7 @@ pub fn drive(
         ear: Ear {
             runner,
             tell,
+            resume: job.resume.as_deref(),
             has_worked: false,
             ended: Ended {
                 before: job.before,
@@ -149,7 +150,9 @@ struct Ear<'a> {
     runner: &'a dyn Runner,
     tell: &'a mut dyn FnMut(Sign),
     ended: Ended,
-    /// Whether it has used a tool or its model.
+    /// The conversation that it is to go on with.
+    resume: Option<&'a str>,
+    /// Whether it has used a tool or its model, or goes on with that conversation.
     has_worked: bool,
     signs: usize,
 }
@@ -163,7 +166,9 @@ impl Ear<'_> {
         // Whatever else it says shows that its model answers again.
         self.ended.refused = false;
         for sign in self.runner.hear(line, &mut self.ended) {
-            self.has_worked |= sign.is_of_work();
+            let goes_on =
+                matches!(&sign, Sign::Conversation(id) if Some(id.as_str()) == self.resume);
+            self.has_worked |= goes_on || sign.is_of_work();
             self.signs += 1;
             if self.signs <= SIGNS_MAX {
                 (self.tell)(sign);

@@ -61,15 +61,21 @@ pub(super) fn keep(task: &mut Task, format: Format, stood: Stood) -> Vec<String>
     };
     let mut places = Vec::new();
     for (name, before) in stood {
-        // The tool may have a field of that name that is another.
-        let name = match kept.contains_key(name) {
-            true => format!("{name}.original"),
-            false => name.to_string(),
-        };
+        let name = free(kept, name, &before);
         places.push(format!("extra.{word}.{name}"));
         kept.insert(name, before);
     }
     places
+}
+
+/// Finds the name under which something is kept already, or one that nothing has: the tool may have a field of that
+/// name that is another, and so may an earlier text.
+fn free(kept: &Map<String, Value>, name: &str, before: &Value) -> String {
+    let later = (2..).map(|number| format!("{name}.original.{number}"));
+    let names = [name.to_string(), format!("{name}.original")];
+    let is_free = |name: &String| kept.get(name).is_none_or(|there| there == before);
+    let mut names = names.into_iter().chain(later);
+    names.find(is_free).unwrap_or_else(|| name.to_string())
 }
 
 /// Says what was done, and where the texts are as they stood.
@@ -92,6 +98,19 @@ mod tests {
         task.title = "a\u{1b}b".to_string();
         task.labels = vec!["plain".to_string(), "l\0m".to_string()];
         task
+    }
+
+    #[test]
+    fn a_text_that_is_kept_gives_way_to_none_that_comes_later() {
+        let kept = json!({"title": "a", "title.original": "b"});
+        let kept = kept.as_object().unwrap();
+        for (before, name) in [
+            ("a", "title"),
+            ("b", "title.original"),
+            ("c", "title.original.2"),
+        ] {
+            assert_eq!(free(kept, "title", &json!(before)), name);
+        }
     }
 
     #[test]
