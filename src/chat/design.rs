@@ -6,10 +6,9 @@ mod values;
 
 use serde_json::{Map, Value};
 
-use self::several::{all_wanted, left_out};
+use self::several::{all_wanted, has_choice, left_out};
 pub(super) use self::values::answer;
 use self::values::{option, value};
-use super::kind::Kind;
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
 use super::value::{element, plain};
@@ -25,15 +24,6 @@ pub(super) fn named(words: &[String]) -> Vec<&'static Element> {
             && share(element, words) == (element.words.len(), element.words.len())
     });
     full.collect()
-}
-
-/// Says whether the background of cards or links is to become a color; the word for that may be left
-/// out.
-pub(super) fn paints(request: &Request) -> bool {
-    let is_color = |value: &String| Kind::Color.read(&value.as_str().into()).is_some();
-    let has = |words: &[&str]| request.has(words);
-    let is_block = has(&["card", "cards"]) || has(&["link", "links"]);
-    has(&["background"]) && is_block && request.value.as_ref().is_some_and(is_color)
 }
 
 /// Returns how many of its groups of words name an element, and how many there are.
@@ -177,6 +167,9 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
 
 /// Says that it is not told what a part is to become, where several options fit it.
 fn doubt(request: &Request, elements: &[&'static Element]) -> Option<String> {
+    if has_choice(&request.words) {
+        return None;
+    }
     let is_open = |element: &&&Element| !request.given.contains_key(element.key);
     let mut open = elements.iter().filter(is_open);
     let (label, first, other) = open.find_map(|element| {

@@ -268,7 +268,7 @@ pub fn client_id(text: &str) -> Option<String> {
 }
 
 /// Writes a text in small letters with what is quoted hidden, byte for byte as long.
-fn hidden(text: &str) -> String {
+pub(super) fn hidden(text: &str) -> String {
     let mut plain = text.to_ascii_lowercase();
     for place in quoted(text) {
         let length = place.len();

@@ -17,7 +17,7 @@ mod tests;
 
 use serde_json::{Map, Value};
 
-pub(super) use self::lead::behind_name;
+pub(super) use self::lead::{assigned, behind_name};
 use self::reader::Reader;
 use super::message::Message;
 use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};

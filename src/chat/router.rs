@@ -83,9 +83,7 @@ fn is_about_a_kind(request: &Request) -> bool {
         .head
         .iter()
         .any(|word| component_type(word).is_some());
-    let is_design = request.has(&["design", "designs"])
-        || !design::named(&request.head).is_empty()
-        || design::paints(request);
+    let is_design = request.has(&["design", "designs"]) || !design::named(&request.head).is_empty();
     is_kind && request.verb.is_some() && !is_design
 }
 

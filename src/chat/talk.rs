@@ -11,7 +11,7 @@ use super::answer::{Choice, Short, choice, short, titled};
 use super::message::{Message, SEAM};
 use super::pending::{Ask, Chat, Pending, PendingKind, Settled};
 use super::request::Request;
-use super::value::brief;
+use super::value::{brief, label};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
 use super::{args, clarifier, design, editor, fault, router, text};
 
@@ -90,7 +90,7 @@ impl Talk {
         message: &str,
         advice: Option<ChatAgent>,
     ) -> Doing {
-        if let Some(given) = asked::given(ask, message) {
+        if let Some(given) = asked::given(ask, message, chat.client.as_deref()) {
             // A client in a value is not the one that it is about.
             self.client.clone_from(&chat.client);
             let ask = Ask {
@@ -348,7 +348,12 @@ fn left(ask: &Ask) -> String {
 /// Quotes the request that a question is about.
 fn begun(ask: &Ask) -> String {
     let said = ask.message.split(SEAM).next().unwrap_or_default();
-    format!("\"{}\"", brief(said.trim()))
+    let said = match &ask.field {
+        // The chat itself wrote this with the names that fields have in it.
+        Some((ChatAgent::Editor, _)) => said.split(' ').map(label).collect::<Vec<_>>().join(" "),
+        _ => said.trim().to_string(),
+    };
+    format!("\"{}\"", brief(&said))
 }
 
 fn nothing_waits(late: Option<String>) -> Saying {

@@ -1,7 +1,7 @@
 //! Changes of a design that stand side by side with nothing between them: "button radius full card
 //! radius medium".
 
-use super::several::is_whole;
+use super::several::{has_choice, is_whole};
 use crate::chat::kind::Kind;
 use crate::chat::message::{SEAM, Word};
 use crate::chat::request::Request;
@@ -16,7 +16,11 @@ pub(super) fn pieces(message: &str, place: Word) -> Vec<Word> {
     }
     let behind = options.iter().rev().skip(1).rev().map(|option| option.end);
     let before = options.iter().skip(1).map(|option| option.start);
-    let is_change = |piece: &Word| is_whole(&Request::read(&message[piece.clone()], None));
+    let read = |piece: &Word| Request::read(&message[piece.clone()], None);
+    if has_choice(&read(&place).words) {
+        return vec![place];
+    }
+    let is_change = |piece: &Word| is_whole(&read(piece));
     let all = [split(&place, behind), split(&place, before)];
     let fitting = all.into_iter().find(|pieces| pieces.iter().all(is_change));
     fitting.unwrap_or_else(|| vec![place])
@@ -91,6 +95,10 @@ mod tests {
             (
                 "button radius from small to full",
                 &["button radius from small to full"],
+            ),
+            (
+                "button style solid not stroked",
+                &["button style solid not stroked"],
             ),
             ("button radius full", &["button radius full"]),
             ("", &[""]),

@@ -114,6 +114,12 @@ pub(super) fn is_whole(part: &Request) -> bool {
     is_full && has_value && part.component.is_none() && !matches!(part.verb, Some(Verb::Read))
 }
 
+/// Says whether words name what something is not to become beside what it is: "solid not stroked".
+pub(super) fn has_choice(words: &[String]) -> bool {
+    let rather = ["not", "rather", "instead", "than"];
+    words.iter().any(|word| rather.contains(&word.as_str()))
+}
+
 /// Says whether all that is taken apart stands before the only value.
 fn has_one_value(all: &[Request]) -> bool {
     let first = all.iter().position(|part| part.value.is_some());

@@ -43,7 +43,7 @@ impl Reader<'_> {
     }
 
     /// Finds the word `component` in front of the value.
-    pub(super) fn noun(&self) -> Option<usize> {
+    fn noun(&self) -> Option<usize> {
         let end = self.value.map_or(self.message.plain.len(), |(end, _)| end);
         let from = self.part.map_or(self.from, |part| part + 1);
         let mut places = (from..self.words.len()).filter(|index| self.words[*index].start < end);
@@ -51,7 +51,7 @@ impl Reader<'_> {
     }
 
     /// Returns what stands before a type and belongs to it.
-    pub(super) fn ahead(&self, kind: usize) -> Word {
+    fn ahead(&self, kind: usize) -> Word {
         let end = self.words[kind].start;
         let seam = self.message.plain[..end]
             .rfind(SEAM)
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// Adds what no rule reads of a place, quoted or not.
-    pub(super) fn unread(&self, place: Word, parts: &mut Vec<String>) {
+    fn unread(&self, place: Word, parts: &mut Vec<String>) {
         let plain = &self.message.plain[place.clone()];
         if let (Some(from), Some(to)) = (plain.find(HIDDEN), plain.rfind(HIDDEN)) {
             let quoted = place.start + from..place.start + to + HIDDEN.len();

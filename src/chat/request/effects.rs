@@ -2,7 +2,7 @@
 //! group: "add hover animation to buttons".
 
 use super::reader::Reader;
-use crate::chat::vocabulary::{NEVER, Verb, component_type};
+use crate::chat::vocabulary::{NEVER, POLITE, Verb, component_type};
 
 /// Words for effects beside those that are never offered.
 const EFFECTS: &[&str] = &["effect", "effects", "glow", "shadow", "shadows"];
@@ -32,7 +32,14 @@ impl Reader<'_> {
     /// Says whether an effect stands before what it is added to, or right behind it.
     fn is_added_so(&self, index: usize) -> bool {
         let is_kind = |index: usize| component_type(self.at(index)).is_some();
-        let is_behind = index > self.from && (is_kind(index - 1) || self.at(index - 1) == "with");
+        if (self.from..index).any(|before| self.phrase(before).is_some()) {
+            return false;
+        }
+        // In "add a button Hover to win" the kind names a value.
+        let mut rest = index..self.words.len();
+        let is_last = rest.all(|index| self.is_effect(index) || POLITE.contains(&self.at(index)));
+        let is_behind =
+            index > self.from && (is_last && is_kind(index - 1) || self.at(index - 1) == "with");
         let to = (index..self.words.len()).find(|index| TO.contains(&self.at(*index)));
         is_behind || to.is_some_and(|to| !(self.from..to).any(is_kind))
     }
@@ -56,6 +63,11 @@ mod tests {
             ("add spacing 3 to my card component", None),
             ("add hover to component 101", None),
             ("add premium to my cards", None),
+            ("add title Glow in the dark to my card component", None),
+            ("add caption Hover here to my button", None),
+            ("add caption Shadow to my login button", None),
+            ("add a header Hover to win", None),
+            ("add a button Hover to win", None),
         ] {
             let request = Request::read(message, Some("6"));
             assert_eq!(request.effect.as_deref(), effect, "{message}");

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::reader::Reader;
 use crate::chat::value::brief;
-use crate::chat::vocabulary::ELEMENTS;
+use crate::chat::vocabulary::{ELEMENTS, component_type};
 
 /// What ends a statement in a key; no name of a field holds it.
 const ENDS: [&str; 5] = ["';", "\";", "`;", ";--", "'--"];
@@ -41,7 +41,14 @@ impl Reader<'_> {
     pub(super) fn broken_key(&self) -> Option<String> {
         let (end, _) = self.value?;
         let plain = &self.message.plain[..end];
-        let places = ENDS.iter().filter_map(|sign| plain.find(sign));
+        // "The cards'; title to X" only ends a possessive.
+        let is_owner = |at: &usize| {
+            let word = plain[..*at].rsplit(char::is_whitespace).next();
+            let owner = word.filter(|word| word.ends_with('s'));
+            owner.is_some_and(|word| word == "components" || component_type(word).is_some())
+        };
+        let places = ENDS.iter().flat_map(|sign| plain.match_indices(sign));
+        let places = places.map(|(at, _)| at).filter(|at| !is_owner(at));
         let at = places.min()?;
         let start = plain[..at]
             .rfind(char::is_whitespace)
@@ -68,6 +75,7 @@ mod tests {
             ("change button_radius'; DROP TABLE designs;-- to full", true),
             ("change title\"; DROP TABLE designs to full", true),
             ("update component 101's title to X", false),
+            ("update the cards'; title to X", false),
             (
                 "update component 101 title to '); DROP TABLE components;--",
                 false,

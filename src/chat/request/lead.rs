@@ -1,5 +1,8 @@
 //! What stands in front of an answer and is no part of it: "the title is X" for X.
 
+use crate::chat::message::{hidden, parts};
+use crate::chat::vocabulary::PHRASES;
+
 /// Words between the name of a field and its value, each with a blank behind it.
 const SIGNS: [&str; 6] = ["to ", "into ", "as ", "is ", "=", ":"];
 /// What can stand for the name of the field that is asked for.
@@ -8,7 +11,7 @@ const LEADS: [&str; 2] = ["set it to ", "change it to "];
 /// Takes the name of a field with the sign of its value off the start of an answer.
 pub(in crate::chat) fn behind_name<'a>(names: &[&str], answer: &'a str) -> &'a str {
     let answer = answer.trim();
-    let said = without(answer, "the ").unwrap_or(answer);
+    let said = unled(answer);
     let signs = |rest: &'a str| {
         let rest = rest.trim_start();
         SIGNS.iter().find_map(|sign| without(rest, sign))
@@ -29,6 +32,29 @@ pub(in crate::chat) fn behind_name<'a>(names: &[&str], answer: &'a str) -> &'a s
         .trim()
 }
 
+/// Takes "the" and "new" off the start of a text.
+fn unled(text: &str) -> &str {
+    let text = without(text, "the ").unwrap_or(text);
+    without(text, "new ").unwrap_or(text)
+}
+
+/// Finds the fields of a component that a text assigns values to, with signs: "title to A and caption
+/// to B".
+pub(in crate::chat) fn assigned(text: &str) -> Vec<&'static str> {
+    let plain = hidden(text);
+    let assigned = parts(text).into_iter().filter_map(|place| {
+        let part = unled(plain[place].trim());
+        let (_, field) = PHRASES.iter().find(|(words, field)| {
+            let names = [words.join(" "), (*field).to_string()];
+            names
+                .iter()
+                .any(|name| behind_name(&[name], part) != behind_name(&[], part))
+        })?;
+        Some(*field)
+    });
+    assigned.collect()
+}
+
 /// Takes what a text begins with off it, in any letter case.
 fn without<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     let begin = text.get(..start.len())?;
@@ -45,6 +71,8 @@ mod tests {
         for (answer, expected) in [
             ("title to Back to school", "Back to school"),
             ("The title is X", "X"),
+            ("the new title is X", "X"),
+            ("new title: X", "X"),
             ("Title = X", "X"),
             ("header: X", "X"),
             ("header title: X", "X"),

@@ -1,5 +1,5 @@
 //! What of a message is not taken, which the answer then says: a second order, a second component of
-//! the same kind, words that make a list no shorter.
+//! the same kind, a status that restricts nothing.
 
 use super::Request;
 use super::reader::Reader;
@@ -16,15 +16,17 @@ const NUMBERS: &[&str] = &[
 impl Reader<'_> {
     /// Says what of a message is left out, in sentences.
     pub(super) fn left(&self, request: &Request) -> Vec<String> {
-        let orders = orders(request)
+        let verb = self.from.checked_sub(1).map_or("", |verb| self.at(verb));
+        let orders = orders(request, verb)
             .map(|orders| format!("Left out: {orders}. Please say it in a message of its own."));
         let many = self
             .is_many()
             .then(|| "I add one component at a time.".to_string());
-        let words = self.unheard(request).map(|words| {
+        let states = self.untaken_states();
+        let words = (!states.is_empty()).then(|| {
             format!(
                 "I did not understand \"{}\", so nothing is chosen by it.",
-                brief(&words)
+                brief(&states.join(" "))
             )
         });
         [orders, many, words].into_iter().flatten().collect()
@@ -37,31 +39,18 @@ impl Reader<'_> {
         let number = kind.map_or("", |kind| self.at(kind - 1));
         NUMBERS.contains(&number) || number.parse::<u32>().is_ok_and(|number| number > 1)
     }
-
-    /// Finds words before what is listed that no rule reads.
-    fn unheard(&self, request: &Request) -> Option<String> {
-        let is_list = self.verb == Some(Verb::Read) && self.component.is_none();
-        let kind = self
-            .kind_index()
-            .or_else(|| self.noun())
-            .filter(|_| is_list)?;
-        let mut parts = self.untaken_states();
-        if request.called.is_none() {
-            self.unread(self.ahead(kind), &mut parts);
-        }
-        (!parts.is_empty()).then(|| parts.join(" "))
-    }
 }
 
-/// Quotes the orders behind the first that nothing of the request holds.
-fn orders(request: &Request) -> Option<String> {
+/// Quotes the orders to write behind the one with the verb that is carried out, where nothing of the
+/// request holds them.
+fn orders(request: &Request, verb: &str) -> Option<String> {
     let text = request.message.split(SEAM).next().unwrap_or_default();
     let parts = parts(text).into_iter().take(PARTS_MAX);
     let parts = parts.map(|place| text[place].trim());
     let later = parts
-        .skip_while(|part| !words(part).any(|word| is_verb(&word)))
+        .skip_while(|part| !words(part).any(|word| word == verb))
         .skip(1);
-    let left = later.filter(|part| begins_order(part) && !is_taken(part, request));
+    let left = later.filter(|part| begins_write(part) && !is_taken(part, request));
     let left: Vec<String> = left.map(|part| format!("\"{}\"", brief(part))).collect();
     (!left.is_empty()).then(|| left.join(", "))
 }
@@ -71,13 +60,13 @@ fn words(part: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-fn is_verb(word: &str) -> bool {
-    VERBS.iter().any(|(verb, _)| *verb == word)
-}
-
-fn begins_order(part: &str) -> bool {
+fn begins_write(part: &str) -> bool {
     let first = words(part).find(|word| !POLITE.contains(&word.as_str()));
-    first.is_some_and(|word| is_verb(&word))
+    let write = |word: &str| {
+        let mut verbs = VERBS.iter();
+        verbs.any(|(verb, what)| *verb == word && *what != Verb::Read)
+    };
+    first.is_some_and(|word| write(&word))
 }
 
 /// Says whether a part is a value of the request, or sets one.
@@ -106,13 +95,21 @@ mod tests {
                 "delete component 101 and change button radius to full",
                 &["\"change button radius to full\""] as &[&str],
             ),
+            ("list components, then show my design", &[]),
+            ("show my design and list my components", &[]),
+            ("get and show component 101", &[]),
+            ("find and show my cards", &[]),
+            ("list all non blurred components", &[]),
+            ("how many components are secured", &[]),
+            ("the schedule and delete component 101", &[]),
             (
-                "list components, then show my design",
-                &["\"then show my design\""],
+                "list components and delete component 101",
+                &["\"delete component 101\""],
             ),
+            ("list all but secured components", &["\"secured\""]),
             ("add two banners", &["one component at a time"]),
             ("add 3 cards", &["one component at a time"]),
-            ("list my blue cards", &["\"blue\""]),
+            ("list my blue cards", &[]),
             (
                 "list secured or blurred components",
                 &["\"secured blurred\""],

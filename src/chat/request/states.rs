@@ -5,6 +5,38 @@ use crate::chat::vocabulary::{STATUS, Verb};
 
 /// Words that turn the status behind them round.
 const NOT: [&str; 5] = ["not", "no", "un", "non", "t"];
+/// Words that may stand between them and the status.
+const BETWEEN: [&str; 4] = ["been", "yet", "currently", "really"];
+/// Words that negate or except; which status they leave is not told.
+const BUT: [&str; 20] = [
+    "but",
+    "unless",
+    "except",
+    "excepting",
+    "excluding",
+    "exclude",
+    "without",
+    "neither",
+    "nor",
+    "never",
+    "none",
+    "nothing",
+    "cannot",
+    "besides",
+    "barring",
+    "apart",
+    "other",
+    "hardly",
+    "minus",
+    "instead",
+];
+/// Words before a status that is only asked about.
+const ASKED: [&str; 5] = ["whether", "if", "their", "its", "when"];
+/// Words for something of a status, right behind it.
+const OF: [&str; 12] = [
+    "status", "state", "start", "starts", "end", "ends", "date", "dates", "time", "times",
+    "content", "contents",
+];
 
 impl Reader<'_> {
     /// Finds the columns that a status names and what they must be. One that is to be both is none.
@@ -19,7 +51,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the words for a status that cannot be taken, because either of several will do.
+    /// Returns the words for a status that cannot be taken, because either of several will do or
+    /// what is negated is not told.
     pub(super) fn untaken_states(&self) -> Vec<String> {
         let all = self.all_states();
         let is_either = self.is_either(&all);
@@ -34,7 +67,27 @@ impl Reader<'_> {
             all.iter().any(|other| other.1 == one.1 && other.2 != one.2)
         };
         let has_or = (0..self.words.len()).any(|index| self.at(index) == "or");
-        all.iter().any(clash) || has_or && all.len() > 1
+        all.iter().any(clash) || has_or && all.len() > 1 || self.is_negated(all)
+    }
+
+    /// Says whether a word negates or excepts that stands directly before no status.
+    fn is_negated(&self, all: &[(usize, &'static str, bool)]) -> bool {
+        let direct: Vec<usize> = all.iter().filter_map(|one| self.negation(one.0)).collect();
+        let is_other = |index: usize| {
+            let word = self.at(index);
+            let is_not = NOT.contains(&word) && !direct.contains(&index);
+            is_not || BUT.contains(&word)
+        };
+        let end = self.seam(0);
+        let words = (0..self.words.len()).filter(|index| self.words[*index].start < end);
+        !all.is_empty() && words.into_iter().any(is_other)
+    }
+
+    /// Finds the word right before a status that turns it round.
+    fn negation(&self, index: usize) -> Option<usize> {
+        let mut before = (0..index).rev();
+        let before = before.find(|before| !BETWEEN.contains(&self.at(*before)))?;
+        NOT.contains(&self.at(before)).then_some(before)
     }
 
     /// Finds the words for a status of what is listed or deleted.
@@ -59,8 +112,9 @@ impl Reader<'_> {
             word => word,
         };
         let (_, column, value) = STATUS.iter().find(|status| status.0 == named)?;
-        let is_not = bare != word || index > 0 && NOT.contains(&self.at(index - 1));
-        let is_asked = ["status", "state"].contains(&self.at(index + 1));
+        let is_not = (bare != word) != self.negation(index).is_some();
+        let is_asked = OF.contains(&self.at(index + 1))
+            || (0..index).any(|before| ASKED.contains(&self.at(before)));
         (!is_asked).then_some((*column, *value != is_not))
     }
 }
@@ -97,6 +151,52 @@ mod tests {
             ("list secured or blurred components", json!({})),
             ("list secured and unsecured components", json!({})),
             ("show the secured status of my components", json!({})),
+            (
+                "list components that have not been secured",
+                json!({"is_secured": false}),
+            ),
+            (
+                "which cards aren't yet secured?",
+                json!({"component_type": "cards", "is_secured": false}),
+            ),
+            (
+                "list components that are not really secured",
+                json!({"is_secured": false}),
+            ),
+            (
+                "list components that aren't currently secured",
+                json!({"is_secured": false}),
+            ),
+            ("list all non blurred components", json!({"is_blur": false})),
+            ("list all but secured components", json!({})),
+            (
+                "list my cards unless secured",
+                json!({"component_type": "cards"}),
+            ),
+            (
+                "list components that are neither secured nor blurred",
+                json!({}),
+            ),
+            ("list components that are no longer secured", json!({})),
+            ("list components that were never secured", json!({})),
+            ("list all components except secured ones", json!({})),
+            ("list components that can't be secured", json!({})),
+            (
+                "show me my card components and whether they are secured",
+                json!({"component_type": "cards"}),
+            ),
+            (
+                "show me if the cards are secured",
+                json!({"component_type": "cards"}),
+            ),
+            (
+                "show my cards and their scheduled dates",
+                json!({"component_type": "cards"}),
+            ),
+            (
+                "show the scheduled start of my cards",
+                json!({"component_type": "cards"}),
+            ),
             (
                 "make my card component not blurred",
                 json!({"component_type": "cards"}),

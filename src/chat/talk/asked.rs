@@ -6,20 +6,66 @@ use serde_json::{Map, Value};
 use super::WHOLE_MAX;
 use crate::chat::message::{Message, SEAM, unquoted};
 use crate::chat::pending::Ask;
-use crate::chat::request::{Request, behind_name};
+use crate::chat::request::{Request, assigned, behind_name};
 use crate::chat::value::label;
-use crate::chat::vocabulary::PHRASES;
+use crate::chat::vocabulary::{PHRASES, POLITE, VERBS, Verb, component_type};
 use crate::chat::{ChatAgent, design, router};
+
+/// Verbs that an answer begins with only where it is a request, or says more than the value.
+const BEGIN: &[&str] = &[
+    "set",
+    "change",
+    "make",
+    "update",
+    "edit",
+    "modify",
+    "rename",
+    "replace",
+    "delete",
+    "remove",
+    "show",
+    "list",
+    "get",
+    "find",
+    "display",
+    "blur",
+    "secure",
+    "schedule",
+    "unblur",
+    "unsecure",
+    "unschedule",
+];
+/// Words in a row that such an answer begins with.
+const OPENINGS: &[&[&str]] = &[
+    &["can", "you"],
+    &["could", "you"],
+    &["would", "you"],
+    &["will", "you"],
+    &["i", "want"],
+    &["i", "meant"],
+    &["i", "mean"],
+    &["i", "need"],
+    &["i", "would"],
+    &["i", "d"],
+    &["wait"],
+    &["actually"],
+    &["sorry"],
+];
 
 /// Reads the value that is asked for, and returns it with those that are known already. None is
 /// what is clearly another request, or only says which field is meant.
-pub(super) fn given(ask: &Ask, message: &str) -> Option<Map<String, Value>> {
+pub(super) fn given(ask: &Ask, message: &str, client: Option<&str>) -> Option<Map<String, Value>> {
     let (agent, field) = ask.field.as_ref()?;
     let answer = option(ask, message).map_or(message.trim(), String::as_str);
     let value = match agent {
         _ if is_request(answer) => None,
-        ChatAgent::Design => design::answer(field, answer),
-        _ => text(ask, field, answer).map(Value::from),
+        ChatAgent::Design => {
+            let answer = without_client(ask, client, answer);
+            let is_here = !Request::read(&answer, None).names_client;
+            design::answer(field, &answer).filter(|_| is_here)
+        }
+        _ if begins_request(answer) || sets_other(field, answer) => None,
+        _ => text(ask, client, field, answer).map(Value::from),
     }?;
     let mut given = ask.given.clone();
     given.insert(field.clone(), value);
@@ -41,8 +87,32 @@ fn is_request(answer: &str) -> bool {
     request.begins_with_verb() && is_about || is_component || is_client
 }
 
+/// Says whether an answer begins like a request, politeness left aside. It is then read as one that
+/// completes what was asked for, or as another.
+fn begins_request(answer: &str) -> bool {
+    let request = Request::read(answer, None);
+    let words = request.words.iter().map(String::as_str);
+    let words: Vec<&str> = words.skip_while(|word| POLITE.contains(word)).collect();
+    let is_group = |word: &&str| word.starts_with("security") || word.starts_with("group");
+    let is_thing = |word: &&str| component_type(word).is_some() || is_group(word);
+    let is_own = |word: &&str| ["me", "my"].contains(word);
+    let first = words.first().copied().unwrap_or_default();
+    let is_verb = match VERBS.iter().find(|(verb, _)| *verb == first) {
+        Some((_, Verb::Create)) => words.iter().any(is_thing),
+        Some(_) => BEGIN.contains(&first) || words.iter().any(is_own),
+        None => false,
+    };
+    is_verb || OPENINGS.iter().any(|opening| words.starts_with(opening))
+}
+
+/// Says whether an answer sets another field than the one that is asked for, or several.
+fn sets_other(field: &str, answer: &str) -> bool {
+    let assigned = assigned(answer);
+    assigned.len() > 1 || assigned.iter().any(|other| *other != field)
+}
+
 /// Reads the text that a field should become. One that only repeats the name of the field is none.
-fn text(ask: &Ask, field: &str, answer: &str) -> Option<String> {
+fn text(ask: &Ask, client: Option<&str>, field: &str, answer: &str) -> Option<String> {
     let phrases = PHRASES.iter().filter(|(_, path)| *path == field);
     let phrases: Vec<String> = phrases.map(|(words, _)| words.join(" ")).collect();
     let names = phrases.iter().map(String::as_str);
@@ -52,16 +122,18 @@ fn text(ask: &Ask, field: &str, answer: &str) -> Option<String> {
     if bare == label(field).to_lowercase() || bare == field {
         return None;
     }
-    let said = without_client(ask, behind_name(&names, answer));
-    Some(unquoted(said.trim()).to_string())
+    let said = without_client(ask, client, behind_name(&names, answer));
+    let said = unquoted(said.trim()).to_string();
+    (!said.trim().is_empty()).then_some(said)
 }
 
 /// Takes the client off the end of an answer that repeats the one it is about.
-fn without_client(ask: &Ask, answer: &str) -> String {
+fn without_client(ask: &Ask, client: Option<&str>, answer: &str) -> String {
     let lead = "title to ";
     let read = Message::read(&format!("{lead}{answer}"));
     let asked = Message::read(&ask.message).client;
-    let is_same = read.client.is_some() && read.client == asked && !read.is_bare;
+    let asked = asked.as_deref().or(client);
+    let is_same = read.client.is_some() && read.client.as_deref() == asked && !read.is_bare;
     let rest = read.body.get(lead.len()..).unwrap_or_default().trim();
     match is_same && !rest.is_empty() {
         true => rest.to_string(),

@@ -60,6 +60,11 @@ fn the_answer_to_a_question_for_a_text_is_the_text() {
         ("Card 5 to go", "Card 5 to go"),
         ("\"Back to school\"", "Back to school"),
         ("the title is Back to school", "Back to school"),
+        ("the new title is \"Hi there\"", "Hi there"),
+        ("new title: Hi", "Hi"),
+        ("set title to Back to school", "Back to school"),
+        ("change the title to Back to school", "Back to school"),
+        ("Please set it to Shop", "Shop"),
         ("to Back to school", "Back to school"),
         ("Hi for client 6", "Hi"),
         ("Fans of client 7", "Fans of client 7"),
@@ -79,6 +84,77 @@ fn the_answer_to_a_question_for_a_text_is_the_text() {
     let turn = say(&workspace, "Link to the Past");
     let updates = json!({"title_font": "Link to the Past"});
     assert_eq!(turn["pending"]["args"]["designUpdates"], updates);
+    say(&workspace, "no");
+    say(&workspace, "change title font for client 6");
+    let turn = say(&workspace, "Arial for client 6");
+    let updates = json!({"title_font": "Arial"});
+    assert_eq!(turn["pending"]["args"]["designUpdates"], updates);
+}
+
+#[test]
+fn an_empty_text_is_no_answer() {
+    let workspace = seeded();
+    for answer in ["title =", "\"\""] {
+        say(&workspace, "update title of component 101 for client 6");
+        has(
+            &say(&workspace, answer),
+            &["What should the title of component 101 be?"],
+        );
+    }
+}
+
+#[test]
+fn a_request_instead_of_an_answer_becomes_no_text() {
+    let workspace = seeded();
+    for answer in [
+        "caption to X",
+        "set caption to X",
+        "wait, change the caption to X",
+        "delete the login button",
+        "add a banner with title Hello",
+        "add a banner",
+        "show my cards",
+        "list cards",
+        "can you list my components?",
+        "could you show me my design",
+        "I want to delete component 103",
+        "I meant component 101",
+        "add premium security group to my card",
+    ] {
+        say(&workspace, "update component 102 title for client 6");
+        let turn = say(&workspace, answer);
+        let title = &turn["pending"]["args"]["updates"]["props.title"];
+        assert_eq!(title, &Value::Null, "{answer}: {turn:#}");
+        say(&workspace, "no");
+    }
+    for (asked, answer) in [
+        ("title", "title to A and caption to B"),
+        ("title and caption", "title to A and caption to B"),
+    ] {
+        say(
+            &workspace,
+            &format!("update component 102 {asked} for client 6"),
+        );
+        let turn = say(&workspace, answer);
+        let updates = json!({"props.title": "A", "props.caption": "B"});
+        assert_eq!(turn["pending"]["args"]["updates"], updates, "{turn:#}");
+        say(&workspace, "no");
+    }
+}
+
+#[test]
+fn the_color_of_one_card_is_no_color_of_all() {
+    let workspace = seeded();
+    for message in [
+        "set background of the Home card to red for client 6",
+        "set background of my card with title Home to red for client 6",
+        "set background of the first card to red for client 6",
+        "set background of my login card to red for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        assert_ne!(turn["agent"], "design", "{message}: {turn:#}");
+        assert_ne!(turn["pending"]["tool"], "updateDesign", "{message}");
+    }
 }
 
 #[test]
@@ -92,7 +168,10 @@ fn another_request_ends_a_question_and_says_so() {
         say(&workspace, "update component 102 title for client 6");
         has(
             &say(&workspace, request),
-            &["I no longer wait for an answer", said],
+            &[
+                "I no longer wait for an answer about \"update component 102 title",
+                said,
+            ],
         );
     }
     say(&workspace, "update component 102 title for client 6");
@@ -168,12 +247,12 @@ fn each_part_of_a_design_gets_its_own_option() {
             json!({"desktop_background_gradient": "radial"}),
         ),
         (
-            "change card background to navy for client 6",
-            json!({"card_background_color": "navy"}),
+            "change button style solid not stroked for client 6",
+            json!({"button_style": "solid"}),
         ),
         (
-            "change link background to navy for client 6",
-            json!({"link_background_color": "navy"}),
+            "change button radius full rather than medium for client 6",
+            json!({"button_radius": "full"}),
         ),
     ] {
         let turn = say(&workspace, message);
