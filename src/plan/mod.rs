@@ -119,7 +119,7 @@ impl Plan {
             id: node.id,
             name: step.id.clone(),
             title: step.title.as_deref().unwrap_or(step.wanted()).to_string(),
-            status: node.status,
+            state: node.status.into(),
             is_epic: false,
             depends: node.depends,
             parent: None,

@@ -145,7 +145,7 @@ fn the_graph_says_of_each_task_what_the_table_says() {
     assert_eq!(shown("<title>", "</title>"), states);
     assert_eq!(shown("class=\"task ", "\""), states);
     let key = ["waiting", "running", "done", "failed", "skipped"];
-    assert_eq!(shown("<span class=\"", "\""), key);
+    assert_eq!(shown("fill=\"#475569\">", "</text>"), key);
     assert!(
         !graph.contains("blocked") && !graph.contains("cancelled"),
         "{graph}"

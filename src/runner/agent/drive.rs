@@ -63,7 +63,6 @@ pub fn drive(
         begun,
         heard: begun,
         refused: false,
-        resumes: job.resume.is_some(),
         ear: Ear {
             runner,
             tell,
@@ -140,8 +139,6 @@ struct Attempt<'a> {
     heard: Instant,
     /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
     refused: bool,
-    /// Whether it is to go on with a conversation.
-    resumes: bool,
     ear: Ear<'a>,
 }
 
@@ -150,7 +147,7 @@ struct Ear<'a> {
     runner: &'a dyn Runner,
     tell: &'a mut dyn FnMut(Sign),
     ended: Ended,
-    /// The conversation that it is to go on with.
+    /// The conversation that it is to go on with, if it is to.
     resume: Option<&'a str>,
     /// Whether it has used a tool or its model, or goes on with that conversation.
     has_worked: bool,
@@ -289,7 +286,8 @@ impl Attempt<'_> {
         match ending {
             Ending::Exited => {
                 ear.runner.judge(&mut ended);
-                ended.not_resumed = self.resumes && !ear.has_worked && ended.failed_silently();
+                ended.not_resumed =
+                    ear.resume.is_some() && !ear.has_worked && ended.failed_silently();
             }
             Ending::Ended(outcome, reason) => {
                 ended.outcome = Some(match outcome {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::{Shape, colors, shown};
+use super::{Look, Shape, shown};
 use crate::id::TaskId;
 
 /// Most letters of a title.
@@ -19,7 +19,7 @@ pub fn dot(shapes: &[Shape]) -> String {
          edge [color=\"#94a3b8\"];\n",
     );
     for shape in shapes {
-        let (line, ground) = colors(shape.status);
+        let Look { line, ground, .. } = shape.state;
         let width = if shape.is_epic { ", penwidth=2" } else { "" };
         let name = escaped(&shown(&shape.name, TITLE_MAX));
         let title = escaped(&shown(&shape.title, TITLE_MAX));

@@ -10,7 +10,7 @@ use crate::id::TaskId;
 use crate::task::Status;
 
 pub use dot::dot;
-pub use svg::svg;
+pub use svg::{svg, svg_with};
 
 /// Most tasks that are drawn.
 pub const DRAWN_MAX: usize = 2_000;
@@ -26,7 +26,7 @@ pub struct Shape {
     /// Its title; may hold anything.
     pub title: String,
     /// Where it stands.
-    pub status: Status,
+    pub state: Look,
     /// Whether it is an epic.
     pub is_epic: bool,
     /// What must be done first.
@@ -35,16 +35,41 @@ pub struct Shape {
     pub parent: Option<TaskId>,
 }
 
-/// Colours of a status: of the line and of the ground.
-fn colors(status: Status) -> (&'static str, &'static str) {
-    match status {
-        Status::Pending => ("#64748b", "#f8fafc"),
-        Status::Active => ("#2563eb", "#dbeafe"),
-        Status::Review => ("#7c3aed", "#ede9fe"),
-        Status::Blocked => ("#dc2626", "#fee2e2"),
-        Status::Paused => ("#d97706", "#fef3c7"),
-        Status::Done => ("#16a34a", "#dcfce7"),
-        Status::Cancelled => ("#94a3b8", "#e2e8f0"),
+/// How it looks where something stands.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What that is called.
+    pub word: &'static str,
+    /// Color of the line.
+    line: &'static str,
+    /// Color of the ground.
+    ground: &'static str,
+}
+
+impl Look {
+    /// Gives the colors of a status another name: that of something else that looks like it.
+    pub fn named(self, word: &'static str) -> Look {
+        Look { word, ..self }
+    }
+}
+
+impl From<Status> for Look {
+    fn from(status: Status) -> Look {
+        let (line, ground) = match status {
+            Status::Pending => ("#64748b", "#f8fafc"),
+            Status::Active => ("#2563eb", "#dbeafe"),
+            Status::Review => ("#7c3aed", "#ede9fe"),
+            Status::Blocked => ("#dc2626", "#fee2e2"),
+            Status::Paused => ("#d97706", "#fef3c7"),
+            Status::Done => ("#16a34a", "#dcfce7"),
+            Status::Cancelled => ("#94a3b8", "#e2e8f0"),
+        };
+        Look {
+            word: status.word(),
+            line,
+            ground,
+        }
     }
 }
 
@@ -72,7 +97,7 @@ mod tests {
             id: TaskId(id),
             name: TaskId(id).to_string(),
             title: title.to_string(),
-            status: Status::Pending,
+            state: Status::Pending.into(),
             is_epic: false,
             depends: depends.iter().map(|id| TaskId(*id)).collect(),
             parent: None,

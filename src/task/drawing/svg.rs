@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::layers::{edges, rows};
-use super::{Shape, colors, shown};
+use super::{Look, Shape, shown};
 use crate::task::Status;
 
 /// Measures in pixels.
@@ -19,6 +19,12 @@ const TITLE_MAX: usize = 30;
 /// Writes a graph as SVG: tasks in layers, each below what it waits for, colored by status. The
 /// width has a bound, the height grows.
 pub fn svg(shapes: &[Shape]) -> String {
+    let key: Vec<Look> = Status::ALL.iter().copied().map(Look::from).collect();
+    svg_with(shapes, &key)
+}
+
+/// Writes the same of what stands elsewhere than tasks do, with `key` below it.
+pub fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     let edges = edges(shapes);
     let plain: Vec<(usize, usize)> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
     let rows = rows(shapes, &plain);
@@ -33,7 +39,7 @@ pub fn svg(shapes: &[Shape]) -> String {
     for (shape, place) in shapes.iter().zip(places) {
         task(&mut text, shape, place);
     }
-    legend(&mut text, height);
+    legend(&mut text, key, height);
     text + "</svg>\n"
 }
 
@@ -78,13 +84,13 @@ fn edge(text: &mut String, from: (usize, usize), to: (usize, usize), is_part: bo
 }
 
 fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
-    let (line, ground) = colors(shape.status);
-    let (status, title) = (shape.status, escaped(&shown(&shape.title, TITLE_MAX)));
+    let Look { word, line, ground } = shape.state;
+    let title = escaped(&shown(&shape.title, TITLE_MAX));
     let name = escaped(&shown(&shape.name, TITLE_MAX));
     let thick = if shape.is_epic { 3 } else { 1 };
     let _ = writeln!(
         text,
-        "<g class=\"task {status}\" transform=\"translate({x} {y})\"><title>{name} {}: {status}</title>\
+        "<g class=\"task {word}\" transform=\"translate({x} {y})\"><title>{name} {}: {word}</title>\
          <rect width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"8\" fill=\"{ground}\" \
          stroke=\"{line}\" stroke-width=\"{thick}\"/>\
          <text x=\"10\" y=\"18\" font-size=\"12\" font-weight=\"bold\" fill=\"{line}\">{name}</text>\
@@ -93,15 +99,14 @@ fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
     );
 }
 
-fn legend(text: &mut String, height: usize) {
-    for (column, status) in Status::ALL.iter().enumerate() {
+fn legend(text: &mut String, key: &[Look], height: usize) {
+    for (column, Look { word, line, ground }) in key.iter().enumerate() {
         let (x, y) = (MARGIN + column * 115, height - MARGIN);
-        let (line, ground) = colors(*status);
         let _ = writeln!(
             text,
             "<rect x=\"{x}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{ground}\" \
              stroke=\"{line}\"/><text x=\"{}\" y=\"{y}\" font-size=\"12\" \
-             fill=\"#475569\">{status}</text>",
+             fill=\"#475569\">{word}</text>",
             y - 10,
             x + 18
         );

@@ -55,7 +55,7 @@ fn shape(node: Node, title: String) -> Shape {
         id: node.id,
         name: node.id.to_string(),
         title,
-        status: node.status,
+        state: node.status.into(),
         is_epic: node.is_epic,
         depends: node.depends,
         parent: node.parent,
