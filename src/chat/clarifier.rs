@@ -26,13 +26,24 @@ pub(super) fn asks_for_help(message: &str) -> bool {
     ["help", "help me", "help please", "what can you do"].contains(&asked)
 }
 
-/// Says what happens next.
-pub(super) fn next(request: &Request, results: &[Value]) -> Step {
-    let is_about = request.is_security
+/// Says whether a request is none that the chat understands, and no naming of a client.
+pub(super) fn is_unclear(request: &Request) -> bool {
+    let names_client = request.names_client && request.words.is_empty();
+    !is_about(request) && !names_client && !asks_for_help(&request.message)
+}
+
+/// Says whether a request is about components.
+fn is_about(request: &Request) -> bool {
+    request.is_security
         || request.has(&["component", "components"])
         || request.verb.is_some() && !request.criteria.is_empty()
-        || request.verb == Some(Verb::Create);
-    if !is_about && !names_a_kind(request) {
+        || request.verb == Some(Verb::Create)
+        || names_a_kind(request)
+}
+
+/// Says what happens next.
+pub(super) fn next(request: &Request, results: &[Value]) -> Step {
+    if !is_about(request) {
         let text = match (&request.client, request.words.is_empty()) {
             (Some(client), true) if request.names_client => {
                 format!("This is about client {client} now. What would you like to see or change?")

@@ -6,13 +6,13 @@ mod values;
 
 use serde_json::{Map, Value};
 
-use self::several::{all_wanted, has_choice, left_out};
-pub(super) use self::values::answer;
-use self::values::{option, value};
+use self::several::{all_wanted, is_whole, left_out};
+pub(super) use self::values::{answer, mentions};
+use self::values::{option, options, unsure, value};
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
 use super::value::{element, plain};
-use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, Verb};
+use super::vocabulary::{ADVICE, ELEMENTS, Element, NEVER, QUESTIONS, Verb};
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, editor, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Design;
@@ -83,7 +83,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
     let is_change = match request.verb {
         Some(Verb::Read) => false,
         Some(_) => true,
-        None => (has_option || request.has(NEVER)) && !request.has(ADVICE),
+        None => (has_option || request.has(NEVER)) && !request.has(ADVICE) && !only_asks(request),
     };
     if !is_change {
         return seen(client, results, |design, answers| {
@@ -100,6 +100,18 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         }),
         Err(saying) => Step::Say(*saying),
     }
+}
+
+/// Says whether a text is a change by itself: it names what of a design is to become what.
+pub(super) fn is_change(text: &str) -> bool {
+    is_whole(&Request::read(text, None))
+}
+
+/// Says whether a message without a verb is a question: "is the button radius full?"
+fn only_asks(request: &Request) -> bool {
+    let mut words = request.words.iter().map(String::as_str);
+    let is_asked = words.next().is_some_and(|first| QUESTIONS.contains(&first));
+    is_asked && words.next() != Some("about")
 }
 
 /// Reads the design and the answers of the client before it says something about them.
@@ -154,7 +166,8 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
         _ if is_full => {}
         many => return Err(Box::new(which(request, many))),
     }
-    if let Some(doubt) = doubt(request, &elements) {
+    let doubt = unsure(&request.head).or_else(|| doubt(request, &elements));
+    if let Some(doubt) = doubt {
         return Err(say(doubt));
     }
     let mut updates = Map::new();
@@ -167,16 +180,14 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
 
 /// Says that it is not told what a part is to become, where several options fit it.
 fn doubt(request: &Request, elements: &[&'static Element]) -> Option<String> {
-    if has_choice(&request.words) {
-        return None;
-    }
     let is_open = |element: &&&Element| !request.given.contains_key(element.key);
-    let mut open = elements.iter().filter(is_open);
+    let mut open = elements
+        .iter()
+        .filter(|element| is_open(element) && request.value.is_none());
     let (label, first, other) = open.find_map(|element| {
-        let words = request.words.iter().map(std::slice::from_ref);
-        let mut fitting = words.filter_map(|word| option(element, word));
-        let first = fitting.next().filter(|_| request.value.is_none())?;
-        let other = fitting.find(|other| *other != first)?;
+        let mut fitting = options(element, &request.words).into_iter();
+        let (_, first) = fitting.next()?;
+        let (_, other) = fitting.find(|(_, other)| *other != first)?;
         Some((element.label, first, other))
     })?;
     Some(format!(
@@ -268,6 +279,20 @@ fn offer(client: &str, updates: &Map<String, Value>, design: &Value, answers: &V
     };
     let pending = Pending::new(PendingKind::Confirm, AGENT, call);
     Saying::new(AGENT, text).waiting(Wait::Pending(Box::new(pending)))
+}
+
+/// Asks again about a change that waited, after the design has changed.
+pub(super) fn again(pending: &Pending, results: &[Value], note: &str) -> Step {
+    let updates = pending.args.get("designUpdates").and_then(Value::as_object);
+    let updates = updates.cloned().unwrap_or_default();
+    let client = text(&pending.args, "clientId");
+    seen(client, results, |design, answers| {
+        let saying = offer(client, &updates, design, answers);
+        Saying {
+            text: format!("{note}{}", saying.text),
+            ..saying
+        }
+    })
 }
 
 /// Writes changes as `the Button Radius to full`.

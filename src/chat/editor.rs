@@ -58,10 +58,13 @@ pub(super) fn ask(agent: ChatAgent, message: impl Into<String>, text: impl Into<
 
 /// Makes the call that a request is about, yet without its component. What is missing is asked for.
 pub(super) fn operation(request: &Request, agent: ChatAgent) -> Result<Call, Box<Saying>> {
+    let tool = tool(request);
+    if let Some(doubt) = request.doubt.as_ref().filter(|_| tool.writes()) {
+        return Err(Box::new(Saying::new(agent, doubt)));
+    }
     let Some(client) = &request.client else {
         return Err(Box::new(ask_client(agent, request)));
     };
-    let tool = tool(request);
     let mut args = args([("clientId", client.as_str().into())]);
     match tool {
         Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => {
@@ -162,8 +165,7 @@ fn ask_value(call: &Call, field: &str, found: &str) -> Saying {
     let updates = updates(call).cloned().unwrap_or_default();
     let (wanted, given): (Map<_, _>, Map<_, _>) =
         updates.into_iter().partition(|(_, value)| value.is_null());
-    let wanted: Vec<String> = wanted.into_iter().map(|(field, _)| field).collect();
-    let wanted = wanted.join(" and ");
+    let wanted = wanted.keys().cloned().collect::<Vec<_>>().join(" and ");
     Saying::new(AGENT, question).waiting(Wait::Ask(Ask {
         message: format!("update component {id} {wanted} for client {client}"),
         field: Some((AGENT, field.to_string())),

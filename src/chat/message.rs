@@ -12,6 +12,7 @@ use regex::{Captures, Regex};
 
 use super::record::{ID_MAX, canonical};
 use super::value::brief;
+use super::vocabulary::POLITE;
 
 /// Stands between a request and an answer that completes it; no message holds it.
 pub(super) const SEAM: char = '\u{2}';
@@ -252,6 +253,31 @@ pub(super) fn unquoted(text: &str) -> &str {
         .iter()
         .find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close));
     inner.unwrap_or(text)
+}
+
+/// Reads a value as it is said: what is quoted, where the text begins so and only politeness follows.
+pub(super) fn said(text: &str) -> &str {
+    let text = text.trim();
+    let first = quoted(text).into_iter().next();
+    let Some(place) = first.filter(|place| place.start == 0) else {
+        return text;
+    };
+    let rest = &text[place.end..];
+    let mut words = rest.split(|c: char| !c.is_alphanumeric());
+    let is_polite = words.all(|word| {
+        let word = word.to_lowercase();
+        word.is_empty() || POLITE.contains(&word.as_str())
+    });
+    let is_plain = |c: char| c.is_alphanumeric() || " ,.;!".contains(c);
+    // In 'It''s' the quotes go on.
+    match (
+        is_polite && rest.chars().all(is_plain),
+        rest.starts_with(['\'', '"']),
+    ) {
+        (true, _) => unquoted(&text[place]),
+        (false, true) => unquoted(text),
+        (false, false) => text,
+    }
 }
 
 /// Takes the quotes off what a text begins with, where more follows it.

@@ -15,6 +15,9 @@ pub struct Chat {
     pub pending: Option<Pending>,
     /// A request that lacks something.
     pub ask: Option<Ask>,
+    /// What is to be deleted, as it was when a yes was asked for: its digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over, whoever
     /// still holds it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,9 @@
 //! What a message asks for, as far as words tell: what to do, to which component, which fields are to
 //! become what. Nothing here is checked yet.
 
+mod bounds;
 mod called;
+mod doubt;
 mod effects;
 mod fields;
 mod group;
@@ -9,15 +11,17 @@ mod keys;
 mod lead;
 mod left;
 mod made;
+mod owner;
 mod part;
 mod reader;
 mod states;
+mod status;
 #[cfg(test)]
 mod tests;
 
 use serde_json::{Map, Value};
 
-pub(super) use self::lead::{assigned, behind_name};
+pub(super) use self::lead::{assigned, behind_lead, behind_name};
 use self::reader::Reader;
 use super::message::Message;
 use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};
@@ -37,6 +41,8 @@ pub(super) struct Request {
     pub(super) names_client: bool,
     /// What is wrong with a number that names the client or the component.
     pub(super) fault: Option<String>,
+    /// What could turn it round, or make it another, where it changes components.
+    pub(super) doubt: Option<String>,
     /// What to do.
     pub(super) verb: Option<Verb>,
     /// Words in front of the value, and of answers.
@@ -104,7 +110,10 @@ impl Request {
         }
         request.criteria = reader.criteria(&request);
         request.called = reader.called(&request);
-        request.left = reader.left(&request);
+        request.doubt = reader.doubt(&request);
+        if request.doubt.is_none() {
+            request.left = reader.left(&request);
+        }
         request
     }
 

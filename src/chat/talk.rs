@@ -2,16 +2,20 @@
 //! returned. It does nothing itself, so that who drives it decides where the tools work and when.
 
 mod asked;
+mod over;
+mod renewed;
 #[cfg(test)]
 mod tests;
 
 use serde_json::{Value, json};
 
+use self::asked::Answer;
+use self::over::{is_own, late, left};
 use super::answer::{Choice, Short, choice, short, titled};
-use super::message::{Message, SEAM};
+use super::message::Message;
 use super::pending::{Ask, Chat, Pending, PendingKind, Settled};
 use super::request::Request;
-use super::value::{brief, label};
+use super::value::brief;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait};
 use super::{args, clarifier, design, editor, fault, router, text};
 
@@ -38,6 +42,8 @@ enum Doing {
     Confirmed(Pending),
     /// A component was chosen for what waited.
     Chosen(Pending, String),
+    /// What waited was confirmed, but is no longer as it was shown; the text says how it is.
+    Renewed(Pending, String),
     /// It may be the title of a component that can be chosen; else it is another request.
     Title(Pending, String, Box<Doing>),
     /// An agent works on a request; the text goes before its reply.
@@ -71,14 +77,29 @@ impl Talk {
                     (Some(_), Some(Short::No)) => Doing::Reply(dropped()),
                     (None, Some(_)) => Doing::Reply(nothing_waits(late)),
                     (Some(ask), short) if short.is_some() || is_question(message) => {
-                        talk.asking(ask, &ask.message, advice)
+                        talk.asking(ask, &ask.message, advice, String::new())
                     }
                     (Some(ask), _) => talk.replied(chat, ask, message, advice),
+                    (None, _) if late.is_some() && !is_own(message) => {
+                        Doing::Reply(nothing_waits(late))
+                    }
                     (None, _) => talk.work(message, advice, late.unwrap_or_default()),
                 }
             }
         };
+        if chat.client.is_some() && talk.moves_nothing() {
+            talk.client.clone_from(&chat.client);
+        }
         talk
+    }
+
+    /// Says whether the message is not understood, so that the conversation stays about its client.
+    fn moves_nothing(&self) -> bool {
+        match &self.doing {
+            Doing::Reply(saying) => matches!(saying.wait, Wait::Kept),
+            Doing::Work(ChatAgent::Clarifier, request, _) => clarifier::is_unclear(request),
+            _ => false,
+        }
     }
 
     /// Takes a message as the answer to a question for something that a request lacks, or puts
@@ -90,18 +111,22 @@ impl Talk {
         message: &str,
         advice: Option<ChatAgent>,
     ) -> Doing {
-        if let Some(given) = asked::given(ask, message, chat.client.as_deref()) {
-            // A client in a value is not the one that it is about.
-            self.client.clone_from(&chat.client);
-            let ask = Ask {
-                given,
-                ..ask.clone()
-            };
-            return self.asking(&ask, &ask.message, advice);
-        }
-        match asked::completed(ask, message) {
-            Some(whole) => self.completing(ask, &whole, message, advice),
-            None => self.work(message, advice, left(ask)),
+        match asked::read(ask, message, chat.client.as_deref()) {
+            Answer::Given(given) => {
+                // A client in a value is not the one that it is about.
+                self.client.clone_from(&chat.client);
+                let ask = Ask {
+                    given,
+                    ..ask.clone()
+                };
+                self.asking(&ask, &ask.message, advice, String::new())
+            }
+            Answer::Whole(whole) => self.completing(ask, &whole, message, advice),
+            Answer::Own(request) => self.work(&request, advice, left(ask)),
+            Answer::Again(why) => {
+                self.client.clone_from(&chat.client);
+                self.asking(ask, &ask.message, advice, why)
+            }
         }
     }
 
@@ -180,7 +205,7 @@ impl Talk {
         advice: Option<ChatAgent>,
     ) -> Doing {
         let client = self.client.clone();
-        let doing = self.asking(ask, whole, advice);
+        let doing = self.asking(ask, whole, advice, String::new());
         match asks_again(&doing) && Request::read(answer, None).is_order() {
             true => {
                 self.client = client;
@@ -191,10 +216,10 @@ impl Talk {
     }
 
     /// Works on a request for which values are known.
-    fn asking(&mut self, ask: &Ask, whole: &str, advice: Option<ChatAgent>) -> Doing {
+    fn asking(&mut self, ask: &Ask, whole: &str, advice: Option<ChatAgent>, note: String) -> Doing {
         let request = Request::read(whole, self.client.as_deref());
         let given = ask.given.clone();
-        self.work_on(Request { given, ..request }, advice, String::new())
+        self.work_on(Request { given, ..request }, advice, note)
     }
 
     fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {
@@ -230,6 +255,7 @@ impl Doing {
             Doing::Confirmed(pending) => {
                 confirmed(pending, results).settling(Some(Settled::Confirmed))
             }
+            Doing::Renewed(pending, note) => renewed::next(pending, results, note),
             Doing::Chosen(pending, id) => chosen(pending, id, results),
             Doing::Title(pending, message, other) => match results {
                 [] => Step::Call(all_of(text(&pending.args, "clientId"))),
@@ -325,35 +351,6 @@ fn still(pending: &Pending) -> String {
         PendingKind::Select => "Please select one by its number, its ID or its title.",
     };
     format!("Still waiting: {}. {answer}", waiting(pending))
-}
-
-/// Says what waited too long: a call, or with `asked` an answer to a question.
-fn late(chat: &Chat, asked: bool) -> Option<String> {
-    let ask = chat.ask.as_ref().filter(|_| asked);
-    let what = match (&chat.pending, ask) {
-        (Some(pending), _) => waiting(pending),
-        (None, ask) => begun(ask?),
-    };
-    Some(format!(
-        "That has waited too long and was dropped: {what}. Nothing was changed; please ask again.\n"
-    ))
-}
-
-/// Says which question is left unanswered.
-fn left(ask: &Ask) -> String {
-    let what = begun(ask);
-    format!("I no longer wait for an answer about {what}. Nothing was changed.\n")
-}
-
-/// Quotes the request that a question is about.
-fn begun(ask: &Ask) -> String {
-    let said = ask.message.split(SEAM).next().unwrap_or_default();
-    let said = match &ask.field {
-        // The chat itself wrote this with the names that fields have in it.
-        Some((ChatAgent::Editor, _)) => said.split(' ').map(label).collect::<Vec<_>>().join(" "),
-        _ => said.trim().to_string(),
-    };
-    format!("\"{}\"", brief(&said))
 }
 
 fn nothing_waits(late: Option<String>) -> Saying {

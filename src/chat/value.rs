@@ -165,6 +165,12 @@ fn set(record: &mut Value, path: &[&str], value: Value) {
     }
 }
 
+/// Says whether the field at a path can be what a text says.
+pub(super) fn fits(path: &str, text: &str) -> bool {
+    let field = FIELDS.iter().find(|(known, _)| *known == path);
+    field.is_none_or(|(_, kind)| kind.read(&text.into()).is_some())
+}
+
 /// Returns what people call the field at a path; a path that there is not is its own name.
 pub fn label(path: &str) -> &str {
     if FIELDS.iter().all(|(known, _)| *known != path) {

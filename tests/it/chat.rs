@@ -1,6 +1,8 @@
 //! The chat about designs and components: the scenarios B-1 to B-20 of the chat notes, and what must
 //! hold for every message. No model is configured anywhere here.
 
+mod doubt;
+mod stale;
 mod words;
 
 use std::process::Stdio;

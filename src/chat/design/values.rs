@@ -9,34 +9,31 @@ use crate::chat::message::{SEAM, unquoted};
 use crate::chat::pending::Ask;
 use crate::chat::request::{Request, behind_name};
 use crate::chat::value::{brief, element};
-use crate::chat::vocabulary::{ARTICLES, Element, POLITE};
+use crate::chat::vocabulary::{ARTICLES, ELEMENTS, Element, POLITE};
 use crate::chat::{Saying, Wait};
 
 /// Words beside an option or a color that say nothing against it. With any other word beside it, as in
 /// "anything but full", it is none.
-const IDLE: &[&str] = &[
-    "again",
-    "be",
-    "beautiful",
-    "color",
-    "colour",
-    "instead",
-    "it",
-    "just",
-    "like",
-    "make",
-    "nice",
-    "one",
-    "pretty",
-    "quite",
-    "rather",
-    "really",
-    "set",
-    "simply",
-    "some",
-    "something",
-    "use",
-    "very",
+const IDLE: &str = "again be beautiful color colour instead it just like make nice one pretty quite rather \
+    really set simply some something use very";
+/// Further such words beside an option or a color; a name can be one of them.
+const FILLERS: &str = "change choose for go i i'd i’d is it's let let's me option pick prefer should sure take \
+    that to try value want will with would yes";
+/// Words right before an option that take it out.
+const NOT: [&str; 4] = ["not", "never", "than", "from"];
+/// Words in a row that do so.
+const NOT_PAIRS: [[&str; 2]; 4] = [
+    ["instead", "of"],
+    ["anything", "but"],
+    ["everything", "but"],
+    ["other", "than"],
+];
+/// Words that `but` takes something out of.
+const ALL: [&str; 4] = ["all", "anything", "everything", "nothing"];
+/// Words that turn a change of a design round where they do not take an option out.
+const TURNS: [&str; 12] = [
+    "not", "never", "t", "dont", "cannot", "without", "except", "unless", "neither", "nor", "if",
+    "stop",
 ];
 
 /// Finds what an element is to become. A value that is said and cannot be it is refused, whatever
@@ -112,7 +109,10 @@ fn bare(element: &Element, value: &str) -> String {
 
 fn is_idle(element: &Element, word: &str) -> bool {
     let is_named = element.words.iter().any(|group| group.contains(&word));
-    is_named || ARTICLES.contains(&word) || POLITE.contains(&word) || IDLE.contains(&word)
+    let is_loose = matches!(element.kind, Kind::Options(_) | Kind::Color);
+    let fillers = FILLERS.split(' ').filter(|_| is_loose);
+    let mut idle = IDLE.split(' ').chain(fillers);
+    is_named || ARTICLES.contains(&word) || POLITE.contains(&word) || idle.any(|idle| idle == word)
 }
 
 /// Reads the answer to the question what an element should be. One that chose or named the element
@@ -140,17 +140,144 @@ fn is_no_name(asked: &[&Element], answer: &str) -> bool {
     others.any(|other| said(other, answer).is_some()) || Request::read(answer, None).is_order()
 }
 
-/// Finds one of the options of an element among words, also when it is written as two words.
+/// Finds one of the options of an element among words, also when it is written as two words. One that
+/// the words take out is none.
 pub(super) fn option(element: &Element, words: &[String]) -> Option<&'static str> {
+    let mut options = options(element, words).into_iter();
+    options.next().map(|(_, option)| option)
+}
+
+/// Finds all of them, each with its place.
+pub(super) fn options(element: &Element, words: &[String]) -> Vec<(usize, &'static str)> {
+    let mut all = mentioned(element, words);
+    all.retain(|(at, _)| !is_taken_out(words, *at));
+    all
+}
+
+fn mentioned(element: &Element, words: &[String]) -> Vec<(usize, &'static str)> {
     let Kind::Options(options) = element.kind else {
-        return None;
+        return Vec::new();
     };
-    let pairs = words.windows(2).map(|pair| pair.join("-"));
-    let pair = pairs
-        .into_iter()
-        .find_map(|pair| options.iter().copied().find(|option| *option == pair));
-    pair.or_else(|| {
-        let mut words = words.iter();
-        words.find_map(|word| options.iter().copied().find(|option| option == word))
-    })
+    let known = |text: &str| options.iter().copied().find(|option| *option == text);
+    let at = |at: usize| words.get(at).map_or("", String::as_str);
+    let (mut found, mut index) = (Vec::new(), 0);
+    while index < words.len() {
+        let pair = known(&format!("{}-{}", at(index), at(index + 1)));
+        found.extend(
+            pair.or_else(|| known(at(index)))
+                .map(|option| (index, option)),
+        );
+        index += if pair.is_some() { 2 } else { 1 };
+    }
+    found
+}
+
+/// Says whether the words before an option take it out: "not solid", "instead of the solid one".
+fn is_taken_out(words: &[String], at: usize) -> bool {
+    let before = words[..at].iter().rev().map(String::as_str);
+    let mut before = before.skip_while(|word| ARTICLES.contains(word));
+    let (last, first) = (
+        before.next().unwrap_or_default(),
+        before.next().unwrap_or_default(),
+    );
+    NOT.contains(&last) || NOT_PAIRS.contains(&[first, last])
+}
+
+/// Says whether words speak of an option of an element, also one that they take out, or of none.
+pub(in crate::chat) fn mentions(key: &str, words: &[String]) -> bool {
+    let has_option = |element| !mentioned(element, words).is_empty();
+    element(key).is_some_and(has_option) || unsure(words).is_some()
+}
+
+/// Says that a word could turn a change round.
+pub(super) fn unsure(words: &[String]) -> Option<String> {
+    let takes_out = |index: usize| {
+        let rest = words[index + 1..].iter();
+        let articles = rest.take_while(|word| ARTICLES.contains(&word.as_str()));
+        let next = index + 1 + articles.count();
+        let mut places = ELEMENTS
+            .iter()
+            .map(|element| mentioned(element, &words[next.min(words.len())..]));
+        places.any(|found| found.first().is_some_and(|first| first.0 == 0))
+    };
+    let is_polite = |index: usize| {
+        let next = words.get(index + 1).map(String::as_str);
+        words[index] == "if" && next.is_some_and(|next| ["possible", "you", "i"].contains(&next))
+    };
+    let turns = |index: &usize| {
+        let word = words[*index].as_str();
+        let is_taken = NOT.contains(&word) && takes_out(*index);
+        // "Everything but the button radius".
+        let before = index.checked_sub(1).map(|before| words[before].as_str());
+        let is_but = word == "but" && before.is_some_and(|before| ALL.contains(&before));
+        let is_turn = TURNS.contains(&word) && !is_polite(*index) || is_but;
+        is_turn && !is_taken && !(is_but && takes_out(*index))
+    };
+    let word = brief(&words[(0..words.len()).find(turns)?]);
+    let word = if word == "t" { "n't".to_string() } else { word };
+    Some(format!(
+        "I am not sure what \"{word}\" is to change here. Nothing was changed. Please say what it is to \
+         become, for example: change button radius to full"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_an_option_with_words_that_say_nothing_only() {
+        for (said, expected) in [
+            ("full", Some("full")),
+            ("I'd like it to be full, please", Some("full")),
+            ("it should be full", Some("full")),
+            ("full for the buttons", Some("full")),
+            ("let's go with medium", Some("medium")),
+            ("no radius", Some("no-radius")),
+            ("not full", None),
+            ("anything but full", None),
+            ("is full good?", None),
+            ("full?", None),
+            ("instead of full small", None),
+            ("small or full", None),
+            ("medium for the card", None),
+        ] {
+            let value = answer("button_radius", said);
+            assert_eq!(value, expected.map(Value::from), "{said}");
+        }
+        assert_eq!(answer("title_font", "Change"), Some("Change".into()));
+        assert_eq!(answer("title_font", "the font"), None);
+    }
+
+    #[test]
+    fn an_option_that_is_taken_out_is_none() {
+        let element = element("button_style").unwrap();
+        for (message, expected) in [
+            ("solid not stroked", Some("solid")),
+            ("not solid but stroked", Some("stroked")),
+            ("instead of the solid one stroked", Some("stroked")),
+            ("soft shadow rather than solid", Some("soft-shadow")),
+            ("from stroked", None),
+            ("anything but solid", None),
+        ] {
+            let words: Vec<String> = message.split(' ').map(String::from).collect();
+            assert_eq!(option(element, &words), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_turns_a_change_round_is_doubted() {
+        for (message, is_sure) in [
+            ("button style solid not stroked", true),
+            ("make the button radius full if you can", true),
+            ("I don t want the button radius full", false),
+            ("neither solid nor stroked", false),
+            ("change everything but button radius", false),
+            ("anything but full", true),
+            ("the button radius not ever full", false),
+        ] {
+            let words: Vec<String> = message.split(' ').map(String::from).collect();
+            assert_eq!(unsure(&words).is_none(), is_sure, "{message}");
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// Adds what no rule reads of a place, quoted or not.
-    fn unread(&self, place: Word, parts: &mut Vec<String>) {
+    pub(super) fn unread(&self, place: Word, parts: &mut Vec<String>) {
         let plain = &self.message.plain[place.clone()];
         if let (Some(from), Some(to)) = (plain.find(HIDDEN), plain.rfind(HIDDEN)) {
             let quoted = place.start + from..place.start + to + HIDDEN.len();

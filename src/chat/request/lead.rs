@@ -6,7 +6,23 @@ use crate::chat::vocabulary::PHRASES;
 /// Words between the name of a field and its value, each with a blank behind it.
 const SIGNS: [&str; 6] = ["to ", "into ", "as ", "is ", "=", ":"];
 /// What can stand for the name of the field that is asked for.
-const LEADS: [&str; 2] = ["set it to ", "change it to "];
+const LEADS: [&str; 15] = [
+    "set it to ",
+    "change it to ",
+    "rename it to ",
+    "make it ",
+    "call it ",
+    "name it ",
+    "let it be ",
+    "it should be ",
+    "i want it to be ",
+    "i'd like it to be ",
+    "i’d like it to be ",
+    "i would like it to be ",
+    "make that ",
+    "set that to ",
+    "change that to ",
+];
 
 /// Takes the name of a field with the sign of its value off the start of an answer.
 pub(in crate::chat) fn behind_name<'a>(names: &[&str], answer: &'a str) -> &'a str {
@@ -23,13 +39,19 @@ pub(in crate::chat) fn behind_name<'a>(names: &[&str], answer: &'a str) -> &'a s
     });
     // The longest name leaves the least.
     let named = names.min_by_key(|rest| rest.len());
-    let lead = || LEADS.iter().find_map(|lead| without(answer, lead));
     // "To be or not to be" is a text.
     named
-        .or_else(lead)
+        .or_else(|| behind_lead(answer))
         .or_else(|| answer.strip_prefix("to "))
         .unwrap_or(answer)
         .trim()
+}
+
+/// Takes what stands for the name of a field off the start of an answer: "make it X" for X.
+pub(in crate::chat) fn behind_lead(answer: &str) -> Option<&str> {
+    let answer = answer.trim();
+    let said = without(answer, "please ").unwrap_or(answer);
+    LEADS.iter().find_map(|lead| without(said, lead))
 }
 
 /// Takes "the" and "new" off the start of a text.
@@ -78,6 +100,11 @@ mod tests {
             ("header title: X", "X"),
             ("to X", "X"),
             ("set it to X", "X"),
+            ("make it X", "X"),
+            ("Please make it X", "X"),
+            ("I'd like it to be X", "X"),
+            ("Make room", "Make room"),
+            ("please X", "please X"),
             ("Back to school", "Back to school"),
             ("To be or not to be", "To be or not to be"),
             ("Sign in = Log in", "Sign in = Log in"),

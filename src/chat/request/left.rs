@@ -3,12 +3,37 @@
 
 use super::Request;
 use super::reader::Reader;
-use crate::chat::message::{Message, SEAM, parts};
+use crate::chat::message::{Message, SEAM, Word, parts};
 use crate::chat::value::{brief, plain};
 use crate::chat::vocabulary::{POLITE, STATUS_VERBS, VERBS, Verb};
 
 /// Most parts of a message that are looked at.
 const PARTS_MAX: usize = 50;
+/// Words beside what is made or deleted that say nothing of it.
+const BESIDE: &[&str] = &[
+    "ahead",
+    "another",
+    "asap",
+    "away",
+    "called",
+    "completely",
+    "do",
+    "entirely",
+    "forever",
+    "go",
+    "good",
+    "here",
+    "id",
+    "immediately",
+    "named",
+    "number",
+    "permanently",
+    "possible",
+    "right",
+    "soon",
+    "titled",
+    "website",
+];
 const NUMBERS: &[&str] = &[
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many",
 ];
@@ -29,7 +54,64 @@ impl Reader<'_> {
                 brief(&states.join(" "))
             )
         });
-        [orders, many, words].into_iter().flatten().collect()
+        let unread = match (&orders, &many) {
+            (None, None) if request.others.is_empty() => self.unread_beside(request),
+            _ => None,
+        };
+        let all = [orders, many, words, unread, self.left_design()];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Names words beside what is made or deleted that no rule reads.
+    fn unread_beside(&self, request: &Request) -> Option<String> {
+        let place = match (request.verb, &self.component) {
+            (Some(Verb::Create), _) if !request.is_security => self.beside_made()?,
+            (Some(Verb::Delete), Some((place, _))) if !request.is_security => {
+                place.end..self.seam(place.end)
+            }
+            _ => return None,
+        };
+        let mut parts = Vec::new();
+        self.unread(self.until_clause(place), &mut parts);
+        let is_number = |part: &str| part.bytes().all(|c| c.is_ascii_digit());
+        let said = |part: &String| !BESIDE.contains(&part.to_lowercase().as_str());
+        parts.retain(|part| said(part) && !is_number(part));
+        let words = brief(&parts.join(" "));
+        (!parts.is_empty()).then(|| format!("I did not understand \"{words}\", so it is left out."))
+    }
+
+    /// Cuts off of a place what gives a reason, or says what else is to be done.
+    pub(super) fn until_clause(&self, place: Word) -> Word {
+        let words = self.words.iter().filter(|word| place.contains(&word.start));
+        let is_over = |word: &str| {
+            let is_verb = VERBS.iter().any(|(verb, _)| *verb == word);
+            is_verb || ["because", "since"].contains(&word)
+        };
+        let over = words.into_iter().find(|word| is_over(self.word(word)));
+        place.start..over.map_or(place.end, |word| word.start)
+    }
+
+    /// Returns what stands between the type of something new and its fields.
+    fn beside_made(&self) -> Option<Word> {
+        let kind = self.kind_index().filter(|kind| *kind >= self.from)?;
+        let start = self.words[kind].end;
+        let first = self.made().iter().map(|one| one.start).min();
+        let end = first.unwrap_or(self.message.plain.len());
+        Some(start..end.min(self.seam(start)).max(start))
+    }
+
+    /// Quotes a change of the design behind a value of a component.
+    fn left_design(&self) -> Option<String> {
+        let is_change = self.is_change() && self.component.is_some() || self.value.is_some();
+        let values = self.changes().into_iter().filter(|_| is_change);
+        let last = values.map(|one| one.value.start).max()?;
+        let place = self.design_change(last..self.seam(last))?;
+        let said = self.message.text(place).trim_start_matches([',', ';', ' ']);
+        let said = said.strip_prefix("and ").unwrap_or(said);
+        let said = brief(said);
+        Some(format!(
+            "Left out: \"{said}\". Please say it in a message of its own."
+        ))
     }
 
     /// Says whether more than one component is to be made.
@@ -110,6 +192,17 @@ mod tests {
             ("add two banners", &["one component at a time"]),
             ("add 3 cards", &["one component at a time"]),
             ("list my blue cards", &[]),
+            ("add a button login", &["\"login\""]),
+            ("add a card for me, please", &[]),
+            ("add a card component with id 500 and title X", &[]),
+            ("add a card with title A big one", &[]),
+            ("delete component 101 (Home)", &["\"Home\""]),
+            ("delete component 101 permanently", &[]),
+            ("delete component 101 because it is old", &[]),
+            (
+                "change title of component 101 to X and button radius to full",
+                &["\"button radius to full\""],
+            ),
             (
                 "list secured or blurred components",
                 &["\"secured blurred\""],

@@ -1,6 +1,7 @@
 //! What is said of a component that is to be made: where its fields begin, and its id.
 
 use super::Request;
+use super::owner::Placed;
 use super::reader::{Reader, WITH};
 use crate::chat::record::{ID_MAX, canonical};
 use crate::chat::vocabulary::{PROTECTED, Verb, component_type};
@@ -24,6 +25,14 @@ impl Reader<'_> {
         words.start = with.or(is_made.then_some(noun + 1))?;
         let field = words.find(|index| self.is_open_field(*index))?;
         Some(self.words[field].start)
+    }
+
+    /// Finds the fields of something new with the places of their values.
+    pub(super) fn made(&self) -> Vec<Placed> {
+        let kind = (self.from..self.words.len()).find(|index| self.is_kind(*index));
+        let from = self.with.or(kind.map(|index| index + 1));
+        let end = self.message.plain.len();
+        from.map_or_else(Vec::new, |from| self.placed(from, end, true))
     }
 
     fn is_open_field(&self, index: usize) -> bool {

@@ -195,7 +195,7 @@ impl Reader<'_> {
     /// `of` can be the field itself, or say nothing: "the value of the title".
     fn leads_to_field(&self, index: usize) -> bool {
         let is_field =
-            |index: usize| self.field(index).is_some() || self.status_field(index).is_some();
+            |index: usize| self.field(index).is_some() || self.part_status(index).is_some();
         match self.at(index) {
             "of" => index > self.from && self.says(index - 1) && !is_field(index - 1),
             word => FROM.contains(&word),
@@ -206,7 +206,7 @@ impl Reader<'_> {
     fn parted(&self, at: usize) -> (Vec<String>, Vec<String>) {
         let (mut fields, mut other, mut index) = (Vec::new(), Vec::new(), self.from);
         while index < at {
-            let status = || Some((self.status_field(index)?.to_string(), 1));
+            let status = || Some((self.part_status(index)?.to_string(), 1));
             let (field, count) = self.field(index).or_else(status).unzip();
             fields.extend(field);
             if count.is_none() && self.says(index) {
@@ -218,7 +218,7 @@ impl Reader<'_> {
     }
 
     /// Finds the field that a word such as `blurred` sets.
-    fn status_field(&self, index: usize) -> Option<&'static str> {
+    fn part_status(&self, index: usize) -> Option<&'static str> {
         let mut known = STATUS.iter().chain(STATUS_VERBS);
         let found = known.find(|status| status.0 == self.at(index))?;
         Some(found.1)

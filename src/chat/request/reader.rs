@@ -169,7 +169,21 @@ impl<'a> Reader<'a> {
         let equals = equals.next().map(|at| (at, at + 1));
         let word = becomes.map(|word| (word.start, word.end));
         self.value = [equals, word].into_iter().flatten().min();
+        self.value = self.value.or_else(|| self.colon());
         self.find_behind();
+    }
+
+    /// Finds the sign of a value behind the component that the field is of: "title of component 101: X".
+    fn colon(&self) -> Option<(usize, usize)> {
+        let (place, _) = self.component.as_ref().filter(|_| self.is_change())?;
+        let rest = self.message.plain.get(place.end..)?;
+        let at = place.end + rest.len() - rest.trim_start().len();
+        let next = self.words.iter().position(|word| word.start >= at);
+        let is_field = |index: usize| self.phrase(index).is_some() || self.raw_key(index).is_some();
+        let is_before = |index: &usize| self.words[*index].start < place.start;
+        let mut before = (self.from..self.words.len()).take_while(is_before);
+        let is_sign = rest.trim_start().starts_with(':') && !next.is_some_and(is_field);
+        (is_sign && before.any(is_field)).then_some((at, at + 1))
     }
 
     /// Finds the component that is named behind the value: "title to Welcome on component 101".
@@ -213,13 +227,10 @@ impl<'a> Reader<'a> {
 
     pub(super) fn value(&self) -> Option<String> {
         let (_, from) = self.value?;
-        let text = self
-            .message
-            .body
-            .get(from..self.seam(from))
-            .unwrap_or_default();
-        let text = text.trim().trim_end_matches([',', ';']).trim();
-        (!text.is_empty() || self.is_quoted(from)).then(|| unquoted(text).to_string())
+        let plain = self.message.plain.get(from..self.seam(from))?;
+        let plain = plain.trim_end().trim_end_matches([',', ';']).trim_end();
+        let text = self.said_at(from..from + plain.len());
+        (!text.is_empty() || self.is_quoted(from)).then(|| text.to_string())
     }
 
     pub(super) fn is_quoted(&self, from: usize) -> bool {

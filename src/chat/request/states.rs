@@ -1,5 +1,7 @@
 //! The status that components must have to be meant: "secured cards", "components that are not blurred".
 
+use std::collections::HashSet;
+
 use super::reader::Reader;
 use crate::chat::vocabulary::{STATUS, Verb};
 
@@ -64,7 +66,8 @@ impl Reader<'_> {
 
     fn is_either(&self, all: &[(usize, &'static str, bool)]) -> bool {
         let clash = |one: &(usize, &str, bool)| {
-            all.iter().any(|other| other.1 == one.1 && other.2 != one.2)
+            let first = all.iter().find(|other| other.1 == one.1);
+            first.is_some_and(|first| first.2 != one.2)
         };
         let has_or = (0..self.words.len()).any(|index| self.at(index) == "or");
         all.iter().any(clash) || has_or && all.len() > 1 || self.is_negated(all)
@@ -72,30 +75,41 @@ impl Reader<'_> {
 
     /// Says whether a word negates or excepts that stands directly before no status.
     fn is_negated(&self, all: &[(usize, &'static str, bool)]) -> bool {
-        let direct: Vec<usize> = all.iter().filter_map(|one| self.negation(one.0)).collect();
+        if all.is_empty() {
+            return false;
+        }
+        let states = (0..self.words.len()).filter(|index| self.state(*index).is_some());
+        let direct: HashSet<usize> = states.filter_map(|index| self.negation(index)).collect();
         let is_other = |index: usize| {
             let word = self.at(index);
             let is_not = NOT.contains(&word) && !direct.contains(&index);
             is_not || BUT.contains(&word)
         };
-        let end = self.seam(0);
+        let end = self.head_end();
         let words = (0..self.words.len()).filter(|index| self.words[*index].start < end);
-        !all.is_empty() && words.into_iter().any(is_other)
+        words.into_iter().any(is_other)
     }
 
     /// Finds the word right before a status that turns it round.
-    fn negation(&self, index: usize) -> Option<usize> {
+    pub(super) fn negation(&self, index: usize) -> Option<usize> {
         let mut before = (0..index).rev();
         let before = before.find(|before| !BETWEEN.contains(&self.at(*before)))?;
         NOT.contains(&self.at(before)).then_some(before)
     }
 
-    /// Finds the words for a status of what is listed or deleted.
+    /// Finds the words for a status of what is listed or deleted, and for that of what is changed where
+    /// they stand beside it: "my blurred card".
     fn all_states(&self) -> Vec<(usize, &'static str, bool)> {
         let is_listed = matches!(self.verb, Some(Verb::Read | Verb::Delete));
-        let is_open = self.component.is_none() && self.part.is_none() && is_listed;
+        let is_some = self.component.is_none() && self.part.is_none();
+        let is_meant = |index: &usize| {
+            let is_before = self.words[*index].start < self.head_end();
+            is_listed || self.is_change() && is_before && self.is_adjective(*index)
+        };
+        let asked = (0..self.words.len()).find(|index| ASKED.contains(&self.at(*index)));
         let end = self.with.unwrap_or(self.words.len());
-        let places = 0..if is_open { end } else { 0 };
+        let end = end.min(asked.unwrap_or(end));
+        let places = (0..if is_some { end } else { 0 }).filter(is_meant);
         let found = places.filter_map(|index| {
             let (column, value) = self.state(index)?;
             Some((index, column, value))
@@ -113,8 +127,7 @@ impl Reader<'_> {
         };
         let (_, column, value) = STATUS.iter().find(|status| status.0 == named)?;
         let is_not = (bare != word) != self.negation(index).is_some();
-        let is_asked = OF.contains(&self.at(index + 1))
-            || (0..index).any(|before| ASKED.contains(&self.at(before)));
+        let is_asked = OF.contains(&self.at(index + 1));
         (!is_asked).then_some((*column, *value != is_not))
     }
 }

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::WHOLE_MAX;
-use crate::chat::message::{Message, SEAM, unquoted};
+use crate::chat::message::{Message, SEAM, parts, said};
 use crate::chat::pending::Ask;
-use crate::chat::request::{Request, assigned, behind_name};
-use crate::chat::value::label;
-use crate::chat::vocabulary::{PHRASES, POLITE, VERBS, Verb, component_type};
+use crate::chat::request::{Request, assigned, behind_lead, behind_name};
+use crate::chat::value::{brief, fits, label};
+use crate::chat::vocabulary::{PHRASES, POLITE, QUESTIONS, VERBS, Verb, component_type};
 use crate::chat::{ChatAgent, design, router};
 
 /// Verbs that an answer begins with only where it is a request, or says more than the value.
@@ -52,9 +52,110 @@ const OPENINGS: &[&[&str]] = &[
     &["sorry"],
 ];
 
+/// What an answer comes to.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    /// The value that is asked for, with those that are known already.
+    Given(Map<String, Value>),
+    /// It completes the request, which is then this.
+    Whole(String),
+    /// It is a request of its own, which is this.
+    Own(String),
+    /// It is none, so the question is asked again; the text says why.
+    Again(String),
+}
+
+/// Reads an answer to a question.
+pub(super) fn read(ask: &Ask, message: &str, client: Option<&str>) -> Answer {
+    if let Some(given) = given(ask, message, client) {
+        return Answer::Given(given);
+    }
+    let other = match &ask.field {
+        Some((ChatAgent::Design, key)) => design_answer(key, message),
+        Some((ChatAgent::Editor, field)) => no_text(ask, field, message, client),
+        _ => None,
+    };
+    let own = || Answer::Own(message.to_string());
+    other.unwrap_or_else(|| completed(ask, message).map_or_else(own, Answer::Whole))
+}
+
+/// Reads an answer about a part of the design that is not simply what it is to become: another part, or
+/// more than an option.
+fn design_answer(key: &str, message: &str) -> Option<Answer> {
+    let request = Request::read(message, None);
+    let is_other = request.verb.is_some_and(|verb| verb != Verb::Update);
+    let is_order = request.begins_with_verb() && is_other;
+    if is_request(message) || request.names_client || is_order {
+        return None;
+    }
+    let mut parts = parts(message).into_iter().map(|place| &message[place]);
+    let begins = parts
+        .next()
+        .is_some_and(|first| design::answer(key, first).is_some());
+    if begins && parts.all(design::is_change) {
+        return None;
+    }
+    let named = design::named(&request.words);
+    if !begins && named.iter().any(|element| element.key != key) {
+        let lead = if request.verb.is_some() {
+            ""
+        } else {
+            "change "
+        };
+        return Some(Answer::Own(format!("{lead}{message}")));
+    }
+    let is_doubtful = !named.is_empty() || design::mentions(key, &request.words);
+    is_doubtful.then(|| {
+        let said = brief(message.trim());
+        Answer::Again(format!("I did not understand \"{said}\".\n"))
+    })
+}
+
+/// Reads an answer that is no text of a field: a question, or "no" with what is to be done instead.
+fn no_text(ask: &Ask, field: &str, message: &str, client: Option<&str>) -> Option<Answer> {
+    let again = || {
+        let (said, name) = (brief(message.trim()), brief(label(field)));
+        Answer::Again(format!(
+            "I did not take \"{said}\" for the {name}; if it is, put it in quotes.\n"
+        ))
+    };
+    if is_asking(message) {
+        return Some(again());
+    }
+    if let Some(rest) = behind_no(message) {
+        return Some(match read(ask, rest, client) {
+            Answer::Given(_) => again(),
+            answer => answer,
+        });
+    }
+    let whole = completed(ask, message)?;
+    let is_field = |word: &String| PHRASES.iter().any(|(words, _)| *words == [word.as_str()]);
+    let names_field = Request::read(message, None).words.iter().any(is_field);
+    let as_it_is = |value: &Value| value.as_str() == Some(message.trim());
+    let is_taken = Request::read(&whole, client).updates.values().any(as_it_is);
+    (begins_request(message) && names_field && is_taken).then(again)
+}
+
+/// Says whether an answer asks something: a question word first, and its sign last.
+fn is_asking(answer: &str) -> bool {
+    let words = Request::read(answer, None).words;
+    let is_word = words
+        .first()
+        .is_some_and(|word| QUESTIONS.contains(&word.as_str()));
+    is_word && words.len() > 1 && answer.trim_end().ends_with('?')
+}
+
+/// Takes a "no" off the start of an answer that then begins like a request.
+fn behind_no(answer: &str) -> Option<&str> {
+    let (no, rest) = answer.trim().split_once([',', '.', '!', ' '])?;
+    let is_no = ["no", "nope", "nah"].contains(&no.to_lowercase().as_str());
+    let rest = rest.trim();
+    (is_no && begins_request(rest)).then_some(rest)
+}
+
 /// Reads the value that is asked for, and returns it with those that are known already. None is
 /// what is clearly another request, or only says which field is meant.
-pub(super) fn given(ask: &Ask, message: &str, client: Option<&str>) -> Option<Map<String, Value>> {
+fn given(ask: &Ask, message: &str, client: Option<&str>) -> Option<Map<String, Value>> {
     let (agent, field) = ask.field.as_ref()?;
     let answer = option(ask, message).map_or(message.trim(), String::as_str);
     let value = match agent {
@@ -64,8 +165,12 @@ pub(super) fn given(ask: &Ask, message: &str, client: Option<&str>) -> Option<Ma
             let is_here = !Request::read(&answer, None).names_client;
             design::answer(field, &answer).filter(|_| is_here)
         }
-        _ if begins_request(answer) || sets_other(field, answer) => None,
-        _ => text(ask, client, field, answer).map(Value::from),
+        _ if is_asking(answer) || behind_no(answer).is_some() => None,
+        _ if sets_other(field, answer) => None,
+        _ if begins_request(answer) && behind_lead(answer).is_none() => None,
+        _ => text(ask, client, field, answer)
+            .filter(|text| behind_lead(answer).is_none() || fits(field, text))
+            .map(Value::from),
     }?;
     let mut given = ask.given.clone();
     given.insert(field.clone(), value);
@@ -122,8 +227,8 @@ fn text(ask: &Ask, client: Option<&str>, field: &str, answer: &str) -> Option<St
     if bare == label(field).to_lowercase() || bare == field {
         return None;
     }
-    let said = without_client(ask, client, behind_name(&names, answer));
-    let said = unquoted(said.trim()).to_string();
+    let value = without_client(ask, client, behind_name(&names, answer));
+    let said = said(&value).to_string();
     (!said.trim().is_empty()).then_some(said)
 }
 
@@ -152,7 +257,7 @@ fn number(answer: &str) -> Option<usize> {
 }
 
 /// Completes a request with a message that is no request of its own.
-pub(super) fn completed(ask: &Ask, message: &str) -> Option<String> {
+fn completed(ask: &Ask, message: &str) -> Option<String> {
     let answer = match (option(ask, message), number(message)) {
         (Some(option), _) => option.clone(),
         (None, Some(number)) if ask.is_client => format!("client {number}"),

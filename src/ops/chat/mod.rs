@@ -70,12 +70,18 @@ pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
             )?;
         }
         let talk = Talk::begin(&chat, said.message, &now, said.advice);
+        let talk = still_so(transaction, talk, chat.shown.as_deref())?;
         let (mut saying, tool_calls) = worked(transaction, &talk)?;
+        let mut shown = None;
         if let Wait::Pending(pending) = &mut saying.wait {
             offer::describe(transaction, pending)?;
+            shown = offer::fingerprint(transaction, pending)?;
         }
         let (agent, reply, settled) = (saying.agent, saying.text.clone(), saying.settled);
         chat.client.clone_from(&talk.client);
+        if !matches!(saying.wait, Wait::Kept) {
+            chat.shown = shown;
+        }
         remember(&mut chat, saying, &now, &expires);
         transaction.put_chat(said.conversation, &chat, &now)?;
         let turn = Turn {
@@ -114,6 +120,22 @@ fn kept(
         (Speaker::Agent, turn.reply.as_str(), metadata),
     ];
     keep_turn(transaction, said.conversation, user, now, both)
+}
+
+/// Has a yes ask once more where what it confirms is no longer as it was shown.
+fn still_so(
+    transaction: &mut dyn AgencyTransaction,
+    talk: Talk,
+    shown: Option<&str>,
+) -> Result<Talk> {
+    let changes = match talk.confirmed() {
+        Some(pending) => offer::outdated(transaction, pending, shown)?,
+        None => None,
+    };
+    Ok(match changes {
+        Some(changes) => talk.renewed(&changes),
+        None => talk,
+    })
 }
 
 /// Calls tools until the reply is there.

@@ -7,6 +7,7 @@ use super::tools::run;
 use crate::chat::record::Component;
 use crate::chat::{Call, Choosable, Difference, ELEMENTS, Pending, PendingKind, Tool};
 use crate::error::Result;
+use crate::id::digest;
 use crate::store::agency::AgencyTransaction;
 
 /// Where a component is, which says nothing of what becomes of it.
@@ -31,6 +32,39 @@ pub(super) fn describe(
         PendingKind::Select => pending.options = options(transaction, pending)?,
     }
     Ok(())
+}
+
+/// Says what a yes to a call would change now, where that is not what was shown of it. What can no longer
+/// be done says so itself.
+pub(super) fn outdated(
+    transaction: &mut dyn AgencyTransaction,
+    pending: &Pending,
+    shown: Option<&str>,
+) -> Result<Option<Vec<Difference>>> {
+    let call = pending.call();
+    if run(transaction, &call, false)?.get("error").is_some() {
+        return Ok(None);
+    }
+    let changes = changes(transaction, &call)?;
+    let now = fingerprint(transaction, pending)?;
+    let is_other = now.is_some() && shown.is_some() && now.as_deref() != shown;
+    Ok((is_other || changes != pending.changes).then_some(changes))
+}
+
+/// Returns the digest of what is to be deleted.
+pub(super) fn fingerprint(
+    transaction: &mut dyn AgencyTransaction,
+    pending: &Pending,
+) -> Result<Option<String>> {
+    if pending.kind != PendingKind::Confirm || pending.tool != Tool::DeleteComponent {
+        return Ok(None);
+    }
+    let (client, id) = (
+        text(&pending.args, "clientId"),
+        text(&pending.args, "componentId"),
+    );
+    let component = transaction.component(client, id)?;
+    Ok(component.map(|component| digest(json!(component).to_string())))
 }
 
 /// Compares what there is with what the call would leave.

@@ -1,0 +1,368 @@
+//! Words that no rule takes and that could turn a request round, restrict it or make it another: rather
+//! than pass them over, the chat asks again.
+
+use std::collections::HashSet;
+
+use super::Request;
+use super::reader::{Reader, WITH};
+use super::status::Said;
+use crate::chat::message::Word;
+use crate::chat::value::brief;
+use crate::chat::vocabulary::{ARTICLES, STATUS, Verb};
+
+/// Words that negate or restrict, whatever is asked for; `t` is the end of "don't".
+const TURNS: &[&str] = &[
+    "not",
+    "t",
+    "no",
+    "never",
+    "dont",
+    "cannot",
+    "without",
+    "except",
+    "excepting",
+    "unless",
+    "neither",
+    "nor",
+    "instead",
+    "if",
+];
+/// Words that do so beside a status.
+const STATUS_TURNS: &[&str] = &[
+    "disable",
+    "deactivate",
+    "stop",
+    "undo",
+    "avoid",
+    "prevent",
+    "off",
+    "until",
+    "while",
+    "when",
+];
+/// Words that do so behind the verb.
+const JOINTS: &[&str] = &["but", "or"];
+/// Words that do so behind the verb where something is deleted, or take back what stands before them.
+const DELETE_TURNS: &[&str] = &[
+    "but", "or", "until", "keep", "leave", "besides", "wait", "sorry", "actually", "oops", "rather",
+];
+/// Words between what is meant and where it is.
+const PLACES: &[&str] = &["from", "of", "off", "on", "in", "at"];
+
+impl Reader<'_> {
+    /// Says that a word is not understood that could turn a request to write round.
+    pub(super) fn doubt(&self, request: &Request) -> Option<String> {
+        let is_write = match request.verb {
+            Some(verb) => verb != Verb::Read,
+            None => !request.updates.is_empty(),
+        };
+        let values = self.said_places(request);
+        let found = || {
+            let turning = self.turning(&values);
+            let turning = turning.map(|index| self.again(index, &values));
+            turning
+                .or_else(|| self.doubtful_status(&values))
+                .or_else(|| self.doubtful_delete(request, &values))
+                .or_else(|| self.misplaced())
+        };
+        is_write.then(found).flatten()
+    }
+
+    /// Returns the places of what is said as it stands: values, descriptions, groups and reasons.
+    fn said_places(&self, request: &Request) -> Vec<Word> {
+        let mut places: Vec<Word> = self.values().collect();
+        let end = self.message.plain.len();
+        let is = |text: &Option<String>| {
+            let mut values = request.updates.values();
+            values.any(|value| value.as_str().is_some() && value.as_str() == text.as_deref())
+        };
+        if let Some((_, from)) = self.value.filter(|_| is(&request.value)) {
+            places.push(from..self.seam(from));
+        }
+        if let Some(with) = self.with.filter(|_| self.verb != Some(Verb::Create)) {
+            places.push(self.words[with].end..self.head_end());
+        }
+        let reason = (0..self.words.len()).find(|index| self.at(*index) == "because");
+        places.extend(reason.map(|index| self.words[index].start..self.seam(0)));
+        let group = request.group.as_deref().unwrap_or_default().to_lowercase();
+        let group_at = self
+            .message
+            .plain
+            .find(&group)
+            .filter(|_| !group.is_empty());
+        places.extend(group_at.map(|at| at..at + group.len()));
+        if is(&request.answer) {
+            places.push(self.seam(0)..end);
+        }
+        merged(places)
+    }
+
+    /// Returns the places of the values that are read with their fields.
+    fn values(&self) -> impl Iterator<Item = Word> {
+        let placed = match (self.verb, self.part) {
+            (Some(Verb::Create), Some(part)) => {
+                self.placed(self.from, self.words[part].start, true)
+            }
+            (Some(Verb::Create), None) => self.made(),
+            (Some(Verb::Update) | None, _) => self.changes(),
+            _ => Vec::new(),
+        };
+        placed.into_iter().map(|one| one.value)
+    }
+
+    /// Returns the words that stand out of values.
+    fn open(&self, values: &[Word]) -> impl Iterator<Item = usize> {
+        (0..self.words.len()).filter(|index| self.is_open(*index, values))
+    }
+
+    /// Finds a word that turns what is asked for round.
+    fn turning(&self, values: &[Word]) -> Option<usize> {
+        let has_status = self.open(values).any(|index| self.is_status(index));
+        let is_delete = self.verb == Some(Verb::Delete);
+        let taken = self.taken_turns(values);
+        self.open(values).find(|index| {
+            let word = self.at(*index);
+            let is_behind = *index >= self.from;
+            let is_turn = TURNS.contains(&word)
+                || has_status && STATUS_TURNS.contains(&word)
+                || has_status && is_behind && JOINTS.contains(&word)
+                || is_delete && is_behind && DELETE_TURNS.contains(&word);
+            is_turn && !taken.contains(index) && !self.is_polite_turn(*index)
+        })
+    }
+
+    fn is_status(&self, index: usize) -> bool {
+        let is_word = STATUS.iter().any(|status| status.0 == self.at(index));
+        is_word && !self.is_adjective(index) || self.is_status_verb(index)
+    }
+
+    /// Returns the words that turn a status round and are read so.
+    fn taken_turns(&self, values: &[Word]) -> HashSet<usize> {
+        let is_change = self.verb != Some(Verb::Delete);
+        let words = self.open(values).filter_map(|index| {
+            STATUS.iter().find(|status| status.0 == self.at(index))?;
+            let flag = self.flag(index).map(|_| index + 1);
+            let turn = match is_change {
+                true => self.turned(index),
+                false => self.negation(index),
+            };
+            Some([flag, turn])
+        });
+        words.flatten().flatten().collect()
+    }
+
+    /// Says whether a word turns nothing round where it stands: "no, change …", "if possible".
+    fn is_polite_turn(&self, index: usize) -> bool {
+        let rest = &self.message.plain[self.words[index].end..];
+        match self.at(index) {
+            "no" => index == 0 && rest.starts_with([',', '.', '!', ';']),
+            "if" => ["possible", "you", "i"].contains(&self.at(index + 1)),
+            "instead" => self.at(index + 1) != "of" && self.verb == Some(Verb::Update),
+            _ => false,
+        }
+    }
+
+    fn again(&self, index: usize, values: &[Word]) -> String {
+        let word = match self.at(index) {
+            "t" => format!("{}'t", brief(self.at(index.saturating_sub(1)))),
+            word => brief(word),
+        };
+        let advice = match self.status_named(values) {
+            Some(verb) if self.verb != Some(Verb::Delete) => {
+                let what = self.named_component();
+                format!("\"{verb} {what}\" or \"un{verb} {what}\"")
+            }
+            _ => "only what is to be done; what belongs to a name or a text goes in quotes".into(),
+        };
+        format!(
+            "I am not sure what \"{word}\" is to change here. Nothing was changed. Please say it again \
+             with {advice}."
+        )
+    }
+
+    /// Returns the verb for the first status that is named.
+    fn status_named(&self, values: &[Word]) -> Option<&'static str> {
+        let verb = |index: usize| {
+            let word = self.at(index).trim_start_matches("un");
+            let mut verbs = ["secure", "blur", "schedule"].into_iter();
+            verbs.find(|verb| word.starts_with(verb))
+        };
+        let mut open = self.open(values).filter(|index| self.is_status(*index));
+        open.find_map(verb)
+    }
+
+    /// Names the component for an example.
+    fn named_component(&self) -> String {
+        match &self.component {
+            Some((_, id)) => format!("component {id}"),
+            None => "component 101".to_string(),
+        }
+    }
+
+    /// Says that a status is to be two things at once, or what its opposite is to be.
+    fn doubtful_status(&self, values: &[Word]) -> Option<String> {
+        let said = self.said_states(values);
+        let first = |column: &str| said.iter().find(|other| other.1 == column);
+        let clash = |one: &&Said| first(one.1).is_some_and(|other| other.2 != one.2);
+        let clash = said.iter().find(clash);
+        let is_signed = |index: &usize| {
+            let is_un = STATUS
+                .iter()
+                .any(|status| status.0 == self.at(*index) && !status.2);
+            is_un && self.value_at(index + 1, false).is_some()
+        };
+        let signed = || self.open(values).find(is_signed);
+        let is_change = matches!(self.verb, Some(Verb::Update) | None);
+        let index = clash.map(|one| one.0).or_else(signed);
+        index
+            .filter(|_| is_change)
+            .map(|index| self.again(index, values))
+    }
+
+    /// Says that it is not told what of a component is to be deleted.
+    fn doubtful_delete(&self, request: &Request, values: &[Word]) -> Option<String> {
+        let is_whole = request.verb == Some(Verb::Delete) && !request.is_security;
+        if !is_whole || self.part.is_some() {
+            return None;
+        }
+        let start = self.words.get(self.from)?.start;
+        let place = self.until_clause(start..self.seam(0));
+        let mut open = self.open(values);
+        let is_here = |index: &usize| place.contains(&self.words[*index].start);
+        let index = open.find(|index| is_here(index) && self.names_part(*index))?;
+        let (what, word) = (self.named_component(), brief(self.at(index)));
+        let other = match word.starts_with("security") {
+            true => format!(
+                "unsecure {what}\" or, with the name of the group, \"remove the premium security group \
+                 from {what}"
+            ),
+            false => format!("delete the {word} of {what}"),
+        };
+        Some(format!(
+            "I am not sure whether to delete the whole component or only what \"{word}\" names. Nothing \
+             was changed. Please say for example \"delete {what}\" or \"{other}\"."
+        ))
+    }
+
+    /// Says whether a word names what is only a part of a component: a field, its security, a picture
+    /// behind its number.
+    fn names_part(&self, index: usize) -> bool {
+        let is_behind = |(place, _): &(Word, String)| place.end <= self.words[index].start;
+        let is_behind = self.component.as_ref().is_some_and(is_behind);
+        let is_article = index > 0 && ARTICLES.contains(&self.at(index - 1));
+        let lead = index.checked_sub(1 + usize::from(is_article));
+        let is_place = lead.is_some_and(|before| PLACES.contains(&self.at(before)));
+        let is_kind = self.is_kind(index);
+        let is_described = WITH.contains(&self.at(index));
+        let is_field = self.field(index).is_some() && (!is_kind || is_behind) && !is_described;
+        let is_security = self.at(index).starts_with("security");
+        (is_field || is_security || is_kind && is_behind) && !is_place
+    }
+
+    /// Says that a value would hold the component that is to be changed: "Home with House in the title
+    /// of component 101".
+    fn misplaced(&self) -> Option<String> {
+        let (place, id) = self.component.as_ref()?;
+        let is_change = matches!(self.verb, Some(Verb::Update) | None);
+        let mut values = self.values().filter(|_| is_change);
+        values.find(|value| value.contains(&place.start))?;
+        Some(format!(
+            "I can only set a whole field, and am not sure to what. Nothing was changed. Please say what \
+             the field is to become, for example: update component {id} title to Welcome"
+        ))
+    }
+}
+
+/// Puts places in their order, without those within others.
+fn merged(mut places: Vec<Word>) -> Vec<Word> {
+    places.sort_by_key(|place| place.start);
+    let mut merged: Vec<Word> = Vec::with_capacity(places.len());
+    for place in places {
+        match merged.last_mut().filter(|last| place.start <= last.end) {
+            Some(last) => last.end = last.end.max(place.end),
+            None => merged.push(place),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chat::request::Request;
+
+    #[test]
+    fn what_could_turn_a_request_round_is_in_doubt() {
+        for (message, word) in [
+            ("component 101 should not be blurred", "\"not\""),
+            ("component 101 must no longer be scheduled", "\"no\""),
+            ("no blur on component 101", "\"no\""),
+            ("disable blur on component 101", "\"disable\""),
+            ("mark component 101 as not yet secured", "\"not\""),
+            (
+                "make component 101 unblurred instead of blurred",
+                "\"instead\"",
+            ),
+            ("make component 101 blurred or secured", "\"or\""),
+            ("set component 101 unsecured = false", "\"unsecured\""),
+            ("I do not want you to delete component 101", "\"not\""),
+            ("you shouldn't ever delete component 101", "\"shouldn't\""),
+            ("delete the card that is not Home", "\"not\""),
+            ("delete anything but component 101", "\"but\""),
+            ("delete component 101, no wait, 102", "\"no\""),
+            ("delete component 101 if it is blurred", "\"if\""),
+            ("delete component 101's description", "\"description\""),
+            ("delete component 101 title", "\"title\""),
+            (
+                "delete component 101 description and keep the title",
+                "\"keep\"",
+            ),
+            ("delete card Home's url", "\"url\""),
+            ("delete component 101 image", "\"image\""),
+            ("remove security from component 101", "\"security\""),
+            (
+                "if component 101 is blurred, change its title to X",
+                "\"if\"",
+            ),
+            (
+                "replace Home with House in the title of component 101",
+                "whole field",
+            ),
+        ] {
+            let doubt = Request::read(message, None).doubt;
+            let is_said = doubt.as_ref().is_some_and(|doubt| doubt.contains(word));
+            assert!(is_said, "{message}: {doubt:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_plain_is_not_in_doubt() {
+        for message in [
+            "change title of component 101 to Not now",
+            "change title of component 101 to A and description to If only",
+            "no, change title of component 101 to X",
+            "change title of component 101 to X if possible",
+            "make component 101 not blurred",
+            "make component 101 secured, not blurred",
+            "set component 101 blurred off",
+            "set component 101 secured to no",
+            "delete my card that is not secured",
+            "delete the card with title Not found",
+            "delete component 101 because it is not needed",
+            "delete component 101 from my website",
+            "delete component 101 and 102",
+            "sure, but delete component 102",
+            "delete component 101 and change button radius to full",
+            "delete title of component 101",
+            "delete my header",
+            "add no entry security group to component 101",
+            "add a card with title Never",
+            "add title Not now to component 101",
+            "show the card that is not Home",
+            "update component 101 title\u{2} No entry",
+            "update component 101\u{2} not blurred",
+        ] {
+            let doubt = Request::read(message, None).doubt;
+            assert_eq!(doubt, None, "{message}");
+        }
+    }
+}
