@@ -130,7 +130,8 @@ fn create(call: &Call) -> Result<Answer> {
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// With this agent.
     agent: Option<String>,
@@ -187,7 +188,8 @@ fn list(call: &Call) -> Result<Answer> {
 #[serde(deny_unknown_fields)]
 struct Part {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// Those before this message.
     before: Option<String>,

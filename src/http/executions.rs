@@ -215,7 +215,8 @@ fn cancel(call: &Call) -> Result<Answer> {
 #[serde(deny_unknown_fields)]
 struct Listing {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// With this status.
     status: Option<RunStatus>,

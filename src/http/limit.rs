@@ -1,6 +1,20 @@
 //! How many things an answer holds.
 
+use serde::{Deserialize, Deserializer, de};
+
 use crate::error::{Code, Error, Result};
+
+/// Reads how many are asked for, where any number may be: one that is larger than all others is the largest.
+pub(super) fn any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<u32>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    match is_number {
+        true => Ok(Some(text.parse().unwrap_or(u32::MAX))),
+        false => Err(de::Error::custom("limit is no number from 1 on")),
+    }
+}
 
 /// Bounds how many things an answer holds.
 pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {

@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 
 use super::guard::HEAD_MAX;
 use super::respond;
@@ -28,6 +29,8 @@ use crate::runner::signals;
 const THREADS: usize = 64;
 /// How long the server rests when the system gives it no connection.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long somebody may take nothing of what it is sent before its connection is closed.
+const DEAF: Duration = Duration::from_secs(30);
 /// How long is waited for an execution to note that it was ended.
 const LAST: Duration = Duration::from_secs(5);
 
@@ -165,6 +168,8 @@ fn connection(
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
     // What is written at once is sent at once.
     let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(DEAF));
     let (patience, server, router) = (server.options.patience, Arc::clone(server), router.clone());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (server, router) = (Arc::clone(&server), router.clone());
@@ -177,5 +182,5 @@ fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(HEAD_MAX)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
 }

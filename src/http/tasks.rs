@@ -282,7 +282,8 @@ struct Wanted {
     /// With these words in title or description.
     q: Option<String>,
     /// At most so many; 100 unless told, and 1000 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// Without the first so many.
     offset: Option<u32>,

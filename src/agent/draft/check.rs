@@ -1,5 +1,7 @@
 //! Whether an agent can be so: each field within its bounds, and a worker with what it is reached by.
 
+use std::net::Ipv6Addr;
+
 use super::{NAME_MAX, invalid};
 use crate::agent::{Agent, Kind};
 use crate::error::Result;
@@ -122,7 +124,6 @@ fn check_address(field: &str, address: &str) -> Result<()> {
     let rest = ["http://", "https://"]
         .iter()
         .find_map(|scheme| address.strip_prefix(scheme));
-    let host = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
     let plain = |c: char| c.is_ascii_graphic();
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
     if let Some((_, place)) = authority.and_then(|authority| authority.rsplit_once('@')) {
@@ -132,9 +133,90 @@ fn check_address(field: &str, address: &str) -> Result<()> {
              name {place} alone"
         )));
     }
-    if host && address.len() <= 2_000 && address.chars().all(plain) {
+    let is_plain = address.len() <= 2_000 && address.chars().all(plain);
+    if is_plain && authority.is_some_and(is_place) {
         return Ok(());
     }
-    let message = format!("the {field} must be an address that begins with http:// or https://");
+    let message = format!(
+        "the {field} must be an address that begins with http:// or https:// and names a host, with a port \
+         from 1 to 65535 if any"
+    );
     Err(invalid(message).instead(address, "http://127.0.0.1:9000/run"))
+}
+
+/// Says whether an address can lead anywhere: a host, with a port if any (RFC 3986, section 3.2).
+fn is_place(authority: &str) -> bool {
+    let (is_host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, port) = rest.split_once(']').unwrap_or_default();
+            let number = host.split('%').next().unwrap_or_default();
+            (number.parse::<Ipv6Addr>().is_ok(), port)
+        }
+        None => {
+            let (host, port) = authority.split_at(authority.find(':').unwrap_or(authority.len()));
+            (is_name(host), port)
+        }
+    };
+    is_host && is_port(port)
+}
+
+/// Says whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1123,
+/// section 2.1).
+fn is_name(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_%".contains(c);
+    let is_part = |part: &str| {
+        let is_ended = part.starts_with('-') || part.ends_with('-');
+        (1..=63).contains(&part.len()) && !is_ended && part.chars().all(fits)
+    };
+    host.len() <= 253 && host.split('.').all(is_part)
+}
+
+/// Says whether it is nothing, or a colon and the number of a port, which may be left out.
+fn is_port(text: &str) -> bool {
+    match text.strip_prefix(':') {
+        None => text.is_empty(),
+        Some("") => true,
+        Some(port) => {
+            let is_number = port.bytes().all(|digit| digit.is_ascii_digit());
+            is_number && port.parse::<u16>().is_ok_and(|port| port > 0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_host_that_can_be() {
+        for (address, is_right) in [
+            ("http://127.0.0.1:9000/run", true),
+            ("http://localhost/", true),
+            ("https://workers.example.com.?a=b#c", true),
+            ("http://a_b:65535", true),
+            ("http://host:/run", true),
+            ("http://[::1]:8080/run", true),
+            ("http://[fe80::1%25eth0]/", true),
+            ("http://%31%32%37.1/run", true),
+            ("http://", false),
+            ("http:///run", false),
+            ("http://.../", false),
+            ("http://-/", false),
+            ("http://a..b/", false),
+            ("http://example.com:abc/", false),
+            ("http://example.com:99999/", false),
+            ("http://example.com:0/", false),
+            ("http://example.com:-1/", false),
+            ("http://example.com:80:80/", false),
+            ("http://[::1/", false),
+            ("http://[]/", false),
+            ("http://[::1]x/", false),
+        ] {
+            let is_taken = check_address("endpoint", address).is_ok();
+            assert_eq!(is_taken, is_right, "{address}");
+        }
+        let long = format!("http://{}.example/", "a".repeat(64));
+        assert!(check_address("endpoint", &long).is_err());
+    }
 }

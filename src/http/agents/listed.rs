@@ -249,7 +249,8 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
 #[serde(deny_unknown_fields)]
 pub(super) struct Before {
     /// At most so many; 50 unless told, and 200 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[serde(default, deserialize_with = "super::super::limit::any")]
     limit: Option<u32>,
     /// Before this cursor.
     before: Option<u64>,

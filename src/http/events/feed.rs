@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::answers::Answers;
 use super::frame::{Frame, Kind, Kinds, Place};
 use super::packed::{HEAD, Packer, Piece};
+use super::queue::{Comes, Teller, queue};
 use super::source::{AT_ONCE, Missed, RECENT, Source};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -26,8 +26,6 @@ const BEHIND: u64 = 20_000;
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
 /// How long it rests at most.
 const REST_MAX: Duration = Duration::from_millis(60);
-/// How often something may wait for a slow listener.
-const QUEUE: usize = 256;
 /// Most who listen.
 const LISTENERS: usize = 2_000;
 
@@ -59,7 +57,7 @@ struct State {
 }
 
 struct Listener {
-    sender: Sender<Piece>,
+    teller: Teller,
     wants: Wants,
 }
 
@@ -143,19 +141,15 @@ impl Feed {
     }
 
     /// Begins to tell somebody, without a gap between what was missed and what comes.
-    pub(super) fn subscribe(
-        &self,
-        wants: Wants,
-        since: Since,
-    ) -> Result<(Vec<Piece>, Receiver<Piece>)> {
-        let (sender, comes) = channel(QUEUE);
+    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Piece>, Comes)> {
+        let (teller, comes) = queue();
         let end = {
             let mut state = self.state();
             if state.is_closed || state.listeners.len() >= LISTENERS {
                 return Err(crate::http::fault::busy());
             }
             let wants = wants.clone();
-            state.listeners.push(Listener { sender, wants });
+            state.listeners.push(Listener { teller, wants });
             state.place
         };
         let missed = self.missed(since, end, &wants)?;
@@ -279,7 +273,7 @@ impl State {
     fn tell(&mut self, frames: &[Frame]) {
         let mut told: Vec<(Wants, Piece)> = Vec::new();
         let packer = &mut self.packer;
-        self.listeners.retain(|Listener { sender, wants }| {
+        self.listeners.retain(|Listener { teller, wants }| {
             let same = told.iter().find(|(some, _)| some == wants);
             let piece = same.map(|(_, piece)| piece.clone());
             let piece = piece.unwrap_or_else(|| {
@@ -288,8 +282,8 @@ impl State {
                 piece
             });
             match piece.bytes.is_empty() {
-                true => !sender.is_closed(),
-                false => sender.try_send(piece).is_ok(),
+                true => !teller.is_closed(),
+                false => teller.tell(piece),
             }
         });
     }

@@ -8,6 +8,7 @@ mod answers;
 pub(super) mod feed;
 mod frame;
 mod packed;
+mod queue;
 mod source;
 mod stream;
 
@@ -57,7 +58,7 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
 /// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
 pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Piece>, pass: Pass) -> Answer {
     let first = first.into_iter().map(Piece::from).collect();
-    streamed(Stream::new(first, comes, false, pass))
+    streamed(Stream::new(first, comes.into(), false, pass))
 }
 
 fn streamed(stream: Stream) -> Answer {

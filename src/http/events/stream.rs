@@ -8,10 +8,10 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
-use tokio::sync::mpsc::Receiver;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::packed::{Packer, Piece, Sum};
+use super::queue::Comes;
 use crate::http::pass::{LOOK, Pass};
 
 /// After how many looks something is sent although nothing happens, so that nobody in between takes the
@@ -23,7 +23,7 @@ const COMMENT: &[u8] = b": \n\n";
 /// What one listener gets: first what was missed, then what comes, as long as it is let in.
 pub(super) struct Stream {
     missed: VecDeque<Piece>,
-    comes: Receiver<Piece>,
+    comes: Comes,
     /// The checksum of what was sent, where it is packed.
     sum: Option<Sum>,
     pass: Pass,
@@ -37,7 +37,7 @@ impl Stream {
     /// Begins with what was missed.
     pub(super) fn new(
         missed: VecDeque<Piece>,
-        comes: Receiver<Piece>,
+        comes: Comes,
         is_packed: bool,
         pass: Pass,
     ) -> Stream {
@@ -72,7 +72,7 @@ impl Stream {
         if let Some(piece) = self.missed.pop_front() {
             return Poll::Ready(Some(piece));
         }
-        if let Poll::Ready(piece) = self.comes.poll_recv(context) {
+        if let Poll::Ready(piece) = self.comes.poll(context) {
             return Poll::Ready(piece);
         }
         if self.beats < SIGN_OF_LIFE {

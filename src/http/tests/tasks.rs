@@ -236,6 +236,26 @@ fn no_list_is_of_nothing() {
         assert_eq!(world.get(&format!("{path}?limit=0")).status, 400, "{path}");
         assert_eq!(world.get(&format!("{path}?limit=1")).status, 200, "{path}");
     }
+    for path in [
+        "/api/tasks",
+        "/api/conversations",
+        &format!("/api/conversations/{talk}"),
+        "/api/agents/execute",
+        "/api/agents/delegations",
+    ] {
+        for (limit, status) in [
+            ("4294967296", 200),
+            ("99999999999999999999", 200),
+            ("-1", 400),
+            ("x", 400),
+        ] {
+            assert_eq!(
+                world.get(&format!("{path}?limit={limit}")).status,
+                status,
+                "{path} {limit}"
+            );
+        }
+    }
 }
 
 #[test]

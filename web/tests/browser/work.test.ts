@@ -108,6 +108,22 @@ test("arrows move the focus along the lines of the graph", async () => {
   await look.close();
 });
 
+test("a card that has the focus keeps it while the graph is zoomed by keys", async () => {
+  const look = await world.open("/work?view=graph&epic=T1");
+  const { page } = look;
+  const zoomed = (scale: string) => page.locator(`.react-flow__viewport[style*="scale(${scale}"]`).waitFor({ state: "attached" });
+  const first = await page.locator(".task-node[data-task]").evaluateAll((cards) =>
+    cards.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left)[0]?.getAttribute("data-task"));
+  await page.locator(`#node-${first}`).focus();
+  for (const scale of ["1.2", "1.44", "1.72", "2"]) {
+    await page.keyboard.press("+");
+    await zoomed(scale);
+  }
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-task")), first);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("what an address names and nobody knows is said, with the way back", async () => {
   const { runs } = (await (await fetch(`${world.address}/api/runs?status=failed`)).json()) as { runs: { id: string }[] };
   for (const [path, words, back] of [

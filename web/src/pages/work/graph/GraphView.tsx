@@ -17,7 +17,7 @@ import { Toolbar } from "./Toolbar";
 import { Overview } from "./Overview";
 import { focusOf, useGraphKeys } from "./keys";
 import { useKin } from "./kin";
-import { useZoomLevel } from "./zoom";
+import { useZoomLevel, ZOOM } from "./zoom";
 import "./graph.css";
 
 const TYPES = { task: TaskNode, stack: StackNode };
@@ -54,7 +54,7 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
   return (
     <div className={kin ? `canvas zoom-${level} among-kin` : `canvas zoom-${level}`}>
       <ReactFlow
-        nodes={nodes} nodeTypes={TYPES} defaultViewport={begin} minZoom={0.1} maxZoom={2}
+        nodes={nodes} nodeTypes={TYPES} defaultViewport={begin} minZoom={ZOOM.least} maxZoom={ZOOM.most}
         onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={false} nodesFocusable={false} elementsSelectable={false}
         disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null} panActivationKeyCode={null} zoomActivationKeyCode="Control"
         panOnScroll zoomOnDoubleClick={false} preventScrolling proOptions={{ hideAttribution: true }}

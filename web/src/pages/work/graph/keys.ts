@@ -1,11 +1,12 @@
 // Left and right follow dependencies, up and down stay within the wave.
-import { useReactFlow } from "@xyflow/react";
+import { useReactFlow, type ReactFlowInstance } from "@xyflow/react";
 import { useEffect } from "react";
 import type { Graph, GraphNode } from "../../../api/work";
 import { useKeys } from "../../../shell/keys";
 import { useQuery } from "../../../router/location";
 import { select } from "../walk";
 import { fit } from "./Toolbar";
+import { ZOOM } from "./zoom";
 
 export function useGraphKeys(graph: Graph, selected: string | null) {
   const flow = useReactFlow();
@@ -24,8 +25,8 @@ export function useGraphKeys(graph: Graph, selected: string | null) {
     { keys: "ArrowUp", does: "Up in the wave", run: () => go((here) => within(graph, here, -1)) },
     { keys: "ArrowDown", does: "Down in the wave", run: () => go((here) => within(graph, here, 1)) },
     { keys: "0", does: "Fit to view", run: () => fit(flow, graph) },
-    { keys: "+|=", does: "Zoom in", run: () => void flow.zoomIn({ duration: 160 }) },
-    { keys: "-", does: "Zoom out", run: () => void flow.zoomOut({ duration: 160 }) },
+    { keys: "+|=", does: "Zoom in", run: () => zoomBy(flow, graph, 1.2) },
+    { keys: "-", does: "Zoom out", run: () => zoomBy(flow, graph, 1 / 1.2) },
     { keys: "P", does: "Critical path", run: () => setCritical(critical === "off" ? null : "off") },
     { keys: "Alt", does: "While it is held: all that the task waits for, and all that waits for it", run: () => undefined },
     { keys: "E", does: "Fold what was unfolded", run: () => setUnfold(null) },
@@ -54,11 +55,25 @@ function focusCard(id: string, left = FRAMES) {
   else if (left > 0) frame = requestAnimationFrame(() => focusCard(id, left - 1));
 }
 
+/** Zooms around the card that has the focus, which then stays where it is seen; else around the middle. */
+function zoomBy(flow: ReactFlowInstance, graph: Graph, by: number) {
+  const card = graph.nodes.find((node) => node.id === focusedCard());
+  if (!card) return void (by > 1 ? flow.zoomIn({ duration: 160 }) : flow.zoomOut({ duration: 160 }));
+  const { x, y, zoom } = flow.getViewport();
+  const next = Math.min(ZOOM.most, Math.max(ZOOM.least, zoom * by));
+  const [middle, height] = [card.x + card.width / 2, card.y + card.height / 2];
+  const place = { x: x + middle * (zoom - next), y: y + height * (zoom - next), zoom: next };
+  void flow.setViewport(place, { duration: 160, interpolate: "linear" });
+}
+
+function focusedCard() {
+  return document.activeElement?.closest(".task-node")?.getAttribute("data-task");
+}
+
 /** Where a key starts from: the card that has the focus, else the selected one, else the frontier. */
 function startOf(graph: Graph, selected: string | null) {
-  const focused = document.activeElement?.closest(".task-node")?.getAttribute("data-task");
   const of = (id: string | null | undefined) => graph.nodes.find((node) => node.id === id);
-  return of(awaited ?? focused) ?? of(selected) ?? focusOf(graph);
+  return of(awaited ?? focusedCard()) ?? of(selected) ?? focusOf(graph);
 }
 
 export function focusOf(graph: Graph) {

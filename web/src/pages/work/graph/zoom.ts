@@ -1,5 +1,8 @@
 import { useStore } from "@xyflow/react";
 
+/** How far the graph can be zoomed. */
+export const ZOOM = { least: 0.1, most: 2 };
+
 export type ZoomLevel = "card" | "title" | "block";
 
 /** What a card still shows: everything from 75 %, its title from 40 %, below that only its state. */
