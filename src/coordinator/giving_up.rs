@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::cut_off::cut_off;
+use super::kept::{KeptTree, kept};
 use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, swept};
@@ -20,7 +21,7 @@ use crate::ops::{Context, Surroundings, claims, executions};
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
-use crate::run::{Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
+use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
@@ -45,8 +46,10 @@ pub struct Cancelled {
     pub orphans: usize,
     /// Tasks that were given back.
     pub released: Vec<TaskId>,
-    /// Branches that hold what was done and is not merged.
+    /// Branches that hold what was done and is not merged, but for those of worktrees that are kept.
     pub branches: Vec<String>,
+    /// Worktrees that are kept, because no branch could hold all that was done in them.
+    pub worktrees: Vec<KeptTree>,
 }
 
 impl Cancelled {
@@ -57,6 +60,7 @@ impl Cancelled {
             orphans: 0,
             released: Vec::new(),
             branches: Vec::new(),
+            worktrees: Vec::new(),
         }
     }
 }
@@ -81,11 +85,16 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
         true => settled(surroundings.clone(), &workspace, &mut agency, run)?,
         false => (run, 0, given_back(&mut context, id, &held)?),
     };
+    let events = journal::events(&*agency.read()?, id)?;
+    let worktrees = kept(&events);
+    let mut branches = branches(&workspace, &run, &events)?;
+    branches.retain(|branch| !worktrees.iter().any(|tree| tree.is_on(branch)));
     Ok(Cancelled {
-        branches: branches(&workspace, &mut agency, &run)?,
         run,
         orphans,
         released,
+        branches,
+        worktrees,
     })
 }
 
@@ -106,9 +115,8 @@ fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec
 }
 
 /// Lists the branches of a run that hold what is not merged. One that had no worktrees has none.
-fn branches(workspace: &Workspace, agency: &mut SqliteAgency, run: &Run) -> Result<Vec<String>> {
-    let events = journal::events(&*agency.read()?, &run.id)?;
-    let Ok((Options { isolate: true, .. }, _)) = begun(run, &events) else {
+fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<String>> {
+    let Ok((Options { isolate: true, .. }, _)) = begun(run, events) else {
         return Ok(Vec::new());
     };
     opened_trees(workspace, run)?.unmerged_branches()

@@ -14,6 +14,7 @@ mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
+mod kept;
 mod machine;
 mod options;
 pub mod plan;
@@ -30,6 +31,7 @@ mod turns;
 
 pub use engine::run;
 pub use giving_up::{Cancelled, cancel};
+pub use kept::KeptTree;
 pub use options::{DEPTH_MAX, Options, Rest, Selection};
 pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;

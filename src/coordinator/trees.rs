@@ -4,8 +4,10 @@
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
 //! what is checked out in the workspace is done by one process at a time (`turn`), and what it was killed in
 //! is settled by the next one (`cut`). A worktree is only removed once its branch holds all that was done in
-//! it (`saving`) and its reports (`reports`, `outputs`) and deliverables are in the workspace.
+//! it (`saving`), without conflicts that nobody has settled (`conflicts`), and its reports (`reports`,
+//! `outputs`) and deliverables are in the workspace.
 
+mod conflicts;
 mod copying;
 mod cut;
 mod declared;

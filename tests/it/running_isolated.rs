@@ -1,5 +1,6 @@
 //! `cleo run --isolate worktree`: each task in a git worktree of its own, and what verifies comes home.
 
+mod conflicts;
 mod outputs;
 
 use std::fs::{self, File};

@@ -15,9 +15,11 @@ use crate::id;
 #[derive(Args)]
 #[command(after_help = "\
 The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
-process has ended is ended here. What is done stays done. Of an execution nothing more is kept from
-then on but what it took: the program or model that answers is not ended, and works until its answer or
-its time limit; who waits for that is told.
+process has ended is ended here. What is done stays done. What was done in a worktree and is not merged
+stays on its branch; where that cannot hold all of it, as with conflicts that nobody has settled, the
+worktree is kept, and told with the reason. Of an execution nothing more is kept from then on but what it
+took: the program or model that answers is not ended, and works until its answer or its time limit; who
+waits for that is told.
 
 Examples:
   cleo runs list --status running
@@ -44,6 +46,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         for branch in &cancelled.branches {
             let merge = format!("git merge {}", quote(branch));
             screen.line(Tone::Warn, format!("not merged: {branch} (`{merge}`)"));
+        }
+        for tree in &cancelled.worktrees {
+            let (task, place) = (tree.task_id, &tree.worktree);
+            let kept = format!("the worktree of {task} is kept in {place}: {}", tree.reason);
+            screen.line(Tone::Warn, kept);
         }
     })
 }

@@ -1,7 +1,7 @@
 //! How git is called: without a shell, asking nobody, running no hooks.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -116,6 +116,13 @@ impl Trees {
             said
         }))
     }
+}
+
+/// Names a place in a call of git, in a way of its own.
+pub(super) fn pathspec(magic: &str, place: &Path) -> OsString {
+    let mut named = OsString::from(format!(":({magic})"));
+    named.push(place);
+    named
 }
 
 fn failed(folder: &Path, said: &str) -> Error {

@@ -109,6 +109,28 @@ impl Trees {
 
 /// Names files for people, as many as anybody reads.
 pub(super) fn named(names: Vec<String>) -> String {
-    let names: Vec<String> = names.into_iter().take(NAMED_MAX).collect();
-    names.join(", ")
+    let told = &names[..names.len().min(NAMED_MAX)];
+    let more = match names.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_files_are_named_as_anybody_reads_and_the_others_counted() {
+        for (count, expected) in [
+            (1, "f1"),
+            (5, "f1, f2, f3, f4, f5"),
+            (6, "f1, f2, f3, f4, f5 and 1 more"),
+            (12, "f1, f2, f3, f4, f5 and 7 more"),
+        ] {
+            let names = (1..=count).map(|number| format!("f{number}"));
+            assert_eq!(named(names.collect()), expected);
+        }
+    }
 }

@@ -3,26 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::git::IGNORED;
-use super::merging::named;
+use super::git::{IGNORED, pathspec};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
-use crate::file::read_within;
 use crate::workspace::OUTPUT_DIR;
-
-/// What git calls the commit at which something has stopped, and what that is.
-const STOPPED: [(&str, &str); 4] = [
-    // One that rebases picks commits, too.
-    ("REBASE_HEAD", "rebase"),
-    ("MERGE_HEAD", "merge"),
-    ("CHERRY_PICK_HEAD", "cherry-pick"),
-    ("REVERT_HEAD", "revert"),
-];
-
-/// What lines of a file begin with where git has left a conflict in it.
-const MARKS: [&str; 2] = ["<<<<<<<", ">>>>>>>"];
-/// Largest file that is looked into for them, in bytes.
-const TEXT_MAX: u64 = 16 << 20;
 
 impl Trees {
     /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
@@ -31,6 +15,7 @@ impl Trees {
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
         self.require_settled(tree)?;
+        self.require_finished(tree)?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet"];
         if self.git(&tree.top, staged)?.is_err() {
@@ -91,53 +76,6 @@ impl Trees {
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
-    }
-
-    /// Refuses a worktree with conflicts that nobody has settled: committed as they are, files with the marks of
-    /// them would pass for work.
-    fn require_settled(&self, tree: &Tree) -> Result<()> {
-        let mut names = Vec::new();
-        for name in self.unmerged(&tree.top)? {
-            if !self.is_settled(tree, &name)? {
-                names.push(name);
-            }
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let message = format!(
-            "{} has conflicts that nobody has settled{}: {}; settle and commit them there",
-            tree.place(),
-            self.stopped(tree)?,
-            named(names)
-        );
-        let look = format!("git -C {} status", quote(&tree.place()));
-        Err(Error::new(Code::InputInvalid, message).fix(look))
-    }
-
-    /// Says whether somebody has settled the conflict of a file that both sides have. Where one has deleted it, the
-    /// file itself does not tell.
-    fn is_settled(&self, tree: &Tree, name: &str) -> Result<bool> {
-        let words = ["ls-files", "--unmerged", "-z", "--"].map(OsString::from);
-        let place = pathspec("top,literal", Path::new(name));
-        let sides = self.done(&tree.top, words.into_iter().chain([place]))?;
-        let has = |side: &str| {
-            let mut heads = sides
-                .split('\0')
-                .filter_map(|entry| entry.split('\t').next());
-            heads.any(|head| head.ends_with(side))
-        };
-        Ok(has(" 2") && has(" 3") && has_no_marks(&tree.top.join(name)))
-    }
-
-    /// Says what has stopped in a worktree, if git knows of something.
-    fn stopped(&self, tree: &Tree) -> Result<String> {
-        for (commit, what) in STOPPED {
-            if self.has(&tree.top, commit)? {
-                return Ok(format!(", of a {what} that is not finished"));
-            }
-        }
-        Ok(String::new())
     }
 
     /// Has the branch of a worktree hold what is checked out in it.
@@ -242,22 +180,4 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
-}
-
-/// Names a place in a call of git, in a way of its own.
-fn pathspec(magic: &str, place: &Path) -> OsString {
-    let mut named = OsString::from(format!(":({magic})"));
-    named.push(place);
-    named
-}
-
-/// Says whether a file in conflict is a text without the marks of one. Whoever settles a conflict need not stage
-/// the file.
-fn has_no_marks(file: &Path) -> bool {
-    let read = read_within(file, TEXT_MAX).ok().flatten();
-    let text = read.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.is_some_and(|text| {
-        let is_mark = |line: &str| MARKS.iter().any(|mark| line.starts_with(mark));
-        !text.contains('\0') && !text.lines().any(is_mark)
-    })
 }

@@ -85,19 +85,32 @@ fn ended(task: &mut TaskRun, told: &Told) {
 
 /// Notes what was kept and why, beside the reason for which the task failed.
 fn kept(task: &mut TaskRun, told: &Told) {
-    let why = told.reason.clone();
-    let is_new = why.as_ref().is_some_and(|why| !task.missing.contains(why));
-    task.missing.extend(why.filter(|_| is_new));
-    task.warnings.extend(told.reason.clone());
-    let what = match (&told.worktree, &told.branch) {
-        (Some(place), _) => format!("its worktree is kept: {place}"),
-        (None, Some(branch)) => format!("its work is kept on the branch {branch}"),
-        (None, None) => return,
+    for list in [&mut task.missing, &mut task.warnings] {
+        let why = told.reason.as_ref();
+        let new = why.filter(|why| !list.contains(why)).cloned();
+        list.extend(new);
+    }
+    let Some(now) = where_kept(&told.worktree, &told.branch) else {
+        return;
     };
+    let is_same = |now: &Option<String>, before: &Option<String>| now.is_some() && now == before;
+    let is_of_one = is_same(&told.worktree, &task.worktree) || is_same(&told.branch, &task.branch);
+    let before = where_kept(&task.worktree, &task.branch).filter(|_| is_of_one);
+    if let Some(reason) = &mut task.reason {
+        let before = before.unwrap_or_default();
+        let why = reason.strip_suffix(before.as_str());
+        *reason = format!("{}{now}", why.unwrap_or(reason.as_str()));
+    }
     task.worktree = told.worktree.clone();
     task.branch = told.branch.clone();
-    if let Some(reason) = &mut task.reason {
-        *reason += &format!("; {what}");
+}
+
+/// Says where work is kept that is not in the workspace, after the reason for which it is not.
+fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
+    match (worktree, branch) {
+        (Some(place), _) => Some(format!("; its worktree is kept: {place}")),
+        (None, Some(branch)) => Some(format!("; its work is kept on the branch {branch}")),
+        (None, None) => None,
     }
 }
 

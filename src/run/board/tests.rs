@@ -67,6 +67,35 @@ fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
 }
 
 #[test]
+fn where_work_is_kept_is_told_once_and_as_it_stands() {
+    let mut board = board();
+    let failed = Told {
+        reason: Some("it crashed".into()),
+        ..told(1)
+    };
+    board.take(kind::TASK_FAILED, "t1", &failed);
+    let kept = |worktree: Option<&str>, branch: &str| Told {
+        worktree: worktree.map(str::to_string),
+        branch: Some(branch.to_string()),
+        reason: Some("no commit".into()),
+        ..told(1)
+    };
+    for _ in 0..2 {
+        board.take(kind::TASK_KEPT, "t2", &kept(Some("/w/T1-1"), "b/T1-1"));
+        let task = &board.tasks()[0];
+        let reason = "it crashed; its worktree is kept: /w/T1-1";
+        assert_eq!(task.reason.as_deref(), Some(reason));
+        assert_eq!((task.missing.len(), task.warnings.len()), (1, 1));
+    }
+    let mut reason = "it crashed".to_string();
+    for branch in ["b/T1-1", "b/T1-2"] {
+        board.take(kind::TASK_KEPT, "t3", &kept(None, branch));
+        reason += &format!("; its work is kept on the branch {branch}");
+        assert_eq!(board.tasks()[0].reason.as_ref(), Some(&reason));
+    }
+}
+
+#[test]
 fn a_task_adds_up_what_its_tries_took() {
     let mut board = board();
     for attempt in [1, 2] {

@@ -1,0 +1,174 @@
+//! Conflicts that agents leave in their worktrees, and what git has stopped in the midst of there.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{AGENT, carried_out, git, kept, killed, repository};
+use crate::world::TestWorkspace;
+
+/// Makes two sides of a file, `other` and the one that is checked out.
+const SIDES: &str = r#"
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+own=$(git symbolic-ref --short HEAD)
+put() { if [ -h "$file" ]; then ln -sf "$1" "$file"; else echo "$1" >"$file"; fi; }
+side() { put "$1"; git commit --quiet --all --message "$1"; }
+git checkout --quiet -b other && side other
+git checkout --quiet "$own" && side own
+"#;
+/// Has the other side make a file more, in a commit more.
+const MORE: &str = r#"
+git checkout --quiet other && printf "$more" >more.txt && git add more.txt
+git commit --quiet --message more && git checkout --quiet "$own"
+"#;
+
+/// Writes an agent that makes two sides of a file, does something with them, and works. Returns what runs it.
+fn words(workspace: &TestWorkspace, file: &str, then: &str) -> Vec<String> {
+    let play = format!("{{ file={file}\n{SIDES}\n{then}\n}} >/dev/null 2>&1\n");
+    workspace.write("play.sh", format!("{play}exec sh {AGENT} works\n"));
+    let play = workspace.path("play.sh");
+    let line = format!(
+        "run T1 --isolate worktree --repair 0 --command 'sh {}'",
+        play.display()
+    );
+    shlex::split(&line).unwrap()
+}
+
+fn played(workspace: &TestWorkspace, file: &str, then: &str) -> (i32, Value) {
+    carried_out(workspace, &words(workspace, file, then))
+}
+
+/// Carries the first task out, which is refused for a reason; returns it.
+#[track_caller]
+fn refused(workspace: &TestWorkspace, file: &str, then: &str, why: &str) -> Value {
+    let before = git(workspace, "rev-parse main");
+    let (exit, result) = played(workspace, file, then);
+    assert_eq!(exit, 80, "{file}: {then}: {result}");
+    let failed = result["tasks"][0].clone();
+    assert_eq!(failed["outcome"], "blocked", "{failed}");
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains(why), "{file}: {then}: {reason}");
+    assert_eq!(git(workspace, "rev-parse main"), before, "nothing came");
+    failed
+}
+
+/// A repository with files into which git writes other marks than usual, or none.
+fn unusual() -> TestWorkspace {
+    let workspace = repository();
+    let attributes = "*.lock -merge\nshort.txt conflict-marker-size=5\n";
+    workspace.write(".gitattributes", attributes);
+    workspace.write("p.lock", "base\n");
+    workspace.write("short.txt", "base\n");
+    std::os::unix::fs::symlink("base", workspace.path("link")).unwrap();
+    git(&workspace, "add .gitattributes p.lock short.txt link");
+    let commit = "-c user.name=a -c user.email=a@b commit --quiet --message unusual";
+    git(&workspace, commit);
+    workspace
+}
+
+#[test]
+fn conflicts_without_the_usual_marks_are_not_merged() {
+    for file in ["p.lock", "link", "short.txt"] {
+        let workspace = unusual();
+        let why = format!("of a merge that is not finished: {file}; settle and commit them");
+        let failed = refused(&workspace, file, "git merge other", &why);
+        let place = kept(&failed);
+        let left = git(
+            &workspace,
+            &format!("-C {place} diff --name-only --diff-filter=U"),
+        );
+        assert_eq!(left, format!("{file}\n"), "it is as its agent left it");
+    }
+}
+
+#[test]
+fn conflicts_without_the_usual_marks_that_are_settled_are_work() {
+    for file in ["p.lock", "link", "short.txt"] {
+        let workspace = unusual();
+        let (exit, result) = played(&workspace, file, "git merge other; put settled");
+        assert_eq!(exit, 0, "{file}: {result}");
+        let place = workspace.path(file);
+        let settled = match fs::read_link(&place) {
+            Ok(target) => target.display().to_string(),
+            Err(_) => workspace.read(file).trim().to_string(),
+        };
+        assert_eq!(settled, "settled", "{file}");
+    }
+}
+
+#[test]
+fn marks_that_are_only_staged_are_not_merged() {
+    for what in ["merge", "cherry-pick", "revert --no-edit"] {
+        let workspace = repository();
+        let then = format!("git {what} other; git add shared.txt");
+        let what = what.split(' ').next().unwrap_or_default();
+        let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
+        refused(&workspace, "shared.txt", &then, &why);
+        assert_eq!(workspace.read("shared.txt"), "nobody\n");
+    }
+}
+
+#[test]
+fn marks_that_a_merge_brings_are_no_conflict() {
+    let workspace = repository();
+    let quoted = "<<<<<<< HEAD\nquoted\n=======\n>>>>>>> other\n";
+    let more = quoted.replace('\n', "\\n");
+    let then = format!("more='{more}'\n{MORE}\ngit merge other; put settled; git add --all .");
+    let (exit, result) = played(&workspace, "shared.txt", &then);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("shared.txt"), "settled\n");
+    assert_eq!(workspace.read("more.txt"), quoted);
+}
+
+#[test]
+fn commits_that_git_has_not_come_to_are_not_lost() {
+    for settled in ["put settled", "put settled; git commit --quiet --all -m x"] {
+        let workspace = repository();
+        let then = format!("more=more\n{MORE}\ngit cherry-pick other~1 other; {settled}");
+        let why = "has a cherry-pick that is not finished and has more commits to come to";
+        let failed = refused(&workspace, "shared.txt", &then, why);
+        let place = kept(&failed);
+        git(&workspace, &format!("-C {place} add shared.txt"));
+        let go_on = "-c user.name=a -c user.email=a@b -c core.editor=true cherry-pick --continue";
+        git(&workspace, &format!("-C {place} {go_on}"));
+        assert_eq!(workspace.read(&format!("{place}/more.txt")), "more");
+    }
+}
+
+#[test]
+fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
+    let workspace = repository();
+    let then = "git merge other
+        mkdir -p \"$CLEO_ROOT/.played\" && : >\"$CLEO_ROOT/.played/stopped\" && sleep 600";
+    let words = words(&workspace, "shared.txt", then);
+    let id = killed(&workspace, &words, ".played/stopped");
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    let place = format!("[WORKSPACE]/.cleo/runs/{id}/trees/T1-1");
+    let reason = format!(
+        "E_INPUT_INVALID: {place} has conflicts that nobody has settled, of a merge that is not \
+         finished: shared.txt; settle and commit them there (`git -C {place} status`)"
+    );
+    let branch = format!("cleo/{id}/T1-1");
+    let told = json!([
+        {"taskId": "T1", "worktree": place, "branch": branch, "reason": reason},
+    ]);
+    assert_eq!(cancelled["result"]["worktrees"], told, "{cancelled}");
+    let branches = &cancelled["result"]["branches"];
+    assert_eq!(*branches, json!([]), "none holds all: {cancelled}");
+}
+
+#[test]
+fn a_worktree_that_was_kept_before_its_run_is_given_up_is_told_once() {
+    let workspace = repository();
+    let then = "git merge other";
+    let (_, result) = played(&workspace, "shared.txt", then);
+    let id = result["run"]["id"].as_str().unwrap();
+    let before = result["tasks"][0]["reason"].as_str().unwrap();
+    let told = workspace.ok(&format!("runs cancel {id}")).stdout;
+    let place = format!("[WORKSPACE]/.cleo/runs/{id}/trees/T1-1");
+    let line = format!("the worktree of T1 is kept in {place}: ");
+    assert_eq!(told.matches(&line).count(), 1, "{told}");
+    assert!(!told.contains("git merge"), "{told}");
+    let shown = workspace.json(&["runs", "show", id]);
+    assert_eq!(shown["result"]["tasks"][0]["reason"], before, "{shown}");
+}
