@@ -70,8 +70,7 @@ pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
     let all = spent(board);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let before = run.execution_time_ms.unwrap_or(0);
-    run.execution_time_ms = Some(before.saturating_add(time));
+    run.add_time(time);
     let summary = Summary::of(board);
     run.output = Some(format!("{} of {} done", summary.done, summary.total));
     run.error = (run.status != RunStatus::Completed).then(|| told(summary));

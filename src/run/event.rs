@@ -8,6 +8,8 @@ use super::{Detail, STEP};
 
 /// The event with which a run ends; nothing comes after it.
 pub const RUN_FINISHED: &str = "run.finished";
+/// The event with which a plan goes on after its process ended, or after it failed.
+pub const PLAN_RESUMED: &str = "resumed";
 
 /// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

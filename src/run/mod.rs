@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use crate::words::closed;
 
 pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
-pub use event::{Event, Line, RUN_FINISHED};
+pub use event::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 pub use outcome::Outcome;
 pub use spent::Spent;
 
@@ -109,6 +109,12 @@ impl Run {
             completed_at: None,
             owner: String::new(),
         }
+    }
+
+    /// Adds what a process took that carried it out to what those before took, in milliseconds.
+    pub fn add_time(&mut self, took: u64) {
+        let before = self.execution_time_ms.unwrap_or(0);
+        self.execution_time_ms = Some(before.saturating_add(took));
     }
 
     /// Says whether it is over.

@@ -1,7 +1,7 @@
 //! Plans carried out by real workers: programs that say what a test told them. Scenarios C-1 to C-19
 //! of the coordinator notes; those about words of goals alone are beside the rule in src/plan.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ esac
 "#;
 
 /// Makes a workspace with workers: capability, and what each says.
-fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
+pub(crate) fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
     let workspace = TestWorkspace::new().with("worker.sh", WORKER);
     let agents: Vec<Value> = workers
         .iter()
@@ -711,6 +711,11 @@ fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
 
 /// Five steps in a chain. The fourth kills cleo, the first time.
 fn killing() -> (TestWorkspace, String) {
+    killed(|_| {})
+}
+
+/// The same, for which the command that is killed can be prepared.
+fn killed(prepare: impl FnOnce(&mut Command)) -> (TestWorkspace, String) {
     let names = ["a", "b", "c", "d", "e"];
     let workers: Vec<(&str, &[&str])> = names.iter().map(|name| (*name, &["well"][..])).collect();
     let workspace = world(&workers);
@@ -730,7 +735,9 @@ fn killing() -> (TestWorkspace, String) {
     workspace.write("kill.sh", script);
     workspace.ok("agents update the-d --command 'sh kill.sh'");
     let words = ["plan", "run", "plan.json"];
-    let output = workspace.command(&words).output().unwrap();
+    let mut command = workspace.command(&words);
+    prepare(&mut command);
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), None, "cleo was killed");
     let listed = answer(&workspace, "runs list --kind plan");
     let run = &listed["result"]["runs"][0];
@@ -776,6 +783,26 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
             .map(|event| event["cursor"].clone())
             .collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn the_time_of_a_plan_whose_process_was_killed_counts() {
+    // Whatever comes after has a fixed clock, by which each process takes a millisecond.
+    for (line, after) in [("runs resume", 1), ("runs cancel", 0)] {
+        let (workspace, id) = killed(|command| {
+            command.env_remove("CLEO_NOW");
+        });
+        let shown = answer(&workspace, &format!("runs show {id}"))["result"].clone();
+        let own = shown["events"].as_array().unwrap().iter();
+        let own = own.filter(|event| event["kind"] != "error");
+        let times: Vec<&str> = own.map(|event| event["at"].as_str().unwrap()).collect();
+        let before = cleo::clock::between_ms(times[0], times[times.len() - 1]).unwrap();
+        assert!(before > 0, "as long as three steps took: {shown:#}");
+        assert_eq!(shown["run"]["executionTimeMs"], before, "{shown:#}");
+        let reply = answer(&workspace, &format!("{line} {id}"));
+        let all = &reply["result"]["run"]["executionTimeMs"];
+        assert_eq!(*all, before + after, "{line}: {reply:#}");
+    }
 }
 
 #[test]
@@ -861,6 +888,9 @@ fn a_plan_that_failed_goes_on_with_what_failed() {
     let id = reply["result"]["run"]["id"].as_str().unwrap();
     let result = runs(&workspace, &format!("--resume {id}"));
     assert_eq!(result["satisfied"], true);
+    // By a fixed clock each process takes a millisecond; both count.
+    let times = [&reply["result"], &result].map(|one| &one["run"]["executionTimeMs"]);
+    assert_eq!(times, [&json!(1), &json!(2)]);
     assert_eq!(
         (
             said(&workspace, "planner").len(),

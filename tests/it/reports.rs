@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::plan_runs;
 use crate::running::{planned, played, run};
 use crate::world::{Reply, TestWorkspace, document};
 
@@ -64,6 +65,47 @@ fn the_graph_of_a_page_tells_where_each_task_stands() {
         let key = format!("fill=\"#475569\">{state}</text>");
         assert!(page.contains(&key), "{page}");
     }
+}
+
+const PLAN: &str = "goal: Compare
+steps:
+  - {id: look, title: '<b>Look</b>', capability: planner, instruction: begin}
+  - {id: judge, capability: summarizer, instruction: judge, dependsOn: [look]}
+  - {id: tell, capability: planner, instruction: end, dependsOn: [judge]}
+";
+
+#[test]
+fn the_page_of_a_plan_has_its_graph_its_timeline_and_what_its_workers_returned() {
+    let workers: [(&str, &[&str]); 2] = [("planner", &["seen"]), ("summarizer", &["!boom"])];
+    let workspace = plan_runs::world(&workers).with("plan.yaml", PLAN);
+    let reply = workspace.json(&["plan", "run", "plan.yaml"]);
+    assert_eq!(reply["error"]["code"], "E_STEPS_FAILED", "{reply}");
+    let id = id(&reply["result"]);
+    workspace.ok(&format!("runs show {id} --html plan.html"));
+    let page = workspace.read("plan.html");
+    let sections = page.split("<h2>").skip(1);
+    let sections: Vec<(&str, &str)> = sections
+        .filter_map(|section| section.split_once("</h2>"))
+        .collect();
+    let titles: Vec<&str> = sections.iter().map(|(title, _)| *title).collect();
+    let all = [
+        "Graph", "Timeline", "Evidence", "Routing", "Messages", "Events",
+    ];
+    assert_eq!(titles, all, "{page}");
+    for (at, part) in [
+        (0, "<title>look &lt;b&gt;Look&lt;/b&gt;: done</title>"),
+        (0, "<title>judge summarizer: failed</title>"),
+        (0, "<title>tell planner: waiting</title>"),
+        (1, "class=\"bar good\""),
+        (1, "class=\"bar bad\""),
+        (2, "<pre>[planner] seen</pre>"),
+        (2, "<details open><summary><b>judge</b> summarizer — failed"),
+        (2, "boom</pre>"),
+        (2, "<b>tell</b> planner — waiting</summary>\n</details>"),
+    ] {
+        assert!(sections[at].1.contains(part), "{part}\n{page}");
+    }
+    assert_eq!(sections[1].1.matches("class=\"bar ").count(), 2, "{page}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
 use crate::plan::Plan;
 use crate::plan::planner::{AsWritten, Planner, Policy};
-use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
+use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::words::closed;
 use course::Course;
 use pass::Pass;
@@ -177,7 +177,7 @@ pub fn resume(
         ..*options
     };
     let fields = json!({"pass": course.passes, "done": course.done()});
-    recording.note(|notes| notes.event("resumed", fields))?;
+    recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
     let done = loops(
         surroundings,
         &options,

@@ -165,12 +165,14 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     Ok(())
 }
 
-/// Counts what the process took that has left a run, as far as it told of it.
+/// Counts what the process took that has left a run which can be gone on with, as far as it told of it.
 fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
+    if !run.kind.resumes() {
+        return Ok(());
+    }
     let took = elapsed::until_left(&journal::events(transaction, &run.id)?);
     if let Some(took) = took.filter(|took| *took > 0) {
-        let before = run.execution_time_ms.unwrap_or(0);
-        run.execution_time_ms = Some(before.saturating_add(took));
+        run.add_time(took);
     }
     Ok(())
 }

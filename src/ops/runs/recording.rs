@@ -167,7 +167,7 @@ impl<'a> Recording<'a> {
             note(notes)?;
             notes.run.status = status;
             notes.run.completed_at = Some(now);
-            notes.run.execution_time_ms = Some(took);
+            notes.run.add_time(took);
             notes.event(RUN_FINISHED, json!({"status": status}))
         })
     }

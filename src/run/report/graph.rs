@@ -1,21 +1,42 @@
-//! The tasks of a run as a picture: drawn like a graph of tasks, with their states in the run, which are others
-//! than the statuses of tasks.
+//! The tasks of a run, or the steps of its plan, as a picture: drawn like a graph of tasks, with their states in
+//! the run, which are others than the statuses of tasks.
 
 use super::Record;
+use super::steps::Steps;
 use crate::run::board::{TaskRun, TaskState};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
+/// Where a step of a plan can stand.
+const STEP_STATES: &[TaskState] = &[
+    TaskState::Waiting,
+    TaskState::Running,
+    TaskState::Done,
+    TaskState::Failed,
+];
+
 /// Draws the tasks in layers, each below what it waits for.
-pub(super) fn graph(record: &Record<'_>) -> String {
+pub(super) fn of_tasks(record: &Record<'_>) -> String {
     let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
     let note = match record.tasks.len() - shapes.len() {
         0 => String::new(),
         left => format!("<p class=\"dim\">{left} more tasks are not drawn.</p>\n"),
     };
-    let key: Vec<Look> = TaskState::ALL.iter().copied().map(look).collect();
-    let picture = svg_with(&shapes, &key);
-    format!("<div class=\"scroll\">{picture}</div>\n{note}")
+    drawn(&shapes, TaskState::ALL) + &note
+}
+
+/// Draws the steps of a plan in the same way. No plan has more than can be drawn.
+pub(super) fn of_steps(steps: &Steps<'_>) -> String {
+    let shapes = steps.plan.shapes().into_iter().map(|shape| Shape {
+        state: look(steps.state(&shape.name)),
+        ..shape
+    });
+    drawn(&shapes.collect::<Vec<_>>(), STEP_STATES)
+}
+
+fn drawn(shapes: &[Shape], states: &[TaskState]) -> String {
+    let key: Vec<Look> = states.iter().copied().map(look).collect();
+    format!("<div class=\"scroll\">{}</div>\n", svg_with(shapes, &key))
 }
 
 fn shape(task: &TaskRun) -> Shape {

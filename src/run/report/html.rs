@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use super::graph::graph;
-use super::timeline::timeline;
-use super::{Record, escaped, money, time, tokens, why};
+use super::results::results;
+use super::steps::Steps;
+use super::{Record, escaped, graph, money, time, timeline, tokens, why};
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
 use crate::run::{Event, RunStatus};
@@ -28,10 +28,15 @@ pub fn page(record: &Record<'_>) -> String {
     );
     head(&mut text, record);
     if !record.tasks.is_empty() {
-        section(&mut text, "Graph", &graph(record));
-        section(&mut text, "Timeline", &timeline(record));
+        section(&mut text, "Graph", &graph::of_tasks(record));
+        section(&mut text, "Timeline", &timeline::of_tasks(record));
         section(&mut text, "Tasks", &tasks(record));
         section(&mut text, "Evidence", &evidence(record));
+    }
+    if let Some(steps) = Steps::of(record) {
+        section(&mut text, "Graph", &graph::of_steps(&steps));
+        section(&mut text, "Timeline", &timeline::of_steps(&steps));
+        section(&mut text, "Evidence", &results(&steps));
     }
     section(&mut text, "Routing", &routing(record));
     section(&mut text, "Messages", &messages(record));
@@ -313,7 +318,7 @@ fn events(record: &Record<'_>) -> String {
 }
 
 /// Returns the begin of a text that may have any length.
-fn bounded(text: &str) -> String {
+pub(super) fn bounded(text: &str) -> String {
     match text.char_indices().nth(TEXT_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),

@@ -6,6 +6,8 @@ pub mod github;
 mod graph;
 pub mod html;
 pub mod junit;
+mod results;
+mod steps;
 mod timeline;
 
 use super::board::{Summary, TaskRun};

@@ -152,6 +152,64 @@ fn the_graph_says_of_each_task_what_the_table_says() {
     );
 }
 
+/// The page of a plan of which one step is done and another one failed.
+fn plan_page(said: &str) -> String {
+    let plan = json!({"goal": "g", "steps": [
+        {"id": "look", "title": "<b>Look</b> & see", "capability": "x", "instruction": "i"},
+        {"id": "tell", "capability": "x", "instruction": "i", "dependsOn": ["look"]}]});
+    let asked = |step: &str| json!({"stepId": step, "agent": "<i>worker"});
+    let answered = json!({"stepId": "look", "responseMessageId": "msg_1"});
+    let failed = json!({"stepId": "tell", "code": "E_AGENT_FAILED", "message": NASTY});
+    let events = [
+        event(0, "plan", json!({"pass": 1, "plan": plan})),
+        event(1, "agentStart", asked("look")),
+        event(3, "agentComplete", answered),
+        event(4, "agentStart", asked("tell")),
+        event(5, "error", failed),
+    ];
+    let message = Message {
+        id: "msg_1".into(),
+        conversation: None,
+        run: Some("exec_1".into()),
+        speaker: crate::run::Speaker::Agent,
+        content: said.into(),
+        metadata: crate::run::Detail::new(),
+        created_at: "2026-01-26T09:00:03.000Z".into(),
+    };
+    html::page(&Record {
+        run: &Run::new("exec_1".into(), RunKind::Plan, "coordinator", "g".into()),
+        tasks: &[],
+        steps: &[],
+        messages: &[message],
+        events: &events,
+    })
+}
+
+#[test]
+fn the_page_of_a_plan_shows_its_steps_and_what_their_agents_returned_as_text() {
+    let page = plan_page(NASTY);
+    assert!(is_well_formed(&page), "{page}");
+    for bad in ["<script", "<b>Look", "<i>", "\u{1b}", "\u{202e}"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    for part in [
+        "<title>look &lt;b&gt;Look&lt;/b&gt; &amp; see: done</title>",
+        "<title>tell x: failed</title>",
+        "<title>look, try 1: 2.0 s</title>",
+        "<title>tell, try 1: 1.0 s</title>",
+        "<details><summary><b>look</b> &lt;b&gt;Look&lt;/b&gt; &amp; see — done</summary>\n\
+         <p class=\"dim\">try 1, &lt;i&gt;worker 2026-01-26T09:00:01.000Z</p>\n\
+         <pre>&lt;script&gt;alert(1)",
+        "<details open><summary><b>tell</b> x — failed</summary>\n\
+         <p class=\"dim\">try 1, &lt;i&gt;worker 2026-01-26T09:00:04.000Z</p>\n\
+         <pre>E_AGENT_FAILED: &lt;script&gt;alert(1)",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let long = plan_page(&"x".repeat(1 << 20));
+    assert!(long.len() < 100_000, "{}", long.len());
+}
+
 #[test]
 fn junit_has_a_suite_for_each_wave_and_a_case_for_each_task() {
     let text = with_record(junit::junit);

@@ -1,11 +1,11 @@
-//! When agents worked on which task: a bar for each try.
+//! When agents worked on which task, or on which step of a plan: a bar for each try.
 
 use std::fmt::Write;
 
 use chrono::DateTime;
 
+use super::steps::{Steps, Try};
 use super::{Record, escaped, time};
-use crate::id::TaskId;
 use crate::run::told::{Told, kind};
 
 /// Measures in pixels.
@@ -14,10 +14,12 @@ const WIDTH: i64 = 860;
 const ROW: i64 = 22;
 /// Most bars that are drawn.
 const BARS_MAX: usize = 2_000;
+/// Most letters of a name beside its bar.
+const NAME_MAX: usize = 11;
 
-/// A try of a task.
+/// A try of a task or step.
 struct Bar {
-    task: TaskId,
+    name: String,
     attempt: u32,
     from: i64,
     to: i64,
@@ -25,8 +27,28 @@ struct Bar {
 }
 
 /// Draws the tries of all tasks; nothing when there are none.
-pub(super) fn timeline(record: &Record<'_>) -> String {
-    let bars = bars(record);
+pub(super) fn of_tasks(record: &Record<'_>) -> String {
+    drawn(&bars(record))
+}
+
+/// Draws the tries of all steps of a plan; one that is still under way ends with what was told last.
+pub(super) fn of_steps(steps: &Steps<'_>) -> String {
+    let bar = |one: &Try<'_>| {
+        let from = moment(one.from)?;
+        let to = moment(one.to.unwrap_or(steps.told_at))?;
+        Some(Bar {
+            name: one.step.to_string(),
+            attempt: one.attempt,
+            from,
+            to: to.max(from),
+            is_good: one.is_good(),
+        })
+    };
+    let bars = steps.tries.iter().filter_map(bar).take(BARS_MAX);
+    drawn(&bars.collect::<Vec<_>>())
+}
+
+fn drawn(bars: &[Bar]) -> String {
     let (Some(begin), Some(end)) = (
         bars.iter().map(|bar| bar.from).min(),
         bars.iter().map(|bar| bar.to).max(),
@@ -41,18 +63,19 @@ pub(super) fn timeline(record: &Record<'_>) -> String {
         LABEL + WIDTH + 10,
         LABEL + WIDTH + 10
     );
-    for (row, bar) in (0_i64..).zip(&bars) {
+    for (row, bar) in (0_i64..).zip(bars) {
         let (x, y) = (LABEL + (bar.from - begin) * WIDTH / span, row * ROW + 4);
         let width = ((bar.to - bar.from) * WIDTH / span).max(3);
         let took = time(u64::try_from(bar.to - bar.from).unwrap_or(0));
-        let (task, attempt) = (bar.task, bar.attempt);
+        let (name, attempt) = (&bar.name, bar.attempt);
         let class = if bar.is_good { "good" } else { "bad" };
         let _ = writeln!(
             text,
-            "<text x=\"0\" y=\"{}\">{task} ·{attempt}</text><rect class=\"bar {class}\" x=\"{x}\" \
+            "<text x=\"0\" y=\"{}\">{} ·{attempt}</text><rect class=\"bar {class}\" x=\"{x}\" \
              y=\"{y}\" width=\"{width}\" height=\"14\" rx=\"3\"><title>{}</title></rect>",
             y + 12,
-            escaped(&format!("{task}, try {attempt}: {took}"))
+            escaped(&short(name)),
+            escaped(&format!("{name}, try {attempt}: {took}"))
         );
     }
     let whole = time(u64::try_from(span).unwrap_or(0));
@@ -66,12 +89,21 @@ pub(super) fn timeline(record: &Record<'_>) -> String {
     text + "</svg>\n"
 }
 
-/// Reads the tries from the events; one that is still under way ends with the last event.
+fn moment(at: &str) -> Option<i64> {
+    let at = DateTime::parse_from_rfc3339(at).ok();
+    at.map(|at| at.timestamp_millis())
+}
+
+/// Returns the begin of a name that may be too long to stand beside its bar.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(NAME_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_string(),
+    }
+}
+
+/// Reads the tries of tasks from the events; one that is still under way ends with the last event.
 fn bars(record: &Record<'_>) -> Vec<Bar> {
-    let moment = |at: &str| {
-        let at = DateTime::parse_from_rfc3339(at).ok();
-        at.map(|at| at.timestamp_millis())
-    };
     let last = record
         .events
         .iter()
@@ -83,16 +115,17 @@ fn bars(record: &Record<'_>) -> Vec<Bar> {
         let (Some(at), Some(task)) = (moment(&event.at), told.task_id) else {
             continue;
         };
+        let name = task.to_string();
         if event.kind == kind::TASK_STARTED && bars.len() < BARS_MAX {
             bars.push(Bar {
-                task,
+                name: name.clone(),
                 attempt: told.attempt.unwrap_or(1),
                 from: at,
                 to: last.unwrap_or(at).max(at),
                 is_good: false,
             });
         }
-        let open = bars.iter_mut().rev().find(|bar| bar.task == task);
+        let open = bars.iter_mut().rev().find(|bar| bar.name == name);
         match (event.kind.as_str(), open) {
             (kind::AGENT_ENDED | kind::TASK_FAILED, Some(bar)) => bar.to = at.max(bar.from),
             (kind::TASK_COMPLETED, Some(bar)) => {
