@@ -85,6 +85,14 @@ impl Settings {
         self.find(Key::find(name)?).map(|(_, origin)| origin)
     }
 
+    /// Returns the variable that says a setting, where one does: it counts before every file.
+    pub fn variable(&self, name: &str) -> Option<&'static str> {
+        match self.origin(name)? {
+            Origin::Variable(variable) => Some(variable),
+            _ => None,
+        }
+    }
+
     /// Says whether a file of the project, which may come from a stranger, sets this.
     pub fn is_from_project(&self, name: &str) -> bool {
         matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
@@ -132,6 +140,8 @@ mod tests {
         settings.add(key, Value::Number(1), Origin::Variable("CLEO_LIST_LIMIT"));
         settings.add(key, Value::Number(2), Origin::Default);
         assert_eq!(settings.number("list.limit"), Some(1));
+        assert_eq!(settings.variable("list.limit"), Some("CLEO_LIST_LIMIT"));
+        assert_eq!(settings.variable("gates.timeLimit"), None);
         assert_eq!(settings.number("gates.timeLimit"), Some(600));
     }
 }

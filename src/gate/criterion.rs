@@ -8,6 +8,9 @@ const MARK: &str = " :: ";
 /// Options of `find` whose command ends with a word that is `;`.
 const ENDED: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
+/// Programs that carry out what stands behind their option `-c`.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ksh", "zsh", "ash"];
+
 /// A line of a task's acceptance, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion<'a> {
@@ -79,22 +82,55 @@ pub fn words(command: &str) -> Option<Vec<String>> {
     (words.first().is_some_and(|program| !program.is_empty())).then_some(words)
 }
 
-/// Returns the first sign of a command, out of quotes, that a shell obeys. Without a shell it is part of an
-/// argument, and the program could succeed without what is asked for.
-pub fn obeyed(command: &str) -> Option<char> {
-    let (mut quote, mut letters) = (None, command.trim().char_indices());
+/// Returns the first sign of a command that a shell obeys: out of quotes, or what it puts something else in the
+/// place of, inside double quotes too. Without a shell it is part of an argument, and the program could succeed
+/// without what is asked for.
+pub fn obeyed(command: &str) -> Option<&str> {
+    let command = command.trim();
+    let (mut quote, mut begin, mut letters) = (None, 0, command.char_indices());
     while let Some((at, letter)) = letters.next() {
+        let rest = &command[at..];
         match (quote, letter) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
             (Some('"') | None, '\\') => drop(letters.next()),
-            (None, '\'' | '"') => quote = Some(letter),
-            (None, '&' | '|' | ';' | '<' | '>' | '\n') if !is_ended(command.trim(), at) => {
-                return Some(letter);
+            (None, '\'' | '"') => (quote, begin) = (Some(letter), at),
+            (None, '&' | '|' | ';' | '<' | '>' | '\n') if !is_ended(command, at) => {
+                return rest.get(..1);
+            }
+            (Some('"') | None, '$' | '`') => {
+                let is_script = quote.is_some() && is_script(&command[..begin]);
+                if let Some(sign) = replaced(rest).filter(|_| !is_script) {
+                    return Some(sign);
+                }
             }
             _ => {}
         }
     }
     None
+}
+
+/// Returns the sign at the beginning of a text which a shell puts something else in the place of: the output of
+/// a command, or what a variable holds.
+fn replaced(text: &str) -> Option<&str> {
+    if text.starts_with('`') {
+        return text.get(..1);
+    }
+    let rest = text.strip_prefix('$')?;
+    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let name = rest.find(is_end).unwrap_or(rest.len());
+    match rest.chars().next()? {
+        '(' | '{' | '@' | '*' | '#' | '?' | '-' | '$' | '!' => text.get(..2),
+        _ => text.get(..=name).filter(|_| name > 0),
+    }
+}
+
+/// Says whether the argument after these words is what a shell is to carry out: that obeys it.
+fn is_script(before: &str) -> bool {
+    let is_shell = |word: &str| SHELLS.contains(&word.rsplit('/').next().unwrap_or(word));
+    let option = before.split_whitespace().next_back();
+    let option = option.filter(|_| before.ends_with(char::is_whitespace));
+    option.is_some_and(|option| option.starts_with('-') && option.ends_with('c'))
+        && before.split_whitespace().any(is_shell)
 }
 
 /// Says whether a sign is the word that ends a command of `find`.
@@ -105,9 +141,10 @@ fn is_ended(command: &str, at: usize) -> bool {
 }
 
 /// Says what a sign is that only a shell obeys.
-pub fn for_shells(sign: char) -> String {
+pub fn for_shells(sign: &str) -> String {
     let sign = match sign {
-        '\n' => "the line break".to_string(),
+        "\n" => "the line break".to_string(),
+        "`" => "the backtick".to_string(),
         sign => format!("`{sign}`"),
     };
     format!("{sign} would be no more than a part of an argument")
@@ -151,15 +188,15 @@ mod tests {
     #[test]
     fn what_only_a_shell_carries_out_is_no_command() {
         for (command, sign) in [
-            ("grep -q a f && grep -q b f", Some('&')),
-            ("true &&false", Some('&')),
-            ("echo ok|false", Some('|')),
-            ("true; false", Some(';')),
-            ("true\nfalse", Some('\n')),
-            ("make >log", Some('>')),
-            ("true 2>/dev/null", Some('>')),
-            ("echo it\\'s; false", Some(';')),
-            ("echo \"a\\\"b\" | cat", Some('|')),
+            ("grep -q a f && grep -q b f", Some("&")),
+            ("true &&false", Some("&")),
+            ("echo ok|false", Some("|")),
+            ("true; false", Some(";")),
+            ("true\nfalse", Some("\n")),
+            ("make >log", Some(">")),
+            ("true 2>/dev/null", Some(">")),
+            ("echo it\\'s; false", Some(";")),
+            ("echo \"a\\\"b\" | cat", Some("|")),
             (" true\n", None),
             ("sh -c 'a && b; c > d'", None),
             ("grep '&&' f", None),
@@ -167,12 +204,36 @@ mod tests {
             ("awk -F ';' 'BEGIN { x=1 ; exit 0 }'", None),
             ("find . -name x -exec rm {} \\;", None),
             ("find . -name x -exec true {} ;", None),
-            ("find . -name x -exec true {} ; | cat", Some('|')),
+            ("find . -name x -exec true {} ; | cat", Some("|")),
             ("grep \"it's; \" f", None),
             ("test 1 -gt 0", None),
+            ("test -n \"$(cat report.md)\"", Some("$(")),
+            ("test -n \"${HOME}\"", Some("${")),
+            ("grep -q \"a $USER_1.\" f", Some("$USER_1")),
+            ("test -n `cat f`", Some("`")),
+            ("test -n \"`cat f`\"", Some("`")),
+            ("test -e $HOME/f && true", Some("$HOME")),
+            ("test $? = 0", Some("$?")),
+            ("awk '{print $1}' f", None),
+            ("grep 'a`b' f", None),
+            ("grep -q \"it costs \\$5, \\`x\\`\" f", None),
+            ("test -e \\$HOME", None),
+            ("grep -qE \"a$|b$\" f", None),
+            ("grep -q a$ f", None),
+            ("ls *.md f? [ab]", None),
+            ("sh -c 'test -n \"$(cat f)\"'", None),
+            ("sh -c \"kill -9 $$\"", None),
+            ("/bin/bash -euc \"test -n \\\"$X\\\"\"", None),
+            ("sh -c \"test -n $1\" x \"$(cat f)\"", Some("$(")),
+            ("sh -c $X", Some("$X")),
+            ("grep -c \"$X\" f", Some("$X")),
         ] {
             assert_eq!(obeyed(command), sign, "{command}");
         }
+        assert_eq!(
+            for_shells("`"),
+            "the backtick would be no more than a part of an argument"
+        );
         let read = Criterion::read("both :: true && false");
         assert!(read.command.is_some(), "it is never taken for words");
     }

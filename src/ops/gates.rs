@@ -1,6 +1,7 @@
 //! Setting and reading the gates of a task.
 
 mod lacks;
+mod mending;
 mod refresh;
 mod standing;
 mod take;

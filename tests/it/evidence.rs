@@ -1023,3 +1023,72 @@ fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
     assert!(told.contains("`&` would be no more than a part"), "{told}");
     refused(&workspace, "complete T3", "E_CRITERION_OPEN");
 }
+
+#[test]
+fn what_a_shell_puts_something_in_the_place_of_proves_nothing_without_one() {
+    let workspace = plain();
+    let commands = [
+        r#"test -n "$(cat report.md)""#,
+        r#"test -n "`cat report.md`""#,
+        r#"test -n "${REPORT}""#,
+        r#"test -n "$REPORT""#,
+    ];
+    for (number, command) in (2..).zip(commands) {
+        let gate = ["verify", "T1", "--gate", "implemented", "--run", command];
+        workspace.refused(&gate, "E_USAGE");
+        let line = format!("report {number} is there :: {command}");
+        workspace.refused(&["update", "T1", "--acceptance", &line], "E_TASK_INVALID");
+        let title = format!("Report {number}");
+        let add = ["add", &title, "--acceptance", &line];
+        let error = workspace.refused(&add, "E_TASK_INVALID");
+        let pasted = workspace.shell(error["fix"].as_str().unwrap());
+        assert_eq!(pasted.exit, 0, "{pasted}");
+        let run = format!("verify T{number} --run-all");
+        refused(&workspace, &run, "E_CRITERION_FAILED");
+    }
+    workspace.write("report.md", "r\n");
+    workspace.ok("verify T2 --run-all");
+    workspace.ok("verify T3 --run-all");
+    // What stands in single quotes is for the program, and so is what a shell is given.
+    for command in [
+        "awk '{print $1}' README.md",
+        r#"sh -c "test -n \"$(cat report.md)\"""#,
+    ] {
+        let line = format!("{command} is right :: {command}");
+        let answer = workspace.json(&["update", "T2", "--acceptance", &line]);
+        assert_eq!(answer["success"], true, "{answer}");
+    }
+    workspace.ok("verify T2 --run-all");
+}
+
+#[test]
+fn a_criterion_for_a_shell_that_came_from_elsewhere_is_mended_as_suggested() {
+    let workspace = plain();
+    let task = json!({
+        "id": "T2", "title": "x", "type": "task", "status": "pending", "priority": "medium",
+        "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
+        "acceptance": ["- in words", "both :: true && test -e b", "one :: true"],
+    });
+    let lines = format!("{}\n{task}\n", json!({"cleo": "tasks", "version": 1}));
+    workspace.write("there.jsonl", lines);
+    workspace.ok("import there.jsonl");
+    let mending = r"cleo update T2 --clear acceptance --acceptance='- in words' --acceptance 'both :: sh -c '\''true && test -e b'\''' --acceptance 'one :: true'";
+    let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
+    assert_eq!(error["fix"], mending);
+    let error = refused(&workspace, "complete T2", "E_CRITERION_OPEN");
+    assert_eq!(
+        error["message"],
+        "T2 has criteria that nothing has shown to hold: 2 (`true '&&' test -e b`; it is run without a \
+         shell: `&` would be no more than a part of an argument)"
+    );
+    assert_eq!(error["fix"], mending);
+    let run = &error["alternatives"][0]["command"];
+    assert_eq!(run, "cleo verify T2 --run-all");
+    let pasted = workspace.shell(mending);
+    assert_eq!(pasted.exit, 0, "{pasted}");
+    let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
+    assert_eq!(error["fix"], "cleo verify T2 --only 2");
+    workspace.write("b", "");
+    workspace.ok("verify T2 --run-all");
+    workspace.ok("complete T2");
+}

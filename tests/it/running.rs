@@ -389,6 +389,32 @@ fn what_somebody_opens_again_is_not_told_as_done() {
         "{reason}"
     );
     assert!(statuses(&workspace).contains("T2 pending"));
+    let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    let again = &task(&resumed["result"], "T2")["attempts"];
+    assert_eq!(*again, 2, "who opened it wants more than there is");
+}
+
+#[test]
+fn what_somebody_has_mended_of_a_failed_task_is_not_done_again() {
+    let workspace = planned();
+    let (exit, result) = run(&workspace, "T2 --repair 0", "lies");
+    assert_eq!(exit, 80, "{result}");
+    let failed = task(&result, "T2");
+    let file = workspace.path(failed["outputFile"].as_str().unwrap());
+    let mut mending = workspace.surround(Command::new("sh"));
+    mending
+        .args([AGENT, "works"])
+        .env("CLEO_ROOT", workspace.root())
+        .env("CLEO_TASK_ID", "T2")
+        .env("CLEO_OUTPUT_FILE", &file)
+        .env("CLEO_MANIFEST_ID", failed["manifestId"].as_str().unwrap());
+    let mended = mending.output().unwrap();
+    assert!(mended.status.success(), "{mended:?}");
+    let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(task(&resumed["result"], "T2")["attempts"], 1, "{resumed}");
+    assert!(statuses(&workspace).contains("T2 done"));
 }
 
 #[test]
@@ -911,6 +937,22 @@ fn a_command_that_is_missing_is_told_with_all_that_was_asked_for() {
     let error = workspace.refused(&["run", "T2"], "E_USAGE");
     let set = "cleo config set runners.command 'agent {prompt_file}' --user";
     assert_eq!(error["fix"], set);
+}
+
+#[test]
+fn settings_of_a_run_that_a_variable_says_wrong_are_mended_there() {
+    for (variable, value, by) in [
+        ("CLEO_RUNNERS_DEFAULT", "nobody", ["--command", "true"]),
+        ("CLEO_RUNNERS_BY_SKILL", "nonsense", ["--command", "true"]),
+        ("CLEO_RUNNERS_BY_TIER", "nonsense", ["--command", "true"]),
+        ("CLEO_RUNNERS_PROGRAMS", "nonsense", ["--command", "true"]),
+        ("CLEO_RUN_RUNNER_JOBS", "nonsense", ["--command", "true"]),
+        ("CLEO_RUNNERS_COMMAND", "'open", ["--runner", "command"]),
+    ] {
+        let workspace = planned().env(variable, value);
+        let error = workspace.refused(&["run", "T2", by[0], by[1]], "E_CONFIG_INVALID");
+        assert_eq!(error["fix"], format!("unset {variable}"));
+    }
 }
 
 #[test]

@@ -130,7 +130,10 @@ fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
     };
     let wrong = |part: &str| {
         let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
-        Error::new(Code::ConfigInvalid, message).fix("cleo config unset run.runnerJobs")
+        let variable = settings.variable(RUN_RUNNER_JOBS);
+        let unset = variable.map(|variable| format!("unset {variable}"));
+        let unset = unset.unwrap_or_else(|| format!("cleo config unset {RUN_RUNNER_JOBS}"));
+        Error::new(Code::ConfigInvalid, message).fix(unset)
     };
     parts
         .map(|part| read(part).ok_or_else(|| wrong(part)))

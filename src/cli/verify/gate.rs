@@ -299,7 +299,8 @@ fn broken(renewed: &Renewed) -> Option<Error> {
             None => Code::CriterionFailed,
         };
         let message = format!("{} of {id} failed", names.join(", "));
-        return Some(Error::new(code, message).fix(again(id, first)));
+        let fix = mending(renewed, first).unwrap_or_else(|| again(id, first));
+        return Some(Error::new(code, message).fix(fix));
     }
     rests_on_words(renewed)
 }
@@ -325,6 +326,13 @@ fn rests_on_words(renewed: &Renewed) -> Option<Error> {
         options.first()?
     );
     Some(Error::new(Code::EvidenceStale, message).fix(again))
+}
+
+/// Writes the command that lets a criterion be run which only a shell carries out; none where it is no such.
+fn mending(renewed: &Renewed, ran: &Ran) -> Option<String> {
+    let mut criteria = renewed.standing.criteria.iter();
+    let one = criteria.find(|one| Some(one.number) == ran.criterion)?;
+    one.half().and_then(|_| renewed.standing.mending())
 }
 
 /// Writes the command that runs something alone.

@@ -208,16 +208,26 @@ fn unproven(standing: &TaskGates) -> Option<Error> {
     let is_open = |one: &&CriterionStanding| {
         one.command.is_some() && !matches!(one.state, Proven::Proven | Proven::Stale)
     };
-    let open = standing.criteria.iter().filter(is_open);
-    let names: Vec<String> = open
-        .map(|one| format!("{} (`{}`)", one.number, line(one)))
-        .collect();
+    let open: Vec<&CriterionStanding> = standing.criteria.iter().filter(is_open).collect();
+    let names: Vec<String> = open.iter().map(|one| unshown(one)).collect();
     let message = format!(
         "{id} has criteria that nothing has shown to hold: {}",
         names.join(", ")
     );
-    let error = Error::new(Code::CriterionOpen, message)
-        .fix(format!("cleo verify {id} --run-all"))
-        .or("complete it all the same, which is recorded", forced(id));
+    let is_half = open.iter().any(|one| one.half().is_some());
+    let run = format!("cleo verify {id} --run-all");
+    let error = Error::new(Code::CriterionOpen, message);
+    let error = match standing.mending().filter(|_| is_half) {
+        Some(mending) => error.fix(mending).or("then show that they hold", run),
+        None => error.fix(run),
+    };
+    let error = error.or("complete it all the same, which is recorded", forced(id));
     (!names.is_empty()).then_some(error)
+}
+
+/// Names a criterion that nothing has shown to hold, with why its command cannot, where that is known.
+fn unshown(one: &CriterionStanding) -> String {
+    let why = one.half().map(|why| format!("; {why}"));
+    let why = why.unwrap_or_default();
+    format!("{} (`{}`{why})", one.number, line(one))
 }

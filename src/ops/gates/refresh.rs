@@ -8,7 +8,7 @@ use super::standing::{CriterionStanding, Proven, TaskGates, gates};
 use super::take::{self, Given, Scene, command};
 use super::{Setting, set_in};
 use crate::error::{Code, Error, Result};
-use crate::gate::{Criterion, Evidence, Gate, Proof, Record, for_shells, obeyed};
+use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
@@ -268,7 +268,7 @@ fn run(
         origin: Some(scene.origin),
     };
     begin(&format!("running criterion {}: {}", one.number, one.line));
-    evidence.proof = match half(one) {
+    evidence.proof = match one.half() {
         Some(why) => not_started(words, why),
         None => match take::run(context, ".", &words, &renewal.bounds) {
             Err(error) if error.code == Code::ProgramMissing => not_started(words, error.message),
@@ -300,12 +300,6 @@ fn scene(
         Ok(task.files)
     })?;
     Scene::of(context, &patterns, directory, caller.epoch)
-}
-
-/// Says why a command would do half of what it asks for, as one can that comes from another place.
-fn half(one: &CriterionStanding) -> Option<String> {
-    let sign = Criterion::read(&one.line).line.and_then(obeyed)?;
-    Some(format!("it is run without a shell: {}", for_shells(sign)))
 }
 
 /// A command that is not there proves nothing, and holds up no other criterion.

@@ -25,6 +25,8 @@ pub struct Runners {
     /// Variables of the user that agents get, by name.
     pub passed: Vec<String>,
     programs: Vec<(String, String)>,
+    /// The variable that says the command line, where one does.
+    command_variable: Option<&'static str>,
 }
 
 impl Runners {
@@ -40,7 +42,8 @@ impl Runners {
             }
         }
         let text = |name| settings.text(name).unwrap_or_default();
-        let rules = |name| read_rules(&text(name)).map_err(|error| invalid(name, &error));
+        let wrong = |name: &str, error: Error| invalid(name, settings.variable(name), &error);
+        let rules = |name| read_rules(&text(name)).map_err(|error| wrong(name, error));
         let all = settings.text(RUNNERS_DEFAULT).map(|name| read(&name));
         let programs = pairs(&text(RUNNERS_PROGRAMS));
         let names = text(RUNNERS_ENVIRONMENT);
@@ -51,14 +54,15 @@ impl Runners {
                 tiers: rules(RUNNERS_BY_TIER)?,
                 all: all
                     .transpose()
-                    .map_err(|error| invalid(RUNNERS_DEFAULT, &error))?,
+                    .map_err(|error| wrong(RUNNERS_DEFAULT, error))?,
             },
             command: settings.text(RUNNERS_COMMAND),
+            command_variable: settings.variable(RUNNERS_COMMAND),
             passed: names
                 .filter(|name| !name.is_empty())
                 .map(String::from)
                 .collect(),
-            programs: programs.map_err(|error| invalid(RUNNERS_PROGRAMS, &error))?,
+            programs: programs.map_err(|error| wrong(RUNNERS_PROGRAMS, error))?,
         })
     }
 
@@ -72,9 +76,8 @@ impl Runners {
     fn command_line(&self, said: Option<&str>) -> Result<CommandLine> {
         match (said, &self.command) {
             (Some(said), _) => CommandLine::read(said),
-            (None, Some(set)) => {
-                CommandLine::read(set).map_err(|error| invalid(RUNNERS_COMMAND, &error))
-            }
+            (None, Some(set)) => CommandLine::read(set)
+                .map_err(|error| invalid(RUNNERS_COMMAND, self.command_variable, &error)),
             (None, None) => Err(no_command()),
         }
     }
@@ -103,9 +106,12 @@ pub fn no_command() -> Error {
     Error::new(Code::Usage, message).fix(to_set(RUNNERS_COMMAND))
 }
 
-fn invalid(name: &str, error: &Error) -> Error {
-    let message = format!("{name}: {}", error.message);
-    Error::new(Code::ConfigInvalid, message).fix(to_set(name))
+/// The error about a setting, or about the variable that says it: what a file says does not count beside that.
+fn invalid(name: &str, variable: Option<&str>, error: &Error) -> Error {
+    let message = format!("{}: {}", variable.unwrap_or(name), error.message);
+    let unset = variable.map(|variable| format!("unset {variable}"));
+    let fix = unset.unwrap_or_else(|| to_set(name));
+    Error::new(Code::ConfigInvalid, message).fix(fix)
 }
 
 /// Says what to type to set a setting of runners, where it may be set.
@@ -256,6 +262,30 @@ mod tests {
             assert!(error.message.starts_with(pair.0), "{}", error.message);
         }
         assert!(made(&[], "cleo").unwrap().named("command", None).is_err());
+    }
+
+    #[test]
+    fn what_a_variable_says_is_mended_there() {
+        for (name, value) in [
+            ("runners.default", "nobody"),
+            ("runners.bySkill", "ct-docs"),
+            ("runners.byTier", "nonsense"),
+            ("runners.programs", "x"),
+            ("runners.command", "'open"),
+        ] {
+            let key = Key::named(name).unwrap();
+            let mut settings = Settings::default();
+            let origin = Origin::Variable(key.variable);
+            settings.add(key, key.read(value).unwrap(), origin);
+            let made = Runners::from(&settings).and_then(|it| it.named("command", None));
+            let error = made.err().unwrap();
+            assert!(
+                error.message.starts_with(&format!("{}: ", key.variable)),
+                "{error}"
+            );
+            let unset = format!("unset {}", key.variable);
+            assert_eq!(error.fix.as_deref(), Some(unset.as_str()));
+        }
     }
 
     #[test]
