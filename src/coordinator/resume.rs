@@ -194,7 +194,7 @@ impl Engine<'_> {
             // What was wrong with them stays wrong until an agent ends with others.
             let words = self.last_words(step, task.ended, task.message.as_deref());
             self.slots[step].last_words = words;
-            self.take_up(step, &task, tried)?;
+            self.take_up(step, &task)?;
         }
         let told = match &self.trees {
             Some(trees) => swept(&mut self.context, trees, &self.board)?,

@@ -7,20 +7,13 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::complete::{Lacking, is_unearned};
-use crate::run::Outcome;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
 use crate::task::Status;
 
 impl Engine<'_> {
-    /// Takes a step up as it stands: what is done is noted, what was left is verified or given back. `tried` is
-    /// how its last try ended.
-    pub(super) fn take_up(
-        &mut self,
-        step: usize,
-        task: &TaskRun,
-        tried: Option<Outcome>,
-    ) -> Result<()> {
+    /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
+    pub(super) fn take_up(&mut self, step: usize, task: &TaskRun) -> Result<()> {
         let id = task.task_id;
         if task.is_done() {
             self.machine.done_before(step);
@@ -37,7 +30,7 @@ impl Engine<'_> {
             }
             return Ok(());
         }
-        if self.is_done_by_now(step, task, tried)? {
+        if self.is_done_by_now(step, task)? {
             self.machine.done_before(step);
         }
         Ok(())
@@ -45,12 +38,7 @@ impl Engine<'_> {
 
     /// Says whether a task is done, and tells so: it was completed before the process ended, or what its
     /// agent left verifies. One that is not is given back.
-    fn is_done_by_now(
-        &mut self,
-        step: usize,
-        task: &TaskRun,
-        tried: Option<Outcome>,
-    ) -> Result<bool> {
+    fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
         let (status, claim, is_unearned) = self.stand(task.task_id)?;
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
@@ -62,9 +50,7 @@ impl Engine<'_> {
             return Ok(true);
         }
         if epoch.is_none() {
-            // One that was cut off, taken away or opened again did not fail.
-            let has_failed = tried.is_some_and(|outcome| outcome != Outcome::Cancelled);
-            return Ok(has_failed && self.is_mended(step, task)?);
+            return Ok(false);
         }
         self.slots[step].epoch = epoch;
         let is_shown = status == Some(Status::Done) && !is_unearned;
@@ -74,25 +60,6 @@ impl Engine<'_> {
         }
         self.give_back(step)?;
         Ok(false)
-    }
-
-    /// Completes a task that failed and was given back, if what is there of its last try verifies by now, and
-    /// tells so. Of one that was worked on in a worktree, there are no more than outputs and a branch.
-    fn is_mended(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
-        let id = task.task_id;
-        let spawn = self
-            .context
-            .read(|transaction| transaction.latest_spawn(id))?;
-        let entry = spawn.map(|spawn| spawn.manifest_id);
-        let is_of_try = entry.is_some() && entry == task.manifest_id;
-        if !is_of_try || self.trees.is_some() || self.misspoken(step).is_some() {
-            return Ok(false);
-        }
-        let is_done = self.completed_from_before(step)?.1.is_ok();
-        if is_done {
-            self.tell(kind::TASK_COMPLETED, self.of(step));
-        }
-        Ok(is_done)
     }
 
     /// Reads how a task stands: its status, its last claim, and whether it may be done without having been

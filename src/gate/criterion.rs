@@ -127,10 +127,15 @@ fn replaced(text: &str) -> Option<&str> {
 /// Says whether the argument after these words is what a shell is to carry out: that obeys it.
 fn is_script(before: &str) -> bool {
     let is_shell = |word: &str| SHELLS.contains(&word.rsplit('/').next().unwrap_or(word));
-    let option = before.split_whitespace().next_back();
-    let option = option.filter(|_| before.ends_with(char::is_whitespace));
-    option.is_some_and(|option| option.starts_with('-') && option.ends_with('c'))
-        && before.split_whitespace().any(is_shell)
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let shell = words.iter().position(|word| is_shell(word));
+    let options = shell.map_or(&[][..], |shell| &words[shell + 1..]);
+    // Behind a word that is no option stand arguments of what is carried out.
+    let are_options = options.iter().all(|word| word.starts_with('-'));
+    let last = options
+        .last()
+        .filter(|_| before.ends_with(char::is_whitespace));
+    are_options && last.is_some_and(|option| !option.starts_with("--") && option.ends_with('c'))
 }
 
 /// Says whether a sign is the word that ends a command of `find`.
@@ -152,7 +157,15 @@ pub fn for_shells(sign: &str) -> String {
 
 /// Writes a command so that a shell carries it out.
 pub fn in_shell(command: &str) -> String {
-    format!("sh -c {}", quote(command.trim()))
+    let (command, mut written) = (command.trim(), String::new());
+    for (at, letter) in command.char_indices() {
+        // There it would end the command of the shell.
+        if letter == ';' && is_ended(command, at) {
+            written.push('\\');
+        }
+        written.push(letter);
+    }
+    format!("sh -c {}", quote(&written))
 }
 
 #[cfg(test)]
@@ -183,6 +196,23 @@ mod tests {
         }
         assert!(Criterion::check("open :: sh -c 'x").is_err());
         assert!(Criterion::check("std::fmt :: true").is_ok());
+    }
+
+    #[test]
+    fn a_command_for_a_shell_ends_what_find_starts_as_shells_want_it() {
+        for (command, expected) in [
+            ("true && false", r"sh -c 'true && false'"),
+            (
+                "find . -exec grep $X {} ;",
+                r"sh -c 'find . -exec grep $X {} \;'",
+            ),
+            (
+                "find . -exec true {} ; | cat",
+                r"sh -c 'find . -exec true {} \; | cat'",
+            ),
+        ] {
+            assert_eq!(in_shell(command), expected);
+        }
     }
 
     #[test]
@@ -218,6 +248,9 @@ mod tests {
             ("grep 'a`b' f", None),
             ("grep -q \"it costs \\$5, \\`x\\`\" f", None),
             ("test -e \\$HOME", None),
+            ("bash -ec \"echo $HOME\"", None),
+            ("bash run.sh --exec \"$HOME\"", Some("$HOME")),
+            ("bash -c \"true\" -c \"$NOPE\"", Some("$NOPE")),
             ("grep -qE \"a$|b$\" f", None),
             ("grep -q a$ f", None),
             ("ls *.md f? [ab]", None),

@@ -10,9 +10,10 @@ pub(super) fn any<'de, D: Deserializer<'de>>(
 ) -> std::result::Result<Option<u32>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    match is_number {
-        true => Ok(Some(text.parse().unwrap_or(u32::MAX))),
-        false => Err(de::Error::custom("limit is no number from 1 on")),
+    match text.parse() {
+        Ok(limit) => Ok(Some(limit)),
+        Err(_) if is_number => Ok(Some(u32::MAX)),
+        Err(_) => Err(de::Error::custom("limit is no number from 1 on")),
     }
 }
 

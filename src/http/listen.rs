@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
@@ -30,7 +31,10 @@ const THREADS: usize = 64;
 /// How long the server rests when the system gives it no connection.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long somebody may take nothing of what it is sent before its connection is closed.
-const DEAF: Duration = Duration::from_secs(30);
+const DEAF: Duration = Duration::from_secs(60);
+/// How much the system holds for somebody, in bytes. It tells that they take something when they have taken a part of
+/// this, so that who takes two thousand bytes a second is heard of in time.
+const HELD: usize = 128 << 10;
 /// How long is waited for an execution to note that it was ended.
 const LAST: Duration = Duration::from_secs(5);
 
@@ -168,6 +172,7 @@ fn connection(
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
     // What is written at once is sent at once.
     let _ = stream.set_nodelay(true);
+    let _ = set_socket_send_buffer_size(&stream, HELD);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(DEAF));
     let (patience, server, router) = (server.options.patience, Arc::clone(server), router.clone());

@@ -396,28 +396,6 @@ fn what_somebody_opens_again_is_not_told_as_done() {
 }
 
 #[test]
-fn what_somebody_has_mended_of_a_failed_task_is_not_done_again() {
-    let workspace = planned();
-    let (exit, result) = run(&workspace, "T2 --repair 0", "lies");
-    assert_eq!(exit, 80, "{result}");
-    let failed = task(&result, "T2");
-    let file = workspace.path(failed["outputFile"].as_str().unwrap());
-    let mut mending = workspace.surround(Command::new("sh"));
-    mending
-        .args([AGENT, "works"])
-        .env("CLEO_ROOT", workspace.root())
-        .env("CLEO_TASK_ID", "T2")
-        .env("CLEO_OUTPUT_FILE", &file)
-        .env("CLEO_MANIFEST_ID", failed["manifestId"].as_str().unwrap());
-    let mended = mending.output().unwrap();
-    assert!(mended.status.success(), "{mended:?}");
-    let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
-    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(task(&resumed["result"], "T2")["attempts"], 1, "{resumed}");
-    assert!(statuses(&workspace).contains("T2 done"));
-}
-
-#[test]
 fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
     let workspace = planned();
     workspace.ok("update T2 --acceptance 'It holds :: false'");

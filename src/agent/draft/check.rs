@@ -160,14 +160,13 @@ fn is_place(authority: &str) -> bool {
     is_host && is_port(port)
 }
 
-/// Says whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1123,
-/// section 2.1).
+/// Says whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1035,
+/// section 2.3.4), of which not only signs are made.
 fn is_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_%".contains(c);
     let is_part = |part: &str| {
-        let is_ended = part.starts_with('-') || part.ends_with('-');
-        (1..=63).contains(&part.len()) && !is_ended && part.chars().all(fits)
+        let is_named = part.chars().any(|c| c.is_ascii_alphanumeric());
+        is_named && part.len() <= 63 && !part.contains(['[', ']'])
     };
     host.len() <= 253 && host.split('.').all(is_part)
 }
@@ -199,6 +198,8 @@ mod tests {
             ("http://[::1]:8080/run", true),
             ("http://[fe80::1%25eth0]/", true),
             ("http://%31%32%37.1/run", true),
+            ("http://a-.local/", true),
+            ("http://a+b/", true),
             ("http://", false),
             ("http:///run", false),
             ("http://.../", false),

@@ -1,52 +1,28 @@
 //! Conflicts that git has left in a worktree, and what it has stopped in the midst of there.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use super::git::pathspec;
 use super::merging::named;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_start, read_within};
 
-/// Something that git has stopped in the midst of.
-struct Stopped {
-    /// What git calls the commit at which it has.
-    at: &'static str,
-    what: &'static str,
-    /// The commit whose files it brings.
-    from: &'static str,
-}
-
-const STOPPED: [Stopped; 4] = [
+/// What git calls the commit at which something has stopped, and what that is.
+const STOPPED: [(&str, &str); 4] = [
     // One that rebases picks commits, too.
-    Stopped {
-        at: "REBASE_HEAD",
-        what: "rebase",
-        from: "REBASE_HEAD",
-    },
-    Stopped {
-        at: "MERGE_HEAD",
-        what: "merge",
-        from: "MERGE_HEAD",
-    },
-    Stopped {
-        at: "CHERRY_PICK_HEAD",
-        what: "cherry-pick",
-        from: "CHERRY_PICK_HEAD",
-    },
-    Stopped {
-        at: "REVERT_HEAD",
-        what: "revert",
-        from: "REVERT_HEAD^",
-    },
+    ("REBASE_HEAD", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
 ];
 
 /// Where git has what it is to pick or revert yet, that at which it has stopped included.
 const PICKS: &str = "sequencer/todo";
 /// Where it has what it is to do yet to rebase, that at which it has stopped not included.
 const REBASES: &str = "rebase-merge/git-rebase-todo";
+/// Which of the mailed patches that it is to apply git has stopped at, and how many there are.
+const PATCHES: [&str; 2] = ["rebase-apply/next", "rebase-apply/last"];
 /// Most bytes of these that are read.
 const TODO_MAX: u64 = 1 << 20;
 
@@ -56,24 +32,31 @@ const MARK_SIZE: usize = 7;
 /// Largest file that is looked into for them, in bytes.
 const TEXT_MAX: u64 = 16 << 20;
 
+/// A file on which two sides differ.
+struct Conflict {
+    name: String,
+    /// The objects of git with what each side has, by the number of the side: 2 is this one, 3 the other.
+    sides: BTreeMap<u8, String>,
+}
+
 impl Trees {
     /// Refuses a worktree with conflicts that nobody has settled: committed as they are, files with the marks of
     /// them, or with one side alone, would pass for work.
     pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
         let stopped = self.stopped(tree)?;
         let mut names = self.unsettled(tree)?;
-        if let Some(stopped) = stopped {
-            names.extend(self.marked(tree, stopped)?);
+        if stopped.is_some() {
+            names.extend(self.staged(tree)?);
         }
         if names.is_empty() {
             return Ok(());
         }
-        let of = stopped.map(|it| format!(", of a {} that is not finished", it.what));
+        let of = stopped.map(|what| format!(", of a {what} that is not finished"));
         let message = format!(
             "{} has conflicts that nobody has settled{}: {}; settle and commit them there",
             tree.place(),
             of.unwrap_or_default(),
-            named(names.into_iter().collect())
+            named(names)
         );
         Err(left_in(tree, message))
     }
@@ -85,18 +68,23 @@ impl Trees {
             return Ok(());
         };
         let message = format!(
-            "{} has a {what} that is not finished and has more commits to come to; finish it there",
+            "{} has an unfinished {what} with more commits to come to; finish it there, or give it up with \
+             `git {what} --quit`",
             tree.place()
         );
         Err(left_in(tree, message))
     }
 
-    /// Says what has stopped in a worktree with commits before it, if something has.
+    /// Says what has stopped in a worktree with commits before it, if something has. Of commits to pick that is
+    /// told only as long as git stands at one: who has committed or reset since may have gone another way.
     fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
-        if !picks.is_empty() && picks.len() > usize::from(self.is_at_pick(tree)?) {
+        if picks.len() > 1 && self.is_at_pick(tree)? {
             let is_revert = picks.iter().any(|step| step.starts_with("revert"));
             return Ok(Some(if is_revert { "revert" } else { "cherry-pick" }));
+        }
+        if self.has_patches(tree)? {
+            return Ok(Some("am"));
         }
         let rebases = self.steps(tree, REBASES)?;
         Ok((!rebases.is_empty()).then_some("rebase"))
@@ -107,129 +95,139 @@ impl Trees {
         Ok(self.has(&tree.top, "CHERRY_PICK_HEAD")? || self.has(&tree.top, "REVERT_HEAD")?)
     }
 
+    /// Says whether there are mailed patches behind the one at which git has stopped.
+    fn has_patches(&self, tree: &Tree) -> Result<bool> {
+        let [next, last] = PATCHES;
+        let number =
+            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
+        Ok(number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))))
+    }
+
     /// Lists the steps in a file of git that are to be done in a worktree; none where there is no such file.
     fn steps(&self, tree: &Tree, file: &str) -> Result<Vec<String>> {
-        let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
-        let place = self.done(&tree.top, words)?;
-        let text = read_start(Path::new(place.trim_end_matches('\n')), TODO_MAX);
-        let text = text.unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = self.kept(tree, file)?;
         // Others are remarks.
         let is_step = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
         Ok(text.lines().filter(is_step).map(str::to_string).collect())
     }
 
+    /// Reads what git keeps of a worktree in a file of its own; nothing where there is no such file.
+    fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
+        let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
+        let place = self.done(&tree.top, words)?;
+        let text = read_start(Path::new(place.trim_end_matches('\n')), TODO_MAX);
+        Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
+    }
+
     /// Says what has stopped in a worktree, if git knows of something.
-    fn stopped(&self, tree: &Tree) -> Result<Option<&'static Stopped>> {
-        for stopped in &STOPPED {
-            if self.has(&tree.top, stopped.at)? {
-                return Ok(Some(stopped));
+    fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
+        for (at, what) in STOPPED {
+            if self.has(&tree.top, at)? {
+                return Ok(Some(what));
             }
         }
         Ok(None)
     }
 
-    /// Names the files in conflict that nobody has settled. Where git writes no marks, as into a link, it leaves what
-    /// this side has: nobody has touched that.
-    fn unsettled(&self, tree: &Tree) -> Result<BTreeSet<String>> {
-        let unmerged = self.unmerged(&tree.top)?;
-        let mut left = BTreeSet::new();
-        if unmerged.is_empty() {
-            return Ok(left);
-        }
-        let changed = self.differing(tree, &["--ours", "--diff-filter=MT"])?;
-        for name in unmerged {
-            if !changed.contains(&name) || !self.is_settled(tree, &name)? {
-                left.insert(name);
+    /// Names the files in conflict that nobody has settled or staged.
+    fn unsettled(&self, tree: &Tree) -> Result<Vec<String>> {
+        let mut left = Vec::new();
+        for conflict in self.conflicts(tree, "--unmerged")? {
+            if !self.is_settled(tree, &conflict)? {
+                left.push(conflict.name);
             }
         }
         Ok(left)
     }
 
-    /// Says whether somebody has settled the conflict of a file that was changed since. Whoever does need not stage
-    /// it, but where one side has deleted it: there the file itself does not tell.
-    fn is_settled(&self, tree: &Tree, name: &str) -> Result<bool> {
-        let file = tree.top.join(name);
-        if !self.have_both(tree, name)? {
+    /// Names the files that were in conflict and are staged with the marks of it: that settles nothing.
+    fn staged(&self, tree: &Tree) -> Result<Vec<String>> {
+        let mut left = Vec::new();
+        for conflict in self.conflicts(tree, "--resolve-undo")? {
+            let text = text_of(&tree.top.join(&conflict.name));
+            if text.is_some_and(|text| self.bears_marks(tree, &conflict, &text).unwrap_or(false)) {
+                left.push(conflict.name);
+            }
+        }
+        Ok(left)
+    }
+
+    /// Lists the files on which two sides differ: those that are not merged, or those that were not and are
+    /// staged now (gitformat-index, "resolve undo").
+    fn conflicts(&self, tree: &Tree, which: &str) -> Result<Vec<Conflict>> {
+        let listed = self.listed(&tree.top, ["ls-files", which, "-z"])?;
+        let mut found: BTreeMap<String, BTreeMap<u8, String>> = BTreeMap::new();
+        for entry in listed.split('\0') {
+            let Some((head, name)) = entry.split_once('\t') else {
+                continue;
+            };
+            // Its mode, its object and the number of the side.
+            if let [_, object, side] = head.split(' ').collect::<Vec<_>>()[..] {
+                let sides = found.entry(name.to_string()).or_default();
+                sides.insert(side.parse().unwrap_or(0), object.to_string());
+            }
+        }
+        let conflict = |(name, sides)| Conflict { name, sides };
+        Ok(found.into_iter().map(conflict).collect())
+    }
+
+    /// Says whether somebody has settled a conflict. Whoever does need not stage it, but where one side has deleted
+    /// the file, and where git cannot look into it: there the file itself does not tell. Where git writes no marks,
+    /// as into a link, it leaves what this side has, which then nobody has touched.
+    fn is_settled(&self, tree: &Tree, conflict: &Conflict) -> Result<bool> {
+        let file = tree.top.join(&conflict.name);
+        if ![2, 3].iter().all(|side| conflict.sides.contains_key(side)) {
             return Ok(false);
         }
         if file.is_symlink() {
-            return Ok(true);
+            return self.is_changed(tree, &conflict.name);
         }
         let Some(text) = text_of(&file) else {
             return Ok(false);
         };
-        Ok(!self.bears_marks(tree, name, &text)?)
+        let is_merged = self.attribute(tree, &conflict.name, "merge")? != "unset";
+        let is_touched = is_merged || self.is_changed(tree, &conflict.name)?;
+        Ok(is_touched && !self.bears_marks(tree, conflict, &text)?)
     }
 
-    /// Says whether both sides of a conflict have a file.
-    fn have_both(&self, tree: &Tree, name: &str) -> Result<bool> {
-        let words = ["ls-files", "--unmerged", "-z", "--"].map(OsString::from);
-        let place = pathspec("top,literal", Path::new(name));
-        let sides = self.done(&tree.top, words.into_iter().chain([place]))?;
-        let has = |side: &str| {
-            let mut heads = sides
-                .split('\0')
-                .filter_map(|entry| entry.split('\t').next());
-            heads.any(|head| head.ends_with(side))
-        };
-        Ok(has(" 2") && has(" 3"))
+    /// Says whether a file differs from what this side has.
+    fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
+        let words = ["diff", "--name-only", "--no-renames", "-z", "--ours"];
+        let names = self.listed(&tree.top, words.into_iter().chain(["--diff-filter=MT"]))?;
+        Ok(names.split('\0').any(|changed| changed == name))
     }
 
-    /// Names the files with marks that were added since the last commit, and that what has stopped does not bring
-    /// as they are: who stages them has not settled them.
-    fn marked(&self, tree: &Tree, stopped: &Stopped) -> Result<Vec<String>> {
-        let mut marked = Vec::new();
-        for name in self.differing(tree, &["--diff-filter=AMT", "HEAD"])? {
-            let Some(text) = text_of(&tree.top.join(&name)) else {
-                continue;
-            };
-            if self.bears_marks(tree, &name, &text)?
-                && self.adds_marks(tree, &name, "HEAD")?
-                && self.adds_marks(tree, &name, stopped.from)?
-            {
-                marked.push(name);
+    /// Says whether a text bears marks as git writes them into a file, in lines that neither side has: a file may
+    /// tell of marks.
+    fn bears_marks(&self, tree: &Tree, conflict: &Conflict, text: &str) -> Result<bool> {
+        let mut marks: Vec<&str> = text.lines().filter(|line| mark(line).is_some()).collect();
+        if marks.is_empty() {
+            return Ok(false);
+        }
+        let size = self.mark_size(tree, &conflict.name)?;
+        marks.retain(|line| mark(line).is_some_and(|signs| signs >= size));
+        for (side, object) in &conflict.sides {
+            if *side >= 2 && !marks.is_empty() {
+                let text = self.listed(&tree.top, ["cat-file", "blob", object])?;
+                let own: HashSet<&str> = text.lines().collect();
+                marks.retain(|line| !own.contains(line));
             }
         }
-        Ok(marked)
+        Ok(!marks.is_empty())
     }
 
-    /// Says whether a file has lines with marks that it has not in a commit, if there is that commit.
-    fn adds_marks(&self, tree: &Tree, name: &str, since: &str) -> Result<bool> {
-        if !self.has(&tree.top, since)? {
-            return Ok(true);
-        }
-        let plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--text"];
-        let words = ["diff", "--unified=0"].into_iter().chain(plain);
-        let words = words.chain([since, "--"]).map(OsString::from);
-        let place = pathspec("top,literal", Path::new(name));
-        let told = self.listed(&tree.top, words.chain([place]))?;
-        let added = told.lines().filter_map(|line| line.strip_prefix('+'));
-        self.bears_marks(tree, name, &added.collect::<Vec<_>>().join("\n"))
-    }
-
-    /// Says whether a text bears marks as git writes them into a file.
-    fn bears_marks(&self, tree: &Tree, name: &str, text: &str) -> Result<bool> {
-        let sizes: BTreeSet<usize> = text.lines().filter_map(mark).collect();
-        Ok(!sizes.is_empty() && sizes.contains(&self.mark_size(tree, name)?))
-    }
-
-    /// Returns how many signs a mark in a file has.
+    /// Returns how many signs a mark in a file has at least.
     fn mark_size(&self, tree: &Tree, name: &str) -> Result<usize> {
-        let words = ["check-attr", "-z", "conflict-marker-size", "--", name];
-        let told = self.done(&tree.top, words)?;
-        let size = told.split('\0').nth(2);
-        let size = size.and_then(|size| size.parse().ok());
-        Ok(size.filter(|size| *size > 0).unwrap_or(MARK_SIZE))
+        let size = self.attribute(tree, name, "conflict-marker-size")?;
+        let size = size.parse().ok().filter(|size| *size > 0);
+        Ok(size.unwrap_or(MARK_SIZE))
     }
 
-    /// Names the files of a worktree that differ from what is said.
-    fn differing(&self, tree: &Tree, from: &[&str]) -> Result<BTreeSet<String>> {
-        let words = ["diff", "--name-only", "--no-renames", "-z"];
-        let words = words.into_iter().chain(from.iter().copied());
-        let names = self.listed(&tree.top, words)?;
-        let names = names.split('\0').filter(|name| !name.is_empty());
-        Ok(names.map(str::to_string).collect())
+    /// Returns what the repository says of a file under a name.
+    fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
+        let words = ["check-attr", "-z", attribute, "--", name];
+        let told = self.done(&tree.top, words)?;
+        Ok(told.split('\0').nth(2).unwrap_or_default().to_string())
     }
 }
 
@@ -245,8 +243,9 @@ fn text_of(file: &Path) -> Option<String> {
         return None;
     }
     let bytes = read_within(file, TEXT_MAX).ok().flatten()?;
-    let text = String::from_utf8(bytes).ok()?;
-    (!text.contains('\0')).then_some(text)
+    let is_text = !bytes.contains(&0);
+    // Marks are of signs that all such texts write alike.
+    is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns how many signs the mark has that a line begins with, as far as it is one.

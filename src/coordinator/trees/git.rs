@@ -96,6 +96,7 @@ impl Trees {
         for setting in [
             "core.hooksPath=/dev/null",
             "core.fsmonitor=false",
+            "diff.autoRefreshIndex=true",
             "commit.gpgSign=false",
             "gc.auto=0",
             "submodule.recurse=false",

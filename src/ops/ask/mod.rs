@@ -131,7 +131,7 @@ pub fn ask(
         let agent = SUPERVISOR;
         (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
     };
-    let (workers, untrusted) = callable(&answering, query::workers(&known.agents));
+    let workers = trusted_first(&answering, query::workers(&known.agents));
     let done = answered(
         query,
         options,
@@ -142,7 +142,7 @@ pub fn ask(
     );
     match done {
         Ok((reply, mut warnings)) => {
-            warnings.extend(untrusted.into_iter().chain(known.warnings));
+            warnings.extend(known.warnings);
             Ok(Asked {
                 reply,
                 run: recording.run,
@@ -163,27 +163,13 @@ pub fn ask(
     }
 }
 
-/// Leaves out workers that nobody trusts, as long as there are others, and says so: they could not answer, and
-/// whoever registers one over HTTP is not to stand in the way of the rest.
-fn callable<'a>(
-    answering: &Answering,
-    workers: Vec<&'a Agent>,
-) -> (Vec<&'a Agent>, Option<String>) {
+/// Puts the workers that may be called first: of those that fit as well, and where none fits, one is asked that can
+/// answer. Who registers another over HTTP is not to stand in its way.
+fn trusted_first<'a>(answering: &Answering, workers: Vec<&'a Agent>) -> Vec<&'a Agent> {
     let (trusted, others): (Vec<_>, Vec<_>) = workers
         .into_iter()
         .partition(|agent| answering.workers.may_call(agent).is_ok());
-    let Some(first) = others.first().filter(|_| !trusted.is_empty()) else {
-        return (if trusted.is_empty() { others } else { trusted }, None);
-    };
-    let more = match others.len() {
-        1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
-    let id = &first.id;
-    let warning = format!(
-        "not asked, because nobody here trusts it: `{id}`{more}; to change that: cleo agents trust {id}"
-    );
-    (trusted, Some(warning))
+    trusted.into_iter().chain(others).collect()
 }
 
 /// Takes a query that says something.

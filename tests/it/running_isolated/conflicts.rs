@@ -121,18 +121,70 @@ fn marks_that_a_merge_brings_are_no_conflict() {
 }
 
 #[test]
-fn commits_that_git_has_not_come_to_are_not_lost() {
-    for settled in ["put settled", "put settled; git commit --quiet --all -m x"] {
+fn a_conflict_that_is_settled_for_either_side_is_work() {
+    for (settled, expected) in [
+        ("git checkout --ours shared.txt", "own\n"),
+        ("git checkout --theirs shared.txt", "other\n"),
+        ("put own", "own\n"),
+        ("put own; git add shared.txt", "own\n"),
+    ] {
         let workspace = repository();
-        let then = format!("more=more\n{MORE}\ngit cherry-pick other~1 other; {settled}");
-        let why = "has a cherry-pick that is not finished and has more commits to come to";
-        let failed = refused(&workspace, "shared.txt", &then, why);
+        let then = format!("git merge other; {settled}");
+        let (exit, result) = played(&workspace, "shared.txt", &then);
+        assert_eq!(exit, 0, "{settled}: {result}");
+        assert_eq!(workspace.read("shared.txt"), expected, "{settled}");
+    }
+}
+
+#[test]
+fn marks_of_which_a_side_tells_are_no_conflict() {
+    let quoted = "<<<<<<< HEAD\\nquoted\\n=======\\n>>>>>>> other";
+    for staged in ["", "git add shared.txt"] {
+        let workspace = repository();
+        let then = format!(
+            "tell() {{ printf '{quoted}\\n%s\\n' \"$1\" >shared.txt; }}
+            git checkout --quiet other && tell other && git commit --quiet --all -m tell
+            git checkout --quiet \"$own\" && git merge other; tell settled; {staged}"
+        );
+        let (exit, result) = played(&workspace, "shared.txt", &then);
+        assert_eq!(exit, 0, "{staged}: {result}");
+        assert!(workspace.read("shared.txt").ends_with("other\nsettled\n"));
+    }
+}
+
+#[test]
+fn commits_that_git_has_not_come_to_are_not_lost() {
+    for (begin, what, go_on) in [
+        (
+            "cherry-pick other~1 other",
+            "cherry-pick",
+            "cherry-pick --continue",
+        ),
+        (
+            "format-patch --quiet -2 --output-directory ../patches other; git am -3 ../patches/*",
+            "am",
+            "am --continue",
+        ),
+    ] {
+        let workspace = repository();
+        let then = format!("more=more\n{MORE}\ngit {begin}; put settled; git add shared.txt");
+        let why = format!("has an unfinished {what} with more commits to come to; finish it there");
+        let failed = refused(&workspace, "shared.txt", &then, &why);
         let place = kept(&failed);
-        git(&workspace, &format!("-C {place} add shared.txt"));
-        let go_on = "-c user.name=a -c user.email=a@b -c core.editor=true cherry-pick --continue";
-        git(&workspace, &format!("-C {place} {go_on}"));
+        let who = "-c user.name=a -c user.email=a@b -c core.editor=true";
+        git(&workspace, &format!("-C {place} {who} {go_on}"));
         assert_eq!(workspace.read(&format!("{place}/more.txt")), "more");
     }
+}
+
+#[test]
+fn commits_that_an_agent_gave_up_to_pick_are_not_waited_for() {
+    let workspace = repository();
+    let then =
+        format!("more=more\n{MORE}\ngit cherry-pick other~1 other; git reset --hard; put settled");
+    let (exit, result) = played(&workspace, "shared.txt", &then);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
 
 #[test]
