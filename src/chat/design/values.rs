@@ -17,8 +17,8 @@ use crate::chat::{Saying, Wait};
 const IDLE: &str = "again be beautiful color colour instead it just like make nice one pretty quite rather \
     really set simply some something use very";
 /// Further such words beside an option or a color; a name can be one of them.
-const FILLERS: &str = "change choose for go i i'd i’d is it's let let's me option pick prefer should sure take \
-    that to try value want will with would yes";
+const FILLERS: &str = "change choose do fine for go good great i i'd i’d is it's let let's me option pick prefer should sure take \
+    that think to try value want will with would yes";
 /// Words right before an option that take it out.
 const NOT: [&str; 4] = ["not", "never", "than", "from"];
 /// Words in a row that do so.
@@ -195,9 +195,8 @@ pub(super) fn unsure(words: &[String]) -> Option<String> {
         let rest = words[index + 1..].iter();
         let articles = rest.take_while(|word| ARTICLES.contains(&word.as_str()));
         let next = index + 1 + articles.count();
-        let mut places = ELEMENTS
-            .iter()
-            .map(|element| mentioned(element, &words[next.min(words.len())..]));
+        let next = &words[next.min(words.len())..(next + 2).min(words.len())];
+        let mut places = ELEMENTS.iter().map(|element| mentioned(element, next));
         places.any(|found| found.first().is_some_and(|first| first.0 == 0))
     };
     let is_polite = |index: usize| {
@@ -231,6 +230,9 @@ mod tests {
             ("full", Some("full")),
             ("I'd like it to be full, please", Some("full")),
             ("it should be full", Some("full")),
+            ("I think full", Some("full")),
+            ("full is fine", Some("full")),
+            ("full would be great", Some("full")),
             ("full for the buttons", Some("full")),
             ("let's go with medium", Some("medium")),
             ("no radius", Some("no-radius")),

@@ -82,7 +82,8 @@ impl Reader<'_> {
         if let Some(with) = self.with.filter(|_| self.verb != Some(Verb::Create)) {
             places.push(self.words[with].end..self.head_end());
         }
-        let reason = (0..self.words.len()).find(|index| self.at(*index) == "because");
+        let is_reason = |index: &usize| ["because", "since"].contains(&self.at(*index));
+        let reason = (0..self.words.len()).find(is_reason);
         places.extend(reason.map(|index| self.words[index].start..self.seam(0)));
         let group = request.group.as_deref().unwrap_or_default().to_lowercase();
         let group_at = self
@@ -123,9 +124,10 @@ impl Reader<'_> {
         self.open(values).find(|index| {
             let word = self.at(*index);
             let is_behind = *index >= self.from;
+            let is_joint = JOINTS.contains(&word) && !taken.contains(&(*index + 1));
             let is_turn = TURNS.contains(&word)
                 || has_status && STATUS_TURNS.contains(&word)
-                || has_status && is_behind && JOINTS.contains(&word)
+                || has_status && is_behind && is_joint
                 || is_delete && is_behind && DELETE_TURNS.contains(&word);
             is_turn && !taken.contains(index) && !self.is_polite_turn(*index)
         })
@@ -167,10 +169,10 @@ impl Reader<'_> {
             "t" => format!("{}'t", brief(self.at(index.saturating_sub(1)))),
             word => brief(word),
         };
-        let advice = match self.status_named(values) {
-            Some(verb) if self.verb != Some(Verb::Delete) => {
-                let what = self.named_component();
-                format!("\"{verb} {what}\" or \"un{verb} {what}\"")
+        let verb = self.status_named(values);
+        let advice = match (verb, &self.component) {
+            (Some(verb), Some((_, id))) if self.verb != Some(Verb::Delete) => {
+                format!("\"{verb} component {id}\" or \"un{verb} component {id}\"")
             }
             _ => "only what is to be done; what belongs to a name or a text goes in quotes".into(),
         };
@@ -189,14 +191,6 @@ impl Reader<'_> {
         };
         let mut open = self.open(values).filter(|index| self.is_status(*index));
         open.find_map(verb)
-    }
-
-    /// Names the component for an example.
-    fn named_component(&self) -> String {
-        match &self.component {
-            Some((_, id)) => format!("component {id}"),
-            None => "component 101".to_string(),
-        }
     }
 
     /// Says that a status is to be two things at once, or what its opposite is to be.
@@ -230,17 +224,22 @@ impl Reader<'_> {
         let mut open = self.open(values);
         let is_here = |index: &usize| place.contains(&self.words[*index].start);
         let index = open.find(|index| is_here(index) && self.names_part(*index))?;
-        let (what, word) = (self.named_component(), brief(self.at(index)));
-        let other = match word.starts_with("security") {
-            true => format!(
-                "unsecure {what}\" or, with the name of the group, \"remove the premium security group \
-                 from {what}"
+        let word = brief(self.at(index));
+        let advice = match &self.component {
+            None => "with its number what is to be deleted; what it is called goes in quotes"
+                .to_string(),
+            Some((_, id)) if word.starts_with("security") => format!(
+                "for example \"delete component {id}\", \"unsecure component {id}\" or, with the name of the \
+                 group, \"remove the premium security group from component {id}\""
             ),
-            false => format!("delete the {word} of {what}"),
+            Some((_, id)) if self.is_kind(index) => format!("\"delete component {id}\" alone"),
+            Some((_, id)) => format!(
+                "for example \"delete component {id}\" or \"delete the {word} of component {id}\""
+            ),
         };
         Some(format!(
             "I am not sure whether to delete the whole component or only what \"{word}\" names. Nothing \
-             was changed. Please say for example \"delete {what}\" or \"{other}\"."
+             was changed. Please say {advice}."
         ))
     }
 
@@ -348,6 +347,9 @@ mod tests {
             "delete my card that is not secured",
             "delete the card with title Not found",
             "delete component 101 because it is not needed",
+            "delete component 101 since it is not needed",
+            "make component 101 secured but not blurred",
+            "secure card Home",
             "delete component 101 from my website",
             "delete component 101 and 102",
             "sure, but delete component 102",

@@ -46,9 +46,11 @@ impl Reader<'_> {
             self.words.partition_point(|word| word.start < value)
         });
         while index < self.words.len() && self.words[index].start < end {
-            let field = self
-                .signed(index, loose)
-                .filter(|_| found.is_empty() || self.is_apart(index));
+            let field = self.signed(index, loose).filter(|(_, _, value)| {
+                // In "a party, scheduled to begin at noon" it belongs to the text.
+                let is_status = self.status_field(index).is_some() && !self.is_flag(*value);
+                found.is_empty() || self.is_apart(index) && !is_status
+            });
             let count = field.as_ref().map_or(1, |(_, count, _)| *count);
             found.extend(field.map(|(key, _, value)| (key, self.words[index].start, value)));
             index += count;

@@ -104,7 +104,8 @@ impl Reader<'_> {
         let is_some = self.component.is_none() && self.part.is_none();
         let is_meant = |index: &usize| {
             let is_before = self.words[*index].start < self.head_end();
-            is_listed || self.is_change() && is_before && self.is_adjective(*index)
+            let is_behind = *index >= self.from;
+            is_listed || self.is_change() && is_before && is_behind && self.is_beside(*index)
         };
         let asked = (0..self.words.len()).find(|index| ASKED.contains(&self.at(*index)));
         let end = self.with.unwrap_or(self.words.len());

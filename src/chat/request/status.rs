@@ -37,7 +37,10 @@ impl Reader<'_> {
 
     /// Sets what such words say beside fields with values at places.
     pub(super) fn states_beside(&self, request: &mut Request, values: &[Word]) {
-        for (_, field, value) in self.said_states(values) {
+        for (index, field, value) in self.said_states(values) {
+            if self.component.is_none() && !self.is_status_verb(index) && !self.is_alone(index) {
+                continue;
+            }
             let field = field.to_string();
             request.updates.entry(field).or_insert(value.into());
         }
@@ -46,13 +49,27 @@ impl Reader<'_> {
     /// Sets what such words say of something new: "a blurred card".
     pub(super) fn made_states(&self, request: &mut Request, made: &[Placed]) {
         let places: Vec<Word> = made.iter().map(|one| one.value.clone()).collect();
+        let kind = self.kind_index().unwrap_or(self.from);
         let fields: HashSet<usize> = made.iter().map(|one| one.start).collect();
         let words = (self.from..self.words.len()).filter(|index| self.is_open(*index, &places));
         let words = words.filter(|index| !fields.contains(&self.words[*index].start));
+        // In "a secured area card" it belongs to what the card is called.
+        let words = words.filter(|index| *index > kind || self.is_beside(*index));
         let said = words.filter_map(|index| self.said_state(index));
         for (_, field, value) in said {
             request.updates.insert(field.to_string(), value.into());
         }
+    }
+
+    /// Says whether nothing that it could belong to follows a status at once: "the card Secured area" is called so.
+    fn is_alone(&self, index: usize) -> bool {
+        let Some(next) = self.words.get(index + 1) else {
+            return true;
+        };
+        let gap = &self.message.plain[self.words[index].end..next.start];
+        !gap.trim().is_empty()
+            || ["and", "but"].contains(&self.word(next))
+            || self.flag(index).is_some()
     }
 
     /// Finds the words that say what a status is to be, out of values at places. One that describes the
@@ -96,6 +113,12 @@ impl Reader<'_> {
         NOT.contains(&self.at(before)).then_some(before)
     }
 
+    /// Says whether a yes or a no is the first word of a value at a place.
+    pub(super) fn is_flag(&self, value: usize) -> bool {
+        let at = self.words.partition_point(|word| word.start < value);
+        FLAGS.iter().any(|flag| flag.0 == self.at(at))
+    }
+
     /// Reads a yes or a no right behind a status: "blurred off".
     pub(super) fn flag(&self, index: usize) -> Option<bool> {
         let (word, next) = (&self.words[index], self.words.get(index + 1)?);
@@ -128,8 +151,22 @@ impl Reader<'_> {
         !is_from && !is_described && !self.is_adjective(index)
     }
 
-    /// Says whether a status describes the component: "the blurred card", "a card that is blurred".
+    /// Says whether a status describes the component: "the blurred card", "the blurred Home card".
     pub(super) fn is_adjective(&self, index: usize) -> bool {
+        let first = self.turned(index).unwrap_or(index);
+        let before = first.checked_sub(1).map_or("", |at| self.at(at));
+        let is_called = ["the", "my", "our", "this"].contains(&before);
+        self.is_beside(index) || is_called && self.is_of_components(index + 2)
+    }
+
+    fn is_of_components(&self, index: usize) -> bool {
+        let word = self.at(index);
+        word.starts_with("component") || component_type(word).is_some()
+    }
+
+    /// Says whether a status stands right beside the component that it describes: "the blurred card", "a card
+    /// that is blurred".
+    pub(super) fn is_beside(&self, index: usize) -> bool {
         let first = self.turned(index).unwrap_or(index);
         let before = |back: usize| first.checked_sub(back).map_or("", |at| self.at(at));
         let is_it = ["is", "are", "was", "were"].contains(&before(1));
@@ -140,12 +177,7 @@ impl Reader<'_> {
         let is_more = |at: usize| self.at(at) == "and" && self.is_state(at + 1);
         // "The secured and blurred card".
         let index = if is_more(index + 1) { index + 2 } else { index };
-        let next = self.at(index + 1);
-        let is_noun = |word: &str| word.starts_with("component") || component_type(word).is_some();
-        // "The blurred Home card".
-        let is_called =
-            ["the", "my", "our", "this"].contains(&before(1)) && is_noun(self.at(index + 2));
-        !is_value && (is_noun(next) || is_called)
+        !is_value && self.is_of_components(index + 1)
     }
 
     /// Finds the column of a status that a sign follows: "secured to false".
@@ -267,6 +299,28 @@ mod tests {
                 "update component 101 title to Get secured to win",
                 json!({"props.title": "Get secured to win"}),
             ),
+            ("secure card Home", json!({"is_secured": true})),
+            ("secure cards", json!({"is_secured": true})),
+            (
+                "set description of component 101 to Our party, scheduled to start at noon",
+                json!({"props.description": "Our party, scheduled to start at noon"}),
+            ),
+            (
+                "add a card with title Concert, scheduled to begin at 8",
+                json!({"props.title": "Concert, scheduled to begin at 8"}),
+            ),
+            (
+                "update card Secured area title to X",
+                json!({"props.title": "X"}),
+            ),
+            (
+                "add a secured area card with title X",
+                json!({"props.title": "X"}),
+            ),
+            (
+                "make component 101 secured but not blurred",
+                json!({"is_blur": false, "is_secured": true}),
+            ),
             (
                 "make component 101 secured, not blurred",
                 json!({"is_blur": false, "is_secured": true}),
@@ -290,6 +344,12 @@ mod tests {
                 json!({"component_type": "cards", "is_blur": true}),
             ),
             ("make my card blurred", json!({"component_type": "cards"})),
+            ("secure card Home", json!({"component_type": "cards"})),
+            ("secure cards", json!({"component_type": "cards"})),
+            (
+                "rename the Secured area card to X",
+                json!({"component_type": "cards"}),
+            ),
             (
                 "change the title of my card to The blurred card",
                 json!({"component_type": "cards"}),

@@ -5,15 +5,13 @@ use std::fmt::Write;
 
 use super::results::results;
 use super::steps::Steps;
-use super::{Record, escaped, graph, money, time, timeline, tokens, why};
+use super::{Record, bounded, escaped, graph, money, time, timeline, tokens, why};
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
 use crate::run::{Event, RunStatus};
 
 /// Most events that are listed.
 const EVENTS_MAX: usize = 2_000;
-/// Longest text that is shown of one thing, in characters.
-const TEXT_MAX: usize = 20_000;
 
 /// Writes the page.
 pub fn page(record: &Record<'_>) -> String {
@@ -315,12 +313,4 @@ fn events(record: &Record<'_>) -> String {
         ),
     };
     format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
-}
-
-/// Returns the begin of a text that may have any length.
-pub(super) fn bounded(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
 }

@@ -16,6 +16,9 @@ use crate::error::{Code, steers};
 
 pub use amounts::{money, time, tokens};
 
+/// Longest text that is shown of one thing, in characters.
+const TEXT_MAX: usize = 20_000;
+
 /// A run with everything that is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
@@ -78,6 +81,14 @@ fn clean(text: &str) -> String {
         }
     };
     text.chars().map(seen).collect()
+}
+
+/// Returns the begin of a text that may have any length.
+fn bounded(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 /// Writes text for an element or an attribute of XML or HTML.

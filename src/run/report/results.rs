@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::escaped;
-use super::html::bounded;
 use super::steps::{Steps, Try};
+use super::{bounded, escaped};
 use crate::plan::Step;
 use crate::run::board::TaskState;
 
