@@ -24,7 +24,7 @@ const REBASES: &str = "rebase-merge/git-rebase-todo";
 /// Which of the mailed patches that it is to apply git has stopped at, and how many there are.
 const PATCHES: [&str; 2] = ["rebase-apply/next", "rebase-apply/last"];
 /// Most bytes of these that are read.
-const TODO_MAX: u64 = 1 << 20;
+const STEPS_MAX: u64 = 1 << 20;
 
 /// What marks of a conflict are made of, and of how many of these where a file has no size of its own for them.
 const MARKS: [char; 2] = ['<', '>'];
@@ -115,7 +115,7 @@ impl Trees {
     fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
         let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
         let place = self.done(&tree.top, words)?;
-        let text = read_start(Path::new(place.trim_end_matches('\n')), TODO_MAX);
+        let text = read_start(Path::new(place.trim_end_matches('\n')), STEPS_MAX);
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 

@@ -224,36 +224,21 @@ fn no_list_is_of_nothing() {
     let talk = json!({"agent_id": "chat"});
     let talk = world.post("/api/conversations/create", talk).with(201);
     let talk = talk["conversation"]["id"].as_str().unwrap();
-    for path in [
+    let as_many_as_there_are = [
         "/api/tasks",
         "/api/conversations",
         &format!("/api/conversations/{talk}"),
         "/api/agents/execute",
         "/api/agents/delegations",
-        "/api/runs",
-        "/api/work/tasks",
-    ] {
-        assert_eq!(world.get(&format!("{path}?limit=0")).status, 400, "{path}");
-        assert_eq!(world.get(&format!("{path}?limit=1")).status, 200, "{path}");
-    }
-    for path in [
-        "/api/tasks",
-        "/api/conversations",
-        &format!("/api/conversations/{talk}"),
-        "/api/agents/execute",
-        "/api/agents/delegations",
-    ] {
-        for (limit, status) in [
-            ("4294967296", 200),
-            ("99999999999999999999", 200),
-            ("-1", 400),
-            ("x", 400),
-        ] {
-            assert_eq!(
-                world.get(&format!("{path}?limit={limit}")).status,
-                status,
-                "{path} {limit}"
-            );
+    ];
+    let limits = [("0", 400), ("1", 200), ("-1", 400), ("x", 400)];
+    let large = [("4294967296", 200), ("99999999999999999999", 200)];
+    let others = ["/api/runs", "/api/work/tasks"].map(|path| (path, &limits[..], &[][..]));
+    let all = as_many_as_there_are.map(|path| (path, &limits[..], &large[..]));
+    for (path, limits, large) in all.into_iter().chain(others) {
+        for (limit, status) in limits.iter().chain(large) {
+            let told = world.get(&format!("{path}?limit={limit}"));
+            assert_eq!(told.status, *status, "{path} {limit}");
         }
     }
 }
