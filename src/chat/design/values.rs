@@ -17,7 +17,7 @@ use crate::chat::{Saying, Wait};
 const IDLE: &str = "again be beautiful color colour instead it just like make nice one pretty quite rather \
     really set simply some something use very";
 /// Further such words beside an option or a color; a name can be one of them.
-const FILLERS: &str = "change choose do fine for go good great i i'd i’d is it's let let's me option pick prefer should sure take \
+const FILLERS: &str = "change choose fine for go good great i i'd i’d is it's let let's me option pick prefer should sure take \
     that think to try value want will with would yes";
 /// Words right before an option that take it out.
 const NOT: [&str; 4] = ["not", "never", "than", "from"];
@@ -239,6 +239,7 @@ mod tests {
             ("not full", None),
             ("anything but full", None),
             ("is full good?", None),
+            ("do you think full is good", None),
             ("full?", None),
             ("instead of full small", None),
             ("small or full", None),

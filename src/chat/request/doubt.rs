@@ -82,8 +82,7 @@ impl Reader<'_> {
         if let Some(with) = self.with.filter(|_| self.verb != Some(Verb::Create)) {
             places.push(self.words[with].end..self.head_end());
         }
-        let is_reason = |index: &usize| ["because", "since"].contains(&self.at(*index));
-        let reason = (0..self.words.len()).find(is_reason);
+        let reason = (0..self.words.len()).find(|index| self.at(*index) == "because");
         places.extend(reason.map(|index| self.words[index].start..self.seam(0)));
         let group = request.group.as_deref().unwrap_or_default().to_lowercase();
         let group_at = self
@@ -124,7 +123,8 @@ impl Reader<'_> {
         self.open(values).find(|index| {
             let word = self.at(*index);
             let is_behind = *index >= self.from;
-            let is_joint = JOINTS.contains(&word) && !taken.contains(&(*index + 1));
+            let is_read = self.component.is_some() && taken.contains(&(*index + 1));
+            let is_joint = JOINTS.contains(&word) && !is_read;
             let is_turn = TURNS.contains(&word)
                 || has_status && STATUS_TURNS.contains(&word)
                 || has_status && is_behind && is_joint
@@ -347,7 +347,6 @@ mod tests {
             "delete my card that is not secured",
             "delete the card with title Not found",
             "delete component 101 because it is not needed",
-            "delete component 101 since it is not needed",
             "make component 101 secured but not blurred",
             "secure card Home",
             "delete component 101 from my website",

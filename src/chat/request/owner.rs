@@ -48,8 +48,8 @@ impl Reader<'_> {
         while index < self.words.len() && self.words[index].start < end {
             let field = self.signed(index, loose).filter(|(_, _, value)| {
                 // In "a party, scheduled to begin at noon" it belongs to the text.
-                let is_status = self.status_field(index).is_some() && !self.is_flag(*value);
-                found.is_empty() || self.is_apart(index) && !is_status
+                let is_first = found.is_empty();
+                is_first || self.is_apart(index) && !self.is_of_text(index, *value)
             });
             let count = field.as_ref().map_or(1, |(_, count, _)| *count);
             found.extend(field.map(|(key, _, value)| (key, self.words[index].start, value)));

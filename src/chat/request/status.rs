@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Request;
 use super::owner::Placed;
 use super::reader::Reader;
-use crate::chat::message::Word;
+use crate::chat::message::{HIDDEN, Word};
 use crate::chat::vocabulary::{POLITE, STATUS, STATUS_VERBS, component_type};
 
 /// Words right before a status that turn it round.
@@ -49,12 +49,9 @@ impl Reader<'_> {
     /// Sets what such words say of something new: "a blurred card".
     pub(super) fn made_states(&self, request: &mut Request, made: &[Placed]) {
         let places: Vec<Word> = made.iter().map(|one| one.value.clone()).collect();
-        let kind = self.kind_index().unwrap_or(self.from);
         let fields: HashSet<usize> = made.iter().map(|one| one.start).collect();
         let words = (self.from..self.words.len()).filter(|index| self.is_open(*index, &places));
         let words = words.filter(|index| !fields.contains(&self.words[*index].start));
-        // In "a secured area card" it belongs to what the card is called.
-        let words = words.filter(|index| *index > kind || self.is_beside(*index));
         let said = words.filter_map(|index| self.said_state(index));
         for (_, field, value) in said {
             request.updates.insert(field.to_string(), value.into());
@@ -67,9 +64,9 @@ impl Reader<'_> {
             return true;
         };
         let gap = &self.message.plain[self.words[index].end..next.start];
-        !gap.trim().is_empty()
-            || ["and", "but"].contains(&self.word(next))
-            || self.flag(index).is_some()
+        let is_over = self.word(next) == "but" || POLITE.contains(&self.word(next));
+        let is_said = self.flag(index).is_some() || self.field(index + 1).is_some();
+        !gap.trim().is_empty() || is_over || is_said
     }
 
     /// Finds the words that say what a status is to be, out of values at places. One that describes the
@@ -113,10 +110,18 @@ impl Reader<'_> {
         NOT.contains(&self.at(before)).then_some(before)
     }
 
-    /// Says whether a yes or a no is the first word of a value at a place.
-    pub(super) fn is_flag(&self, value: usize) -> bool {
-        let at = self.words.partition_point(|word| word.start < value);
-        FLAGS.iter().any(|flag| flag.0 == self.at(at))
+    /// Says whether a status with a value at a place belongs to the text before it: neither a quote ends that, nor
+    /// is there a sign or a yes or a no.
+    pub(super) fn is_of_text(&self, index: usize, value: usize) -> bool {
+        let (word, plain) = (&self.words[index], &self.message.plain);
+        let is_signed = plain[word.end..value].contains(['=', ':']);
+        let before = plain[..word.start].trim_end().trim_end_matches("and");
+        let is_closed = before.trim_end_matches([' ', ',', ';']).ends_with(HIDDEN);
+        let text = self.message.body.get(value..).unwrap_or_default();
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+        let is_flag = FLAGS.iter().any(|flag| first.eq_ignore_ascii_case(flag.0));
+        self.status_field(index).is_some() && !is_signed && !is_closed && !is_flag
     }
 
     /// Reads a yes or a no right behind a status: "blurred off".
@@ -314,8 +319,24 @@ mod tests {
                 json!({"props.title": "X"}),
             ),
             (
-                "add a secured area card with title X",
-                json!({"props.title": "X"}),
+                "add a secured, blurred card with title X",
+                json!({"is_blur": true, "is_secured": true, "props.title": "X"}),
+            ),
+            (
+                "set card Home secured title to X",
+                json!({"is_secured": true, "props.title": "X"}),
+            ),
+            (
+                "update component 101 title to \"Welcome\", secured: \"true\"",
+                json!({"is_secured": "true", "props.title": "Welcome"}),
+            ),
+            (
+                "update component 101 title to \"Welcome\", secured: flase",
+                json!({"is_secured": "flase", "props.title": "Welcome"}),
+            ),
+            (
+                "update component 101 blurred to true, secured to \"false\"",
+                json!({"is_blur": "true", "is_secured": "false"}),
             ),
             (
                 "make component 101 secured but not blurred",
