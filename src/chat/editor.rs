@@ -1,7 +1,11 @@
 //! The editor: shows, makes, changes and removes components that are named, and their security groups.
 //! Each reply says what was understood, what was done, what came of it and what comes next.
 
+mod details;
+
 use serde_json::{Map, Value};
+
+pub(super) use self::details::details;
 
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
@@ -10,15 +14,6 @@ use super::vocabulary::Verb;
 use super::{Call, ChatAgent, Saying, Step, Tool, Wait, args, fault, text};
 
 const AGENT: ChatAgent = ChatAgent::Editor;
-/// What names a component, whose it is and what kind it is, which stands before all else of it.
-const NAMES: [&str; 5] = [
-    "component_id",
-    "componentId",
-    "client_id",
-    "component_type",
-    "type",
-];
-
 /// Says what happens next.
 pub(super) fn next(request: &Request, results: &[Value]) -> Step {
     if let (Some(first), false) = (&request.component, request.others.is_empty()) {
@@ -32,9 +27,33 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
     match operation(request, AGENT) {
         Ok(call) => {
             let remark = remark(request, results);
-            proceed(call, request.component.as_deref(), results, &remark)
+            match call.tool {
+                Tool::DeleteComponent => deletion(call, request, results),
+                _ => proceed(call, request.component.as_deref(), results, &remark),
+            }
         }
         Err(saying) => Step::Say(*saying),
+    }
+}
+
+/// Shows what is to be deleted before it asks for a yes.
+fn deletion(mut call: Call, request: &Request, results: &[Value]) -> Step {
+    let id = request.component.as_deref().unwrap_or_default();
+    call.args.insert("componentId".to_string(), id.into());
+    let [found, rest @ ..] = results else {
+        let args = call.args;
+        return Step::Call(Call {
+            tool: Tool::GetComponent,
+            args,
+        });
+    };
+    let there = found.get("components").and_then(|all| all.get(0));
+    match fault(found) {
+        Some(error) => Step::Say(refusal(&call, error, "")),
+        None => {
+            let details = there.map(|one| details(one) + "\n");
+            proceed(call, None, rest, &details.unwrap_or_default())
+        }
     }
 }
 
@@ -231,45 +250,6 @@ fn look(call: &Call, is_change: bool, results: &[Value], found: &str) -> Step {
         For example: title to Welcome";
     let message = format!("update component {id} for client {client}");
     Step::Say(ask(AGENT, message, format!("{details}{question}")))
-}
-
-/// Writes a component with everything that is set.
-pub(super) fn details(component: &Value) -> String {
-    let object = component.as_object();
-    let get = |keys: [&str; 2]| {
-        let found = keys.iter().find_map(|key| object?.get(*key)?.as_str());
-        found.unwrap_or_default().to_string()
-    };
-    let (id, kind) = (
-        get(["component_id", "componentId"]),
-        get(["component_type", "type"]),
-    );
-    let mut parts = Vec::new();
-    for (column, value) in object.into_iter().flatten() {
-        match value {
-            Value::Object(fields) => set_fields(fields, &mut parts),
-            Value::Bool(true) => parts.push(column.clone()),
-            Value::Number(number) => parts.push(format!("{} {number}", label(column))),
-            Value::String(text) if !NAMES.contains(&column.as_str()) => {
-                parts.push(format!("{column} \"{text}\""));
-            }
-            _ => {}
-        }
-    }
-    match parts.is_empty() {
-        true => format!("Component {id} ({kind})"),
-        false => format!("Component {id} ({kind}): {}", parts.join(", ")),
-    }
-}
-
-/// Writes the fields of an object, and of those in it.
-fn set_fields(fields: &Map<String, Value>, parts: &mut Vec<String>) {
-    for (key, value) in fields {
-        match value {
-            Value::Object(inner) => set_fields(inner, parts),
-            value => parts.push(format!("{key} \"{}\"", plain(value))),
-        }
-    }
 }
 
 /// Says what a call is about.

@@ -155,6 +155,15 @@ impl Saying {
         }
     }
 
+    /// Adds a line to its text.
+    fn adding(mut self, line: &str) -> Saying {
+        if !line.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+        self.text += line;
+        self
+    }
+
     /// Adds what waits.
     fn waiting(mut self, wait: Wait) -> Saying {
         self.wait = wait;

@@ -6,6 +6,7 @@ mod over;
 mod renewed;
 #[cfg(test)]
 mod tests;
+mod unheard;
 
 use serde_json::{Value, json};
 
@@ -271,14 +272,14 @@ impl Doing {
                     ChatAgent::Clarifier => clarifier::next(request, results),
                 };
                 match step {
-                    Step::Say(saying) => Step::Say(Saying {
-                        text: format!(
-                            "{note}{}{}",
-                            saying.text,
-                            left_out(*agent, request, &saying)
-                        ),
-                        ..saying
-                    }),
+                    Step::Say(saying) => {
+                        let text = left_out(*agent, request, &saying);
+                        let saying = saying.adding(&text);
+                        let text = unheard::said(request, &saying, results);
+                        let saying = saying.adding(&text);
+                        let text = format!("{note}{}", saying.text);
+                        Step::Say(Saying { text, ..saying })
+                    }
                     step => step,
                 }
             }
@@ -290,7 +291,7 @@ impl Doing {
 fn left_out(agent: ChatAgent, request: &Request, saying: &Saying) -> String {
     let is_said = agent != ChatAgent::Design && !matches!(saying.wait, Wait::Ask(_));
     let left = request.left.iter().filter(|_| is_said);
-    left.map(|sentence| format!("\n{sentence}")).collect()
+    left.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
 fn all_of(client: &str) -> Call {

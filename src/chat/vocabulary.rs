@@ -307,6 +307,9 @@ pub(super) const POLITE: &[&str] = &[
     "also", "and",
 ];
 
+/// Words before a reason.
+pub(super) const REASONS: &[&str] = &["because", "since"];
+
 /// What a message asks to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {

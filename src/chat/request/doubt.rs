@@ -8,7 +8,7 @@ use super::reader::{Reader, WITH};
 use super::status::Said;
 use crate::chat::message::Word;
 use crate::chat::value::brief;
-use crate::chat::vocabulary::{ARTICLES, STATUS, Verb};
+use crate::chat::vocabulary::{ARTICLES, REASONS, STATUS, VERBS, Verb};
 
 /// Words that negate or restrict, whatever is asked for; `t` is the end of "don't".
 const TURNS: &[&str] = &[
@@ -82,8 +82,7 @@ impl Reader<'_> {
         if let Some(with) = self.with.filter(|_| self.verb != Some(Verb::Create)) {
             places.push(self.words[with].end..self.head_end());
         }
-        let reason = (0..self.words.len()).find(|index| self.at(*index) == "because");
-        places.extend(reason.map(|index| self.words[index].start..self.seam(0)));
+        places.extend(self.reason());
         let group = request.group.as_deref().unwrap_or_default().to_lowercase();
         let group_at = self
             .message
@@ -95,6 +94,16 @@ impl Reader<'_> {
             places.push(self.seam(0)..end);
         }
         merged(places)
+    }
+
+    /// Finds a reason, up to what is said against it.
+    fn reason(&self) -> Option<Word> {
+        let mut words = 0..self.words.len();
+        let begin = words.find(|index| REASONS.contains(&self.at(*index)))?;
+        let start = self.words[begin].start;
+        let over = words.find(|index| self.at(*index) == "but");
+        let end = over.map_or(self.message.plain.len(), |over| self.words[over].start);
+        Some(start..end.min(self.seam(start)))
     }
 
     /// Returns the places of the values that are read with their fields.
@@ -241,6 +250,17 @@ impl Reader<'_> {
             "I am not sure whether to delete the whole component or only what \"{word}\" names. Nothing \
              was changed. Please say {advice}."
         ))
+    }
+
+    /// Cuts off of a place what gives a reason, or says what else is to be done.
+    fn until_clause(&self, place: Word) -> Word {
+        let words = self.words.iter().filter(|word| place.contains(&word.start));
+        let is_over = |word: &str| {
+            let is_verb = VERBS.iter().any(|(verb, _)| *verb == word);
+            is_verb || REASONS.contains(&word)
+        };
+        let over = words.into_iter().find(|word| is_over(self.word(word)));
+        place.start..over.map_or(place.end, |word| word.start)
     }
 
     /// Says whether a word names what is only a part of a component: a field, its security, a picture

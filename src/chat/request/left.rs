@@ -1,42 +1,14 @@
 //! What of a message is not taken, which the answer then says: a second order, a second component of
-//! the same kind, a status that restricts nothing.
+//! the same kind, a status that restricts nothing. Single words that no rule takes are told by the reply.
 
 use super::Request;
 use super::reader::Reader;
-use crate::chat::message::{Message, SEAM, Word, parts};
+use crate::chat::message::{Message, SEAM, parts};
 use crate::chat::value::{brief, plain};
 use crate::chat::vocabulary::{POLITE, STATUS_VERBS, VERBS, Verb};
 
 /// Most parts of a message that are looked at.
 const PARTS_MAX: usize = 50;
-/// Words beside what is made or deleted that say nothing of it.
-const BESIDE: &[&str] = &[
-    "ahead",
-    "another",
-    "asap",
-    "away",
-    "called",
-    "can",
-    "completely",
-    "component_id",
-    "do",
-    "entirely",
-    "forever",
-    "go",
-    "good",
-    "here",
-    "id",
-    "if",
-    "immediately",
-    "named",
-    "number",
-    "permanently",
-    "possible",
-    "right",
-    "soon",
-    "titled",
-    "website",
-];
 const NUMBERS: &[&str] = &[
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "many",
 ];
@@ -57,50 +29,8 @@ impl Reader<'_> {
                 brief(&states.join(" "))
             )
         });
-        let unread = match (&orders, &many) {
-            (None, None) if request.others.is_empty() => self.unread_beside(request),
-            _ => None,
-        };
-        let all = [orders, many, words, unread, self.left_design()];
+        let all = [orders, many, words, self.left_design()];
         all.into_iter().flatten().collect()
-    }
-
-    /// Names words beside what is made or deleted that no rule reads.
-    fn unread_beside(&self, request: &Request) -> Option<String> {
-        let place = match (request.verb, &self.component) {
-            (Some(Verb::Create), _) if !request.is_security => self.beside_made()?,
-            (Some(Verb::Delete), Some((place, _))) if !request.is_security => {
-                place.end..self.seam(place.end)
-            }
-            _ => return None,
-        };
-        let mut parts = Vec::new();
-        self.unread(self.until_clause(place), &mut parts);
-        let is_number = |part: &str| part.bytes().all(|c| c.is_ascii_digit());
-        let said = |part: &String| !BESIDE.contains(&part.to_lowercase().as_str());
-        parts.retain(|part| said(part) && !is_number(part));
-        let words = brief(&parts.join(" "));
-        (!parts.is_empty()).then(|| format!("I did not understand \"{words}\", so it is left out."))
-    }
-
-    /// Cuts off of a place what gives a reason, or says what else is to be done.
-    pub(super) fn until_clause(&self, place: Word) -> Word {
-        let words = self.words.iter().filter(|word| place.contains(&word.start));
-        let is_over = |word: &str| {
-            let is_verb = VERBS.iter().any(|(verb, _)| *verb == word);
-            is_verb || ["because", "since"].contains(&word)
-        };
-        let over = words.into_iter().find(|word| is_over(self.word(word)));
-        place.start..over.map_or(place.end, |word| word.start)
-    }
-
-    /// Returns what stands between the type of something new and its fields.
-    fn beside_made(&self) -> Option<Word> {
-        let kind = self.kind_index().filter(|kind| *kind >= self.from)?;
-        let start = self.words[kind].end;
-        let first = self.made().iter().map(|one| one.start).min();
-        let end = first.unwrap_or(self.message.plain.len());
-        Some(start..end.min(self.seam(start)).max(start))
     }
 
     /// Quotes a change of the design behind a value of a component.
@@ -195,11 +125,9 @@ mod tests {
             ("add two banners", &["one component at a time"]),
             ("add 3 cards", &["one component at a time"]),
             ("list my blue cards", &[]),
-            ("add a button login", &["\"login\""]),
             ("add a card for me, please", &[]),
             ("add a card component with id 500 and title X", &[]),
             ("add a card with title A big one", &[]),
-            ("delete component 101 (Home)", &["\"Home\""]),
             ("delete component 101 permanently", &[]),
             ("delete component 101 because it is old", &[]),
             (

@@ -65,3 +65,112 @@ fn a_reply_says_what_became_of_what_waited() {
     }
     assert_eq!(said(&Chat::default(), "yes").settled, None);
 }
+
+const WRITES: &[&str] = &[
+    "change title of component 101 to Welcome",
+    "for client 6, please change the title of component 101 to \"Welcome\"",
+    "update component 101: title: Welcome, caption: Hi",
+    "set the title and the caption of component 101 to Welcome",
+    "rename component 101 to Welcome",
+    "make component 101 blurred",
+    "blur and secure component 101",
+    "set component 101 blurred = false",
+    "delete component 103",
+    "delete my About card",
+    "remove the title of component 101",
+    "delete the title from my About card",
+    "add premium security group to component 101",
+    "add component 101 to the premium security group",
+    "remove the premium security group from component 102",
+    "add a banner with title Hello",
+    "create a new blurred card titled \"Hello\"",
+    "add title Foo to component 101",
+    "update the title of my About card to Go",
+    "change button radius to full",
+    "change button radius to full and card style to stroked",
+    "set card background color to #112233",
+    "social icon style = solid",
+    "set title font to \"Lato\"",
+    "change component 101 url to https://a.b/c, set its title to Y",
+];
+
+/// A conversation about client 6.
+fn about_client() -> Chat {
+    Chat {
+        client: Some("6".to_string()),
+        ..Chat::default()
+    }
+}
+
+#[test]
+fn no_word_of_a_write_is_passed_over_in_silence() {
+    let mut offered = 0;
+    for message in WRITES {
+        let is_asked = |saying: &Saying| matches!(saying.wait, Wait::Pending(_));
+        assert!(is_asked(&said(&about_client(), message)), "{message}");
+        let ends = message.match_indices(' ').map(|(at, _)| at + 1);
+        for place in ends.chain([0, message.len()]) {
+            for word in ["zorkle", "\"zorkle\""] {
+                let (before, behind) = message.split_at(place);
+                let longer = format!("{before} {word} {behind}");
+                let saying = said(&about_client(), &longer);
+                offered += usize::from(is_asked(&saying));
+                let is_told = saying.text.contains("zorkle");
+                assert!(!is_asked(&saying) || is_told, "{longer}: {}", saying.text);
+            }
+        }
+    }
+    assert!(offered > 200, "only {offered} were offered at all");
+}
+
+#[test]
+fn what_is_understood_is_not_told_of() {
+    let more = [
+        "I would like to change the title of component 101 to Hello, please",
+        "could you kindly delete component 101 because it is old?",
+        "let's make the About card blurred",
+        "make component 101 not blurred",
+        "change component 101's heading to \"A & B\"",
+        "set component 101 schedule_start to 2026-12-24T18:00:00Z",
+        "set display_order of component 101 to 05",
+        "can we have the card corners small",
+        "make the buttons' style soft shadow",
+        "delete card 102",
+        "show component 102 again",
+        "is component 102 blurred?",
+        "how many cards are there?",
+        "list components",
+    ];
+    for message in WRITES.iter().chain(&more) {
+        let text = said(&about_client(), message).text;
+        assert!(!text.contains("did not understand"), "{message}: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_told_of() {
+    for (message, told) in [
+        (
+            "list my blue cards",
+            "\"blue\", so nothing is chosen by it.",
+        ),
+        ("add a button login", "\"login\", so it is left out."),
+        (
+            "delete component 102 (Home)",
+            "\"Home\", so it is left out.",
+        ),
+        ("delete banner 102", "\"banner\", so it is left out."),
+        ("delete component 102 103", "\"103\", so it is left out."),
+        (
+            "tomorrow change title of my own component 101 to X",
+            "\"tomorrow\", \"own\", so it is left out.",
+        ),
+        (
+            "change the fancy title of component 101",
+            "\"fancy\", so it is left out.",
+        ),
+    ] {
+        let text = said(&about_client(), message).text;
+        assert!(text.contains(told), "{message}: {text}");
+    }
+}
