@@ -43,7 +43,7 @@ pub fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
 /// What is wrong with it, with line and column where they are known.
 pub fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    crate::yaml::check_depth(text)?;
+    crate::yaml::check_shape(text)?;
     Within(&Cell::new(max)).deserialize(serde_yaml::Deserializer::from_str(text))
 }
 
@@ -86,17 +86,40 @@ impl Within<'_> {
 
     fn fields<'de, A: MapAccess<'de>>(self, mut fields: A) -> Result<Map<String, Value>, A::Error> {
         let mut map = Map::new();
-        while let Some(name) = fields.next_key::<String>()? {
+        while let Some(name) = fields.next_key_seed(Name(&map))? {
             self.spend(ITEM + name.len())?;
-            if map.contains_key(&name) {
-                let short: String = name.chars().take(60).collect();
-                return Err(A::Error::custom(format!(
-                    "the field `{short}` is there twice"
-                )));
-            }
             map.insert(name, fields.next_value_seed(self)?);
         }
         Ok(map)
+    }
+}
+
+/// The name of a field beside others. What is wrong with it is found where it stands, so that readers of
+/// YAML can say where.
+struct Name<'a>(&'a Map<String, Value>);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_string(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name<'_> {
+    type Value = String;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a field")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
+        if self.0.contains_key(name) {
+            let short: String = name.chars().take(60).collect();
+            let what = format!("the field `{short}` is there twice");
+            return Err(E::custom(what));
+        }
+        Ok(name.to_string())
     }
 }
 
@@ -184,6 +207,19 @@ mod tests {
             let told = serde_json::from_str::<Object>(text).unwrap_err();
             assert!(told.to_string().contains(fault), "{text}: {told}");
         }
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_is_told_with_its_line() {
+        let told = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
+        assert_eq!(
+            told("a: 1\nb:\n  c: 2\n  c: 3\n"),
+            "b: the field `c` is there twice at line 4 column 3"
+        );
+        assert_eq!(
+            told("a: 1\na: 2\n"),
+            "the field `a` is there twice at line 2 column 1"
+        );
     }
 
     #[test]

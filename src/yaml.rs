@@ -16,17 +16,21 @@ const COST_MAX: usize = 1 << 32;
 /// What is wrong with it, with line and column where they are known.
 pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    check_depth(text)?;
+    check_shape(text)?;
     serde_yaml::from_str(text)
 }
 
-/// Refuses brackets that stand deeper within one another than any document needs. Those in quotes
-/// and comments count as well.
+/// Refuses brackets that stand deeper within one another than any document needs, and a second document.
+/// Brackets in quotes and comments count as well.
 ///
 /// # Errors
 ///
-/// The line where they are too deep.
-pub fn check_depth(text: &str) -> Result<(), Error> {
+/// The line where they are too deep, or where the other document begins.
+pub fn check_shape(text: &str) -> Result<(), Error> {
+    if let Some(line) = second(text) {
+        let what = format!("another document begins in line {line}; one is read");
+        return Err(Error::custom(what));
+    }
     let (mut depth, mut line) = (0_usize, 1);
     for byte in text.bytes() {
         match byte {
@@ -41,6 +45,21 @@ pub fn check_depth(text: &str) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Finds the line where a second document begins: three hyphens at the start of a line are never text
+/// (YAML 1.2, 9.1.2).
+fn second(text: &str) -> Option<usize> {
+    let mut has_begun = false;
+    let mut lines = (1..).zip(text.lines());
+    lines.find_map(|(number, line)| {
+        let rest = line.strip_prefix("---");
+        let is_mark = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
+        let is_second = is_mark && has_begun;
+        let is_nothing = line.trim().is_empty() || line.starts_with(['#', '%']);
+        has_begun |= !is_nothing;
+        is_second.then_some(number)
+    })
 }
 
 /// Refuses a document of a project whose brackets, were all of them within one another, would take
@@ -67,7 +86,7 @@ mod tests {
     #[test]
     fn brackets_whose_depth_quotes_hide_cost_no_more_than_seconds() {
         let hidden = format!("a: {}", "[\"]\",".repeat(150_000));
-        assert!(check_depth(&hidden).is_ok());
+        assert!(check_shape(&hidden).is_ok());
         assert!(check_cost(&hidden).is_err());
         let agents = "- {id: a, name: A, prompt: p, tags: [one, two]}\n".repeat(1_000);
         assert!(check_cost(&agents).is_ok());
@@ -82,6 +101,23 @@ mod tests {
         assert!(from_str::<Value>(&fine).is_ok());
         let wide = format!("b: [{}]", "{a: [1]}, ".repeat(1_000));
         assert!(from_str::<Value>(&wide).is_ok());
+    }
+
+    #[test]
+    fn a_second_document_is_named_by_its_line() {
+        for (text, line) in [
+            ("a: 1\n---\nb: 2\n", Some(2)),
+            ("# c\n---\na: 1\n--- # next\nb: 2\n", Some(4)),
+            ("---\n---\na: 1\n", Some(2)),
+            ("%YAML 1.2\n---\na: 1\n...\n", None),
+            ("a: |\n  x\n  ---\n  y\n", None),
+            ("a: ---\n", None),
+            ("--- {a: 1}\n", None),
+            ("", None),
+        ] {
+            assert_eq!(second(text), line, "{text:?}");
+            assert_eq!(from_str::<Value>(text).is_err(), line.is_some(), "{text:?}");
+        }
     }
 
     #[test]

@@ -69,6 +69,31 @@ pub fn brief(text: &str) -> String {
     }
 }
 
+/// Says what of a design is none of the options that it has.
+pub fn odd_design(design: &Design) -> Option<String> {
+    let record = serde_json::to_value(design).ok()?;
+    ELEMENTS.iter().find_map(|element| {
+        let (column, field) = element.path;
+        odd(element.label, record.get(column)?.get(field)?, element.kind)
+    })
+}
+
+/// Says what of a component is none of the options that it has.
+pub fn odd_component(component: &Component) -> Option<String> {
+    let record = serde_json::to_value(component).ok()?;
+    FIELDS.iter().find_map(|(path, kind)| {
+        let mut keys = path.split('.');
+        let value = keys.try_fold(&record, |value, key| value.get(key))?;
+        odd(label(path), value, *kind)
+    })
+}
+
+/// Says that a value which is there is none of the options.
+fn odd(what: &str, value: &Value, kind: Kind) -> Option<String> {
+    let is_free = !matches!(kind, Kind::Options(_)) || value.is_null();
+    (!is_free && kind.read(value).is_none()).then(|| fault(what, value, kind))
+}
+
 /// Changes a design; what else its columns hold stays.
 pub fn changed_design(design: &Design, changes: &Changes) -> Option<Design> {
     let mut record = serde_json::to_value(design).ok()?;

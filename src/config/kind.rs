@@ -74,11 +74,14 @@ impl Kind {
     }
 }
 
+/// Says whether a text can be the name of a variable, and no key that somebody took for one.
 fn is_variable(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let is_short = text.len() <= 16 || text.contains('_');
     (1..=100).contains(&text.len())
         && !text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(is_part)
+        && is_short
 }
 
 fn whole(text: &str) -> Option<u64> {
@@ -121,7 +124,7 @@ impl fmt::Display for Kind {
             Kind::Choice(words) => write!(formatter, "one of {}", words.join(", ")),
             Kind::Text(max) => write!(formatter, "one line of at most {max} visible characters"),
             Kind::Variable => formatter
-                .write_str("the name of a variable such as OPENAI_API_KEY, never the key itself"),
+                .write_str("the name of a variable in capital letters such as OPENAI_API_KEY, never the key itself"),
             Kind::Number(least, most) => write!(formatter, "a whole number from {least} to {most}"),
             Kind::Duration(_, most) => {
                 write!(formatter, "a time such as 90s, 10m or 1h, at most {most} s")

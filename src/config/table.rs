@@ -103,6 +103,10 @@ impl Key {
     pub fn named(name: &str) -> Result<&'static Key> {
         Key::find(name).ok_or_else(|| {
             let error = Error::new(Code::ConfigInvalid, no_setting(name));
+            // A fix that repeats the value would have a secret written down.
+            if is_secret(name) {
+                return error.fix("read -rs OPENAI_API_KEY && export OPENAI_API_KEY");
+            }
             match Key::near(name) {
                 Some(near) => error.instead(name, near),
                 None => error.fix("cleo config list"),
@@ -128,8 +132,20 @@ impl Key {
     }
 }
 
+/// Says whether somebody seems to set a key of a server itself.
+fn is_secret(name: &str) -> bool {
+    let bare = name.to_lowercase().replace(['_', '-', '.'], "");
+    let words = ["apikey", "llmkey", "token", "secret", "password"];
+    bare == "key" || words.iter().any(|word| bare.ends_with(word))
+}
+
 /// The sentence about a name that is no setting's.
 pub fn no_setting(name: &str) -> String {
+    if is_secret(name) {
+        return format!(
+            "there is no setting `{name}`: a key stays in a variable, whose name `{LLM_API_KEY_ENV}` can hold"
+        );
+    }
     let near = Key::near(name).map(|near| format!("; did you mean `{near}`?"));
     format!("there is no setting `{name}`{}", near.unwrap_or_default())
 }
@@ -138,6 +154,23 @@ pub fn no_setting(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::Value;
+
+    #[test]
+    fn nothing_that_is_suggested_repeats_a_key() {
+        for name in [
+            "llm.apiKey",
+            "llm.api_key",
+            "API_KEY",
+            "llm.key",
+            "key",
+            "openai.token",
+        ] {
+            let error = Key::named(name).unwrap_err();
+            assert!(error.replacement.is_none(), "{name}");
+            assert!(error.message.contains("llm.apiKeyEnv"), "{}", error.message);
+        }
+        assert!(Key::named("llm.modl").unwrap_err().replacement.is_some());
+    }
 
     #[test]
     fn values_are_read_by_their_kind() {
@@ -162,6 +195,9 @@ mod tests {
             ),
             ("llm.apiKeyEnv", "sk-proj-12345", None),
             ("llm.apiKeyEnv", "1KEY", None),
+            ("llm.apiKeyEnv", "abcdef0123456789abcdef0123456789", None),
+            ("llm.apiKeyEnv", "ABCDEF0123456789ABCDEF0123456789", None),
+            ("llm.apiKeyEnv", "gsk_abcdef", None),
             ("llm.inputPrice", "0.15", Some(Value::Text("0.15".into()))),
             ("llm.inputPrice", "3", Some(Value::Text("3".into()))),
             ("llm.inputPrice", "-1", None),

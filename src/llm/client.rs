@@ -167,6 +167,13 @@ fn read_key(model: &Model, variable: &str) -> Result<Option<Key>> {
     }
 }
 
+/// Takes the key of the configured model out of a text, before that is kept or sent anywhere.
+pub fn without_key(model: &Model, text: &str) -> String {
+    let variable = model.key_variable.as_deref();
+    let key = variable.and_then(|variable| read_key(model, variable).ok()?);
+    key.map_or_else(|| text.to_string(), |key| key.redact(text))
+}
+
 /// Makes the error of a key that is needed and not there.
 pub fn no_key(model: &Model, variable: &str) -> Error {
     let word = model.provider.word();

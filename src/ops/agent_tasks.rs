@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::complete::complete;
 use super::tasks::{self, ListField, Patch};
-use super::{Context, agents, require};
+use super::{Context, Surroundings, agents, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::score::normalize;
@@ -210,6 +210,26 @@ pub fn update(
         task: task.into(),
         warnings,
     })
+}
+
+/// Takes the tasks of an agent that is gone from it, and returns them.
+pub fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
+    let mut context = Context::open(surroundings.clone())?;
+    let filter = Filter {
+        agent: Some(agent.to_string()),
+        ..Filter::default()
+    };
+    let tasks = tasks::list(&mut context, &filter)?.tasks;
+    let tasks: Vec<TaskId> = tasks.into_iter().map(|task| task.id).collect();
+    for id in &tasks {
+        let clear = vec![ListField::AssignedAgent];
+        let patch = Patch {
+            clear,
+            ..Patch::default()
+        };
+        tasks::update(&mut context, *id, patch)?;
+    }
+    Ok(tasks)
 }
 
 /// Moves a task by the command whose move it is, and returns it with what the caller should know.

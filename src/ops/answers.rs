@@ -8,7 +8,7 @@ use super::workers::{Asked, Workers};
 use crate::agent::Agent;
 use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
 use crate::error::{Code, Error, Result};
-use crate::llm::client::Client;
+use crate::llm::client::{Client, without_key};
 use crate::llm::{self, Model};
 use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
 use crate::workspace::Workspace;
@@ -145,6 +145,12 @@ impl Answering {
             Some(model) => from_model(question, model, counted, seen),
             None => Ok(self.absent(question.agent)),
         }
+    }
+
+    /// Takes the key of the model out of a message, which is kept and told.
+    pub fn without_key(&self, message: &str) -> String {
+        let model = self.model.as_ref();
+        model.map_or_else(|| message.to_string(), |model| without_key(model, message))
     }
 
     /// Says what an answer of the model took: tokens, and money in US dollars.

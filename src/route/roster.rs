@@ -9,8 +9,9 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::{CLARIFY, FINALIZE, Profile};
-use crate::agent::draft::words;
+use crate::agent::draft::{suggested, words};
 use crate::agent::{AgentStatus, Role};
+use crate::document;
 use crate::error::steers;
 
 /// Most agents in a file.
@@ -21,6 +22,9 @@ pub const FILE_MAX: u64 = 128 << 20;
 
 /// Largest YAML file, in bytes; reading YAML takes much longer.
 pub const YAML_MAX: usize = 16 << 20;
+
+/// Most bytes that the values of a YAML file may be made of.
+const SIZE_MAX: usize = 128 << 20;
 
 /// Longest id, in characters.
 const ID_MAX: usize = 200;
@@ -110,6 +114,10 @@ fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
         what: "it is not written in UTF-8".to_string(),
     })?;
     let part: Part = crate::yaml::from_str(text).map_err(|cause| {
+        // Of a field that is there twice this reader tells only where its agent begins.
+        let is_double = cause.to_string().contains("duplicate field");
+        let precise = document::yaml(text, SIZE_MAX).err().filter(|_| is_double);
+        let cause = precise.unwrap_or(cause);
         let place = cause.location().map(|place| (place.line(), place.column()));
         fault(&cause, place)
     })?;
@@ -148,10 +156,12 @@ struct Item {
 
 impl Item {
     fn listed(self) -> Result<Listed, String> {
-        let id = self.id.unwrap_or_default();
+        // As in a registry, an id can be made of the name.
+        let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
+        let id = self.id.or_else(|| name.map(suggested)).unwrap_or_default();
         if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
             return Err(format!(
-                "it needs an id of 1 to {ID_MAX} visible characters"
+                "it needs a name, or an id of 1 to {ID_MAX} visible characters"
             ));
         }
         if [FINALIZE, CLARIFY].contains(&id.as_str()) {
@@ -235,6 +245,12 @@ mod tests {
     }
 
     #[test]
+    fn an_id_that_is_not_told_is_made_of_the_name() {
+        assert_eq!(ids("- name: Lore Keeper\n  type: http\n"), ["lore-keeper"]);
+        assert!(read(b"- tags: [x]\n", false).is_err());
+    }
+
+    #[test]
     fn what_is_not_said_is_a_specialist_that_can_be_had() {
         let listed = read(br#"[{"id":"a","tags":"x, y z"}]"#, false).unwrap();
         let profile = listed[0].profile();
@@ -256,8 +272,16 @@ mod tests {
             ("- id: a\n- id: [\n", Some((2, 7)), "invalid type"),
             ("- id: a\n\tx: b\n", Some((2, 1)), "a tab character"),
             ("just words", Some((1, 1)), "a list of agents"),
-            ("[{\"name\":\"x\"}]", None, "agent 1: it needs an id"),
-            ("[{\"id\":\"a\\u001b\"}]", None, "agent 1: it needs an id"),
+            (
+                "[{\"tags\":[\"x\"]}]",
+                None,
+                "agent 1: it needs a name, or an id",
+            ),
+            (
+                "[{\"id\":\"a\\u001b\"}]",
+                None,
+                "agent 1: it needs a name, or an id",
+            ),
             (
                 "[{\"id\":\"a\"},{\"id\":\"a\"}]",
                 None,

@@ -74,6 +74,8 @@ pub struct Finished {
 enum Ending {
     Exited,
     TimedOut,
+    /// It writes more than is kept, which is of no use.
+    Flooded,
     Interrupted,
 }
 
@@ -122,7 +124,7 @@ pub fn capture(command: Command, limit: Duration, keep: usize) -> Result<Capture
 }
 
 /// Runs a command with something on its standard input, and keeps the first `keep` bytes of its
-/// standard output. Nothing that it started outlives it.
+/// standard output; once there is more, it is ended. Nothing that it started outlives it.
 pub fn converse(
     command: Command,
     input: Vec<u8>,
@@ -150,7 +152,8 @@ fn follow(
     }
     feed(&mut child, input);
     let pipes = Pipes::follow(&mut child, keep);
-    let ending = wait(&child, start, bounds, &guard);
+    let is_flooded = || daemons == Daemons::End && pipes.is_cut();
+    let ending = wait(&child, start, bounds, &guard, is_flooded);
     let exit_code = finish(&mut child, &pipes, ending, leash);
     if ending != Ending::Exited || daemons != Daemons::GoOn {
         strays.end(Pid::from_child(&child));
@@ -221,13 +224,22 @@ fn interrupted(code: Code, command: &Command) -> Error {
 }
 
 /// Waits for the end of the command, a bound or a signal, whichever comes first.
-fn wait(child: &Child, start: Instant, bounds: &Bounds, guard: &Guard) -> Ending {
+fn wait(
+    child: &Child,
+    start: Instant,
+    bounds: &Bounds,
+    guard: &Guard,
+    is_flooded: impl Fn() -> bool,
+) -> Ending {
     loop {
         if has_exited(child) {
             return Ending::Exited;
         }
         if guard.caught().is_some() || bounds.is_stopped() {
             return Ending::Interrupted;
+        }
+        if is_flooded() {
+            return Ending::Flooded;
         }
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
         if start.elapsed() >= bounds.time {
@@ -308,6 +320,15 @@ mod tests {
     /// Says whether a command came back long before what it left behind ends.
     fn is_quick(finished: &Finished) -> bool {
         finished.duration < Duration::from_secs(20)
+    }
+
+    #[test]
+    fn who_writes_more_than_may_be_kept_is_ended() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "yes"]).current_dir("/");
+        let captured = converse(command, Vec::new(), Duration::from_secs(60), 1_000).unwrap();
+        assert_eq!((captured.is_cut, captured.stdout.len()), (true, 1_000));
+        assert!(!captured.finished.timed_out && is_quick(&captured.finished));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! place when the first command starts, so a cleo that runs none has none, but for that of the limit
 //! on the size of files.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -21,6 +22,14 @@ const SIGNALS: [(i32, Code); 3] = [
 
 /// How often a sleeper looks whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
+
+/// How often it is asked whether the work of a thread was given up.
+const ASK: Duration = Duration::from_millis(500);
+
+thread_local! {
+    /// Who is asked whether the work of this thread was given up.
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
 
 /// True while no command runs: signals then do what they always do.
 static IDLE: AtomicBool = AtomicBool::new(true);
@@ -69,7 +78,43 @@ pub(super) fn is_urged() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
 
+/// Works on this thread as long as nobody gives that up: once `is_over` says so, which is asked every half
+/// second, what waits for a command or a server ends as at Ctrl-C.
+pub fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
+    let watch = Watch {
+        is_over: Box::new(is_over),
+        asked: Instant::now(),
+        has_ended: false,
+    };
+    let outer = WATCH.replace(Some(watch));
+    let done = work();
+    WATCH.set(outer);
+    done
+}
+
+/// Who is asked whether work was given up.
+struct Watch {
+    is_over: Box<dyn FnMut() -> bool>,
+    asked: Instant,
+    has_ended: bool,
+}
+
+/// Says whether the work of this thread was given up.
+fn is_given_up() -> bool {
+    WATCH.with_borrow_mut(|watch| {
+        let Some(watch) = watch else { return false };
+        if !watch.has_ended && watch.asked.elapsed() >= ASK {
+            watch.has_ended = (watch.is_over)();
+            watch.asked = Instant::now();
+        }
+        watch.has_ended
+    })
+}
+
 fn caught() -> Option<Code> {
+    if is_given_up() {
+        return Some(Code::Interrupted);
+    }
     let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
     if !SEEN.swap(true, Ordering::SeqCst) {
         AGAIN.store(0, Ordering::SeqCst);

@@ -45,6 +45,11 @@ pub(super) fn call(
 }
 
 fn judged(captured: Captured, program: &str, agent: &Agent) -> std::result::Result<Vec<u8>, Fault> {
+    // It was ended for that, whatever its exit code is.
+    if captured.is_cut {
+        let message = format!("`{program}` answered with more than {ANSWER_MAX} bytes");
+        return Err(Fault::new(FaultKind::InvalidResponse, message));
+    }
     if captured.finished.timed_out {
         let message = format!("no answer within {} ms from `{program}`", agent.timeout_ms);
         return Err(Fault::new(FaultKind::Timeout, message));
@@ -58,10 +63,6 @@ fn judged(captured: Captured, program: &str, agent: &Agent) -> std::result::Resu
         return Err(Fault::new(FaultKind::CliError, message));
     }
     // Whether something that it left running holds its output open does not matter: it has ended.
-    if captured.is_cut {
-        let message = format!("`{program}` answered with more than {ANSWER_MAX} bytes");
-        return Err(Fault::new(FaultKind::InvalidResponse, message));
-    }
     Ok(captured.stdout)
 }
 

@@ -176,7 +176,7 @@ fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
 #[test]
 fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
     let workspace = TestWorkspace::new()
-        .with(".cleo/agents/crawler.yaml", "name: Crawler\ntags: [web, crawl]\ncapability: Web-Crawler\nskills: [Search]\n")
+        .with(".cleo/agents/crawler.yaml", "name: Crawler\nprompt: p\ntags: [web, crawl]\ncapability: Web-Crawler\nskills: [Search]\n")
         .with(".cleo/agents/workers.json", r#"{"agents": [{"name": "sum", "type": "http", "endpoint": "http://127.0.0.1:9/x", "intents": ["summary.create"], "timeout_ms": 200}]}"#)
         .with(".cleo/agents/broken.yaml", "name: x\n  tags: [\n")
         .with(".cleo/agents/note.txt", "no agent");
@@ -211,7 +211,7 @@ fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
 
 #[test]
 fn a_link_out_of_the_workspace_is_no_agent_and_shows_nothing() {
-    let workspace = TestWorkspace::new().with(".cleo/agents/own.yaml", "name: Own\n");
+    let workspace = TestWorkspace::new().with(".cleo/agents/own.yaml", "name: Own\nprompt: p\n");
     let outside = tempfile::tempdir().unwrap();
     let secret = outside.path().join("secret");
     std::fs::write(&secret, "root:x:0:0:hidden words\n").unwrap();
@@ -428,7 +428,7 @@ fn lists_of_a_wrong_form_are_told_in_words_of_agents() {
 fn of_two_agents_of_a_file_with_one_id_only_the_second_is_left_out() {
     let workspace = TestWorkspace::new().with(
         ".cleo/agents/two.yaml",
-        "- {id: k, name: First}\n- {id: k, name: Second}\n- {id: l, name: Third}\n",
+        "- {id: k, name: First, prompt: p}\n- {id: k, name: Second, prompt: p}\n- {id: l, name: Third, prompt: p}\n",
     );
     let listed = workspace.json(&["agents", "list"]);
     assert_eq!(listed["result"]["agents"][4]["name"], "First");
@@ -659,4 +659,62 @@ fn many_processes_register_at_once_and_none_is_lost() {
     });
     assert_eq!(ids(&workspace, "agents list").len(), 4 + 32);
     assert_eq!(ids(&workspace, "agents list --kind runtime").len(), 16);
+}
+
+#[test]
+fn files_of_agents_are_checked_as_an_import_is() {
+    let workspace = TestWorkspace::new()
+        .with(".cleo/agents/notes.json", r#"{"note": "my settings"}"#)
+        .with(
+            ".cleo/agents/odd.yaml",
+            "id: odd\nprompt: p\ntemprature: 2\n",
+        );
+    assert_eq!(ids(&workspace, "agents list")[4..], ["odd"]);
+    let listed = workspace.json(&["agents", "list"]);
+    assert_eq!(
+        listed["warnings"],
+        json!([
+            ".cleo/agents/notes.json is left out: the agent `notes` needs a prompt: what a model is told \
+             before the message",
+            ".cleo/agents/odd.yaml: cleo does not use: temprature"
+        ])
+    );
+}
+
+#[test]
+fn tasks_of_an_agent_that_is_removed_are_assigned_to_nobody() {
+    let workspace = TestWorkspace::new();
+    does(&workspace, "agents register Lore --prompt p");
+    does(
+        &workspace,
+        "agents tasks create 'Write it down' --agent lore",
+    );
+    does(
+        &workspace,
+        "agents tasks create 'Look it up' --agent toby-technical",
+    );
+    let removed = does(&workspace, "agents remove lore");
+    assert_eq!(removed["unassigned"], json!(["T1"]));
+    let listed = does(&workspace, "agents tasks list");
+    let assigned: Vec<_> = listed["tasks"].as_array().unwrap().iter().collect();
+    let assigned: Vec<_> = assigned.iter().map(|task| &task["assignedTo"]).collect();
+    assert_eq!(assigned, [&Value::Null, &json!("toby-technical")]);
+}
+
+#[test]
+fn a_second_document_and_a_field_that_is_there_twice_are_told_with_their_line() {
+    let workspace = TestWorkspace::new()
+        .with("twice.yaml", "id: z\nname: N\nprompt: p\nname: M\n")
+        .with("two.yaml", "id: z\nprompt: p\n---\nid: y\n");
+    for (file, line) in [("twice.yaml", "line 4"), ("two.yaml", "line 3")] {
+        let error = refused(
+            &workspace,
+            &format!("agents import {file}"),
+            "E_AGENT_INVALID",
+        );
+        assert!(error["message"].as_str().unwrap().contains(line), "{error}");
+        let routed = workspace.json(&["route", "x", "--agents", file]);
+        let message = routed["error"]["message"].as_str().unwrap();
+        assert!(message.contains(line), "{message}");
+    }
 }

@@ -197,7 +197,7 @@ fn a_faulty_file_is_refused_with_its_place() {
         .with("broken.yaml", "- id: a\n- id: [\n")
         .with("broken.json", "[{\"id\":\"a\"},\n {\"id\":}]")
         .with("twice.json", r#"[{"id":"a"},{"id":"a"}]"#)
-        .with("nameless.json", r#"[{"name":"a"}]"#)
+        .with("nameless.json", r#"[{"tags":["a"]}]"#)
         .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
         .with("answer.json", r#"[{"id":"a"},{"id":"clarify"}]"#);
     for (file, code, words) in [
@@ -219,7 +219,7 @@ fn a_faulty_file_is_refused_with_its_place() {
         (
             "nameless.json",
             "E_AGENT_INVALID",
-            "agent 1: it needs an id",
+            "agent 1: it needs a name, or an id",
         ),
         ("role.json", "E_AGENT_INVALID", "`worker` is no role"),
         (

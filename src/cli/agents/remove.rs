@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::screen::Tone;
+use crate::cli::screen::{Tone, count};
 use crate::error::Result;
 use crate::ops::agents::{self, Terms};
 
@@ -27,5 +27,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         };
         screen.say(Tone::Good, word).say(Tone::Plain, " ");
         screen.line(Tone::Strong, &removed.agent.id);
+        if !removed.unassigned.is_empty() {
+            let tasks = count(removed.unassigned.len(), "task is", "tasks are");
+            screen.line(Tone::Plain, format!("{tasks} assigned to nobody now"));
+        }
     })
 }

@@ -8,7 +8,8 @@ use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
-use crate::ops::Surroundings;
+use crate::id::TaskId;
+use crate::ops::{Surroundings, agent_tasks};
 use crate::store::agency::AgencyTransaction;
 use crate::workspace::Workspace;
 
@@ -23,6 +24,8 @@ pub struct Removed {
     pub agent: Agent,
     /// True when a built-in agent is as it was built again.
     pub restored: bool,
+    /// The tasks that were assigned to it, and are to nobody now.
+    pub unassigned: Vec<TaskId>,
 }
 
 /// Agents of the moment that were removed.
@@ -165,7 +168,10 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
 /// Removes an agent and the trust in it; a built-in one becomes as it was built.
 pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
-    let removed = taken_out(surroundings, &workspace, id, terms)?;
+    let mut removed = taken_out(surroundings, &workspace, id, terms)?;
+    if !removed.restored {
+        removed.unassigned = agent_tasks::release(surroundings, id)?;
+    }
     // Trust that cannot be taken away holds for nothing but the agent as it was.
     let _ = Trust::of(surroundings, &workspace).take(id);
     Ok(removed)
@@ -195,6 +201,7 @@ fn taken_out(
             return Err(Error::new(Code::AgentInvalid, message).fix(fix));
         }
         Ok(Removed {
+            unassigned: Vec::new(),
             restored: agent.is_builtin(),
             agent,
         })
@@ -204,7 +211,7 @@ fn taken_out(
 /// Removes agents of the moment. Others are never touched.
 pub fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
     let workspace = surroundings.workspace()?;
-    write(&workspace, |transaction| {
+    let cleaned = write(&workspace, |transaction| {
         let before = known_to(transaction, &workspace)?.agents.len();
         let cleaned_up = swept(transaction, sweep)?;
         let remaining = known_to(transaction, &workspace)?.agents;
@@ -215,7 +222,11 @@ pub fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
             remaining: remaining.into_iter().map(|agent| agent.id).collect(),
             cleaned_up,
         })
-    })
+    })?;
+    for id in &cleaned.cleaned_up {
+        agent_tasks::release(surroundings, id)?;
+    }
+    Ok(cleaned)
 }
 
 /// Removes the agents that a sweep takes and returns their ids.

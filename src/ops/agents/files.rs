@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::register::require_prompt;
 use super::reserved;
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, builtin};
@@ -85,8 +86,11 @@ impl Files {
         });
     }
 
-    fn add(&mut self, agents: Vec<Agent>, place: &str) {
-        for agent in agents {
+    fn add(&mut self, agents: Vec<(Agent, Vec<String>)>, place: &str) {
+        for (agent, warnings) in agents {
+            let warnings = warnings.into_iter();
+            let warnings = warnings.map(|warning| format!("{place}: {warning}"));
+            self.warnings.extend(warnings);
             if let Some(there) = self.places.get(&agent.id) {
                 let other = &self.agents[*there].1;
                 let id = &agent.id;
@@ -144,7 +148,8 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn agents(path: &Path) -> Result<Vec<Agent>> {
+/// Reads the agents of a file, each with what the reader should know of it.
+fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let (bytes, place) = (file::read(path, FILE_MAX)?, path.to_string_lossy());
     let text = String::from_utf8_lossy(&bytes);
@@ -156,7 +161,11 @@ fn agents(path: &Path) -> Result<Vec<Agent>> {
     if is_one && let Some(only) = drafts.first_mut() {
         only.id.get_or_insert_with(|| draft::suggested(&stem));
     }
-    drafts.into_iter().map(made).collect()
+    let read = |draft: Draft| {
+        let warnings = draft.warnings();
+        Ok((made(draft)?, warnings))
+    };
+    drafts.into_iter().map(read).collect()
 }
 
 /// Makes an agent of a draft that names its id.
@@ -176,6 +185,7 @@ fn made(draft: Draft) -> Result<Agent> {
     };
     let mut agent = Agent::new(&id, kind, &id);
     draft.apply(&mut agent)?;
+    require_prompt(&agent)?;
     Ok(agent)
 }
 

@@ -12,7 +12,7 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::runs::settled;
-use crate::route::FINALIZE;
+use crate::route::{CLARIFY, FINALIZE};
 use crate::run::{RunKind, RunStatus};
 use crate::store::agency::{Agency, StoodIn, Tally};
 
@@ -55,7 +55,8 @@ pub struct Dashboard {
     pub average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
     pub most_used_agents: Vec<Used>,
-    /// Where executions went, `finalize` where no agent fits, most first.
+    /// Where executions went, `finalize` where no agent fits and `clarify` where it was asked which is meant,
+    /// most first.
     pub routing_patterns: Vec<Pattern>,
     /// Those of the last 24 hours.
     pub window: Window,
@@ -154,11 +155,13 @@ impl Sum {
 pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
-    let (tallies, stood_in, seen) = match settled(&workspace, &surroundings.clock)? {
+    let (tallies, stood_in, asked_back, seen) = match settled(&workspace, &surroundings.clock)? {
         Some(mut agency) => {
             let (transaction, from) = (agency.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
-            (transaction.tallies()?, transaction.stood_in()?, seen)
+            let asked_back = transaction.asked_back()?;
+            let (tallies, stood_in) = (transaction.tallies()?, transaction.stood_in()?);
+            (tallies, stood_in, asked_back, seen)
         }
         None => Default::default(),
     };
@@ -169,7 +172,11 @@ pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metric
     let (window, mut of_agents) = window::measured(since, &seen);
     let stood_in = stood_in.into_iter();
     let stood_in = stood_in.filter(|one| user.is_none_or(|user| user == one.user));
-    let mut metrics = measured(&agents, tallies, stood_in);
+    let asked_back = asked_back
+        .iter()
+        .filter(|one| user.is_none_or(|user| user == one.0));
+    let asked_back = asked_back.map(|one| one.1).sum();
+    let mut metrics = measured(&agents, tallies, stood_in, asked_back);
     metrics.dashboard.window = window;
     for agent in &mut metrics.agents {
         agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
@@ -196,6 +203,7 @@ fn measured(
     agents: &[Agent],
     tallies: impl Iterator<Item = Tally>,
     stood_in: impl Iterator<Item = StoodIn>,
+    asked_back: u64,
 ) -> Metrics {
     let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
@@ -211,7 +219,12 @@ fn measured(
         all.stood_in += one.runs;
         sums.entry(one.agent).or_default().stood_in += one.runs;
     }
-    let used = sums.iter().map(|(id, sum)| Used {
+    if let Some(none) = sums.get_mut(FINALIZE) {
+        none.runs = none.runs.saturating_sub(asked_back);
+    }
+    sums.entry(CLARIFY.to_string()).or_default().runs = asked_back;
+    let used = sums.iter().filter(|(_, sum)| sum.runs > 0);
+    let used = used.map(|(id, sum)| Used {
         agent_id: id.clone(),
         count: sum.runs,
     });
@@ -226,7 +239,8 @@ fn measured(
         share: used.count as f64 / all.runs.max(1) as f64,
         used,
     };
-    let real = used.iter().filter(|used| used.agent_id != FINALIZE);
+    let is_agent = |used: &&Used| ![FINALIZE, CLARIFY].contains(&used.agent_id.as_str());
+    let real = used.iter().filter(is_agent);
     Metrics {
         dashboard: Dashboard {
             active_agents: agents.len(),
@@ -288,7 +302,7 @@ mod tests {
             runs: 1,
         };
         let (tallies, stood_in) = (tallies.into_iter(), [stood_in].into_iter());
-        let found = measured(&builtin::agents(), tallies, stood_in);
+        let found = measured(&builtin::agents(), tallies, stood_in, 0);
         assert_eq!(found.dashboard.average_response_time_ms, Some(100.0));
         let toby = found
             .agents
@@ -302,5 +316,26 @@ mod tests {
             "one was answered in its place"
         );
         assert_eq!(found.dashboard.success_rate, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn what_was_asked_back_is_told_from_what_no_agent_fits() {
+        let nobody = Tally {
+            kind: RunKind::Execution,
+            agent: None,
+            user: "me".to_string(),
+            status: RunStatus::Completed,
+            runs: 3,
+            timed: 3,
+            time_ms: 30,
+            last_started: String::new(),
+        };
+        let found = measured(&[], [nobody].into_iter(), std::iter::empty(), 1).dashboard;
+        let patterns = found.routing_patterns.iter();
+        let patterns: Vec<_> = patterns
+            .map(|one| (one.used.agent_id.as_str(), one.used.count))
+            .collect();
+        assert_eq!(patterns, [("finalize", 2), ("clarify", 1)]);
+        assert!(found.most_used_agents.is_empty());
     }
 }

@@ -115,6 +115,8 @@ pub fn ask(
     let workspace = surroundings.workspace()?;
     let known = known_in(&workspace)?.seen_by(options.only.as_deref());
     let answering = options.answerers.open(surroundings, &workspace);
+    let text = answering.without_key(text);
+    let text = text.as_str();
     let beginning = Beginning {
         kind: RunKind::Query,
         input: text,

@@ -10,6 +10,7 @@ use crate::chat::component_type;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
+use crate::chat::value::{odd_component, odd_design};
 use crate::document;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
@@ -233,6 +234,9 @@ fn put_design(place: &mut Place<'_>, design: &Design) -> Checked {
             format!("{what} names media {library}, which is not there")
         })?;
     }
+    if let Some(odd) = odd_design(design) {
+        return Err(Fault::Seed(format!("{what}: {odd}")));
+    }
     Ok(place.transaction.put_design(design)?)
 }
 
@@ -253,6 +257,9 @@ fn put_component(place: &mut Place<'_>, component: &Component) -> Checked {
     check(known.is_some(), || {
         format!("{what} has the unknown component_type `{kind}`")
     })?;
+    if let Some(odd) = odd_component(component) {
+        return Err(Fault::Seed(format!("{what}: {odd}")));
+    }
     let component = Component {
         component_type: known.unwrap_or_default().to_string(),
         ..component.clone()
@@ -320,6 +327,14 @@ fn put_answer(place: &mut Place<'_>, answer: &Answer) -> Checked {
     let Some(question) = place.transaction.question(&answer.question_id)? else {
         return Err(Fault::Seed(format!("{what}: there is no such question")));
     };
+    let client = place.transaction.client(&answer.client_id)?;
+    let is_asked = client.is_some_and(|client| client.client_type == question.client_type);
+    check(is_asked, || {
+        format!(
+            "{what}: clients of another type than `{}` are not asked it",
+            question.client_type
+        )
+    })?;
     let options = &question.options;
     let foreign = answer
         .chosen_options

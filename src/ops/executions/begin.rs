@@ -99,7 +99,7 @@ impl Ground {
             agent: routing.agent.clone(),
             requested_agent: asked_for.map(|id| id.chars().take(QUERY_SHOWN).collect()),
             supervisor: SUPERVISOR.to_string(),
-            input: request.query.text.to_string(),
+            input: self.answerers.without_key(&request.query.text),
             output: None,
             routed_by: routing.by,
             routing_reason: routing.reason.clone(),

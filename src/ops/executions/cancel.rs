@@ -9,6 +9,7 @@ use crate::ops::runs::no_run;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
 
 /// Gives up an execution of a user, or of anybody.
 pub fn cancel(
@@ -42,4 +43,19 @@ pub fn cancel(
 /// Returns a run that is over although whoever carries it out does not know: it was given up.
 pub(super) fn given_up(transaction: &dyn AgencyTransaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
+}
+
+/// Makes what says whether an execution was given up meanwhile. It opens the store when it is asked first.
+pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
+    let (path, id) = (workspace.agency(), id.to_string());
+    let mut opened: Option<SqliteAgency> = None;
+    move || {
+        if opened.is_none() {
+            opened = SqliteAgency::open_or_create(&path).ok();
+        }
+        let run = opened
+            .as_mut()
+            .map(|agency| given_up(&*agency.read()?, &id));
+        matches!(run, Some(Ok(Some(_))))
+    }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::cancel::given_up;
+use super::cancel::{given_up, watch};
 use super::record::{Progress, Record};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
+use crate::runner::signals;
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// What the error of a run says whose agent did not answer.
@@ -37,7 +38,8 @@ impl Executor {
     /// Has an execution that has begun answered, keeps how it ended, and returns it so.
     pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Begun> {
         let told = begun.record.events.len();
-        let ending = match self.ending(&mut begun, tell) {
+        let watch = watch(&self.ground.workspace, &begun.record.run.id);
+        let ending = match signals::until(watch, || self.ending(&mut begun, tell)) {
             Err(error) if is_end(&error) => Ending::GivenUp(error),
             ending => ending?,
         };

@@ -58,9 +58,9 @@ impl External {
         let last = captured.complaints.last();
         let last = last.map(|line| format!(": {line}")).unwrap_or_default();
         let why = match (captured.finished.timed_out, captured.finished.exit_code) {
+            _ if captured.is_cut => format!("answered with more than {PLAN_MAX} bytes"),
             (true, _) => format!("did not end within {} s", LIMIT.as_secs()),
-            (_, Some(0)) if !captured.is_cut => return Ok(captured.stdout),
-            (_, Some(0)) => format!("answered with more than {PLAN_MAX} bytes"),
+            (_, Some(0)) => return Ok(captured.stdout),
             (_, Some(code)) => format!("ended with exit code {code}{last}"),
             (_, None) => "was ended by a signal".to_string(),
         };

@@ -294,7 +294,7 @@ steps:
             ("goal: g\nsteps:\n  - id: [a\n", "line 4, column 1"),
             ("{\"goal\": \"g\"} x", "line 1, column 15"),
             ("{\"goal\": 1, \"goal\": 2}", "line 1, column 18"),
-            ("goal: g\ngoal: h\n", "line 1, column 1"),
+            ("goal: g\ngoal: h\n", "line 2, column 1"),
             ("a: 1\n---\nb: 2\n", "plan"),
         ] {
             let (_, faults) = read(text.as_bytes());

@@ -29,6 +29,7 @@ pub(in crate::store) const RULES: &[Rule] = &[
     runs_come_newest_first_and_filters_count,
     tallies_follow_every_change_of_a_run,
     what_was_answered_in_the_place_of_an_agent_is_counted,
+    what_was_asked_back_is_counted,
     the_last_executions_are_glimpsed,
     events_grow_and_are_read_from_any_cursor,
     delegations_come_newest_first,
@@ -344,6 +345,24 @@ fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Agency
     assert_eq!(transaction.stood_in().unwrap(), counted);
     let seen = transaction.executions_since(None, "2026", 9).unwrap();
     assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
+}
+
+fn what_was_asked_back_is_counted(agency: &mut dyn Agency) {
+    let offline = Run {
+        answered_by: Some(AnsweredBy::Offline),
+        ..run("2", None, RunStatus::Completed)
+    };
+    put_runs(
+        agency,
+        &[
+            run("1", None, RunStatus::Completed),
+            offline,
+            run("3", Some("a"), RunStatus::Completed),
+            run("4", None, RunStatus::Running),
+        ],
+    );
+    let transaction = agency.read().unwrap();
+    assert_eq!(transaction.asked_back().unwrap(), [("u".to_string(), 1)]);
 }
 
 fn the_last_executions_are_glimpsed(agency: &mut dyn Agency) {

@@ -188,6 +188,14 @@ impl Runs for MemoryTransaction<'_> {
         Ok(counts.collect())
     }
 
+    fn asked_back(&self) -> Result<Vec<(String, u64)>> {
+        let mut counts: BTreeMap<_, u64> = BTreeMap::new();
+        for run in self.state.runs.iter().filter(|run| has_asked_back(run)) {
+            *counts.entry(run.user.clone()).or_default() += 1;
+        }
+        Ok(counts.into_iter().collect())
+    }
+
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let cursor = self.state.events.len() as u64 + 1;
         self.state.events.push(Event {
@@ -244,6 +252,12 @@ fn stood_in(run: &Run) -> Option<(&Run, &String)> {
     let is_answered = run.kind == RunKind::Execution && run.status == RunStatus::Completed;
     let agent = run.agent.as_ref()?;
     (is_answered && run.error.is_some()).then_some((run, agent))
+}
+
+/// Says whether an execution asked which agent is meant.
+fn has_asked_back(run: &Run) -> bool {
+    let is_done = run.kind == RunKind::Execution && run.status == RunStatus::Completed;
+    is_done && run.agent.is_none() && run.answered_by.is_none()
 }
 
 fn tally(run: &Run) -> Tally {

@@ -29,6 +29,9 @@ pub trait Runs {
     /// this order.
     fn stood_in(&self) -> Result<Vec<StoodIn>>;
 
+    /// Counts executions that asked back which agent is meant, by user, in this order.
+    fn asked_back(&self) -> Result<Vec<(String, u64)>>;
+
     /// Adds an event and returns its cursor.
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
 

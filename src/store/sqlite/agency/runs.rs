@@ -145,6 +145,14 @@ impl Runs for SqliteAgencyTransaction<'_> {
         })
     }
 
+    fn asked_back(&self) -> Result<Vec<(String, u64)>> {
+        let sql = "SELECT user_id, count(*) FROM runs INDEXED BY runs_asked_back
+            WHERE kind = 'execution' AND status = 'completed' AND agent IS NULL
+                AND answered_by IS NULL
+            GROUP BY user_id ORDER BY user_id";
+        self.all(sql, (), |row| Ok((row.get(0)?, unsigned(row, 1)?)))
+    }
+
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
         let detail = serde_json::to_string(detail).unwrap_or_default();
