@@ -82,7 +82,7 @@ pub(super) fn next(request: &Request, results: &[Value]) -> Step {
         .any(|element| option(element, &request.words).is_some());
     let is_change = match request.verb {
         Some(Verb::Read) => false,
-        Some(_) => true,
+        Some(_) => !request.asks_about_doing(),
         None => (has_option || request.has(NEVER)) && !request.has(ADVICE) && !only_asks(request),
     };
     if !is_change {

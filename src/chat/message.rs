@@ -24,7 +24,7 @@ pub(super) const HIDDEN: &str = "\u{1}";
 /// "component 101", "componentId: 101", "card #101", …
 static COMPONENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"\b(?:component|card|button|text|image|header|footer|banner|link)s?[\s_-]*(?:id)?[\s:=#_-]*(?:\b(?:is|number|no\.?|with\s+id)\b)?[\s:=#]*([0-9]+)\b",
+        r"\b(?:component|card|button|text|image|header|footer|banner|link)s?[\s_-]*(?:id)?[\s:=#_-]*(?:\b(?:is|number|no|with\s+id)\b\.?)?[\s:=#]*([0-9]+)\b",
     )
     .ok()
 });
@@ -45,6 +45,20 @@ static NEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// What takes the parts of a message apart.
 static CUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[,;]\s+(?:and\s+)?|\s+and\s+").ok());
+
+/// A reason and what ends it: "since it is old," and no "since May".
+static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let subject = "it|they|we|i|you|he|she|the|my|our|its|their|that|this|there|these|those|nobody|everyone|both";
+    Regex::new(&format!(
+        r"(\b(?:because\b|since\s+(?:{subject})\b|as\s+(?:it|they)\s+(?:is|are|was|were)\b)[^\x02,;.!?]*?)(?:\s+(?:and|but)\b|[\x02,;.!?]|$)"
+    ))
+    .ok()
+});
+
+/// Further words of politeness behind a value in quotes.
+const KIND: &[&str] = &[
+    "if", "possible", "as", "soon", "for", "me", "us", "would", "could", "can", "will", "everyone",
+];
 
 /// A message without the client that it names.
 #[derive(Clone, Debug)]
@@ -213,6 +227,28 @@ pub(super) fn parts(text: &str) -> Vec<Word> {
     parts
 }
 
+/// Finds the reasons in a text, which say nothing of what is to be done: "because …", up to what ends a
+/// clause. Quotes are out of sight.
+pub(super) fn reasons(text: &str) -> Vec<Word> {
+    let plain = hidden(text);
+    let found = REASON
+        .iter()
+        .flat_map(|reason| reason.captures_iter(&plain));
+    let places = found.filter_map(|found| found.get(1));
+    places.map(|place| place.range()).collect()
+}
+
+/// Takes the reasons out of a text; none where there is none, or nothing beside it.
+pub(super) fn without_reason(text: &str) -> Option<String> {
+    let places = reasons(text);
+    let mut rest = text.to_string();
+    for place in places.iter().rev() {
+        rest.replace_range(place.clone(), "");
+    }
+    let is_said = rest.chars().any(char::is_alphanumeric);
+    (is_said && !places.is_empty()).then_some(rest)
+}
+
 /// Counts the brackets that are open behind a text.
 fn deep(text: &str, depth: usize) -> usize {
     text.chars().fold(depth, |depth, c| match c {
@@ -263,15 +299,20 @@ pub(super) fn said(text: &str) -> &str {
         return text;
     };
     let rest = &text[place.end..];
-    let mut words = rest.split(|c: char| !c.is_alphanumeric());
+    let tail = without_reason(&format!("{rest}.x")).unwrap_or_else(|| format!("{rest}.x"));
+    let tail = tail.trim_end_matches(".x");
+    let mut words = tail.split(|c: char| !c.is_alphanumeric());
     let is_polite = words.all(|word| {
         let word = word.to_lowercase();
-        word.is_empty() || POLITE.contains(&word.as_str())
+        word.is_empty()
+            || [POLITE, KIND]
+                .iter()
+                .any(|list| list.contains(&word.as_str()))
     });
-    let is_plain = |c: char| c.is_alphanumeric() || " ,.;!".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || " ,.;!?-".contains(c);
     // In 'It''s' the quotes go on.
     match (
-        is_polite && rest.chars().all(is_plain),
+        is_polite && tail.chars().all(is_plain),
         rest.starts_with(['\'', '"']),
     ) {
         (true, _) => unquoted(&text[place]),

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::lead::{assigned, behind_lead, behind_name};
 use self::reader::Reader;
-use super::message::Message;
+use super::message::{Message, SEAM};
 use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};
 
 /// What a message asks for.
@@ -69,6 +69,8 @@ pub(super) struct Request {
     pub(super) criteria: Map<String, Value>,
     /// What is to be added and no page has.
     pub(super) effect: Option<String>,
+    /// Whether the message was written anew from one that the user was told of; answers follow it.
+    pub(super) is_restated: bool,
     /// What of it is not taken, in sentences.
     pub(super) left: Vec<String>,
     /// Words beside its type that no rule reads: what it is called, as in "the Logout button".
@@ -78,7 +80,7 @@ pub(super) struct Request {
 impl Request {
     /// Reads a message; `client` is the one that the conversation named last.
     pub(super) fn read(text: &str, client: Option<&str>) -> Request {
-        let message = Message::read(text);
+        let message = Message::read(asked_for(text));
         let reader = Reader::new(&message);
         let doubt = message.doubt(client);
         let names_client = message.client.is_some();
@@ -126,6 +128,27 @@ impl Request {
         self.begins_with_verb() && is_said && !self.has(&["it", "that", "one", "client"])
     }
 
+    /// Says whether it asks about what could be done, and does not politely ask for it: "how do I delete a
+    /// card?", but not "is it possible to delete a card?".
+    pub(super) fn asks_about_doing(&self) -> bool {
+        let words = self.words.iter().map(String::as_str);
+        let words: Vec<&str> = words
+            .filter(|word| !POLITE.contains(word) || *word == "you")
+            .take(4)
+            .collect();
+        let at = |index: usize| words.get(index).copied().unwrap_or_default();
+        let is_polite = ["possible", "able", "way"];
+        match at(0) {
+            "how" => at(1) != "about",
+            "why" | "who" | "does" | "did" => true,
+            "what" => ["if", "happens", "would", "does", "is", "are", "when"].contains(&at(1)),
+            "is" | "are" | "was" | "were" | "should" => {
+                !words.iter().any(|word| is_polite.contains(word))
+            }
+            _ => false,
+        }
+    }
+
     /// Says whether it begins with what to do.
     pub(super) fn begins_with_verb(&self) -> bool {
         VERBS.iter().any(|(verb, _)| *verb == self.begin().0)
@@ -142,4 +165,23 @@ impl Request {
     pub(super) fn has(&self, words: &[&str]) -> bool {
         self.head.iter().any(|word| words.contains(&word.as_str()))
     }
+}
+
+/// Takes the sign of a question off a polite order: "could you rename it to Us?".
+fn asked_for(text: &str) -> &str {
+    let begin = text.trim_start().to_lowercase();
+    let polite = [
+        "can ",
+        "could ",
+        "would ",
+        "will ",
+        "may ",
+        "might ",
+        "is it possible ",
+    ];
+    let begin = begin.trim_start_matches("please ");
+    let is_order = polite.iter().any(|word| begin.starts_with(word));
+    let text = text.trim_end();
+    let is_whole = is_order && !text.contains(SEAM);
+    text.strip_suffix('?').filter(|_| is_whole).unwrap_or(text)
 }

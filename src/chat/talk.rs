@@ -220,7 +220,16 @@ impl Talk {
     fn asking(&mut self, ask: &Ask, whole: &str, advice: Option<ChatAgent>, note: String) -> Doing {
         let request = Request::read(whole, self.client.as_deref());
         let given = ask.given.clone();
-        self.work_on(Request { given, ..request }, advice, note)
+        let is_restated = ask
+            .field
+            .as_ref()
+            .is_some_and(|(agent, _)| *agent == ChatAgent::Editor);
+        let request = Request {
+            given,
+            is_restated,
+            ..request
+        };
+        self.work_on(request, advice, note)
     }
 
     fn work(&mut self, message: &str, advice: Option<ChatAgent>, note: String) -> Doing {

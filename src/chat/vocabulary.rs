@@ -236,6 +236,7 @@ pub(super) const PHRASES: &[(&[&str], &str)] = &[
     (&["website"], "link_props.url"),
     (&["spacing"], "link_props.spacesize"),
     (&["alignment"], "layout_props.textalignment"),
+    (&["text", "alignment"], "layout_props.textalignment"),
     (&["filter"], "layout_props.filter"),
     (&["aspect", "ratio"], "layout_props.aspectRatio"),
     (&["aspectratio"], "layout_props.aspectRatio"),

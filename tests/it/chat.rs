@@ -1111,7 +1111,7 @@ fn what_is_asked_about_a_component_is_shown() {
     let turn = say(&workspace, "schedule component 102 for May");
     has(
         &turn,
-        &["schedule_enabled to \"true\"", "Left out", "for May"],
+        &["schedule_enabled to \"true\"", "not understand \"May\""],
     );
     let turn = say(&workspace, "unblur component 102");
     assert_eq!(
@@ -1446,6 +1446,18 @@ fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
         (
             "{\"answers\": [{\"client_id\": 6, \"question_id\": 1, \"chosen_options\": [\"loud\"]}]}",
             "`loud`, which cannot be chosen",
+        ),
+        (
+            "{\"designs\": [{\"client_id\": 6, \"button_design\": {\"radius\": \"12px\"}}]}",
+            "button radius cannot be `12px`; allowed: no-radius, small, medium, full",
+        ),
+        (
+            "{\"components\": [{\"client_id\": 6, \"component_id\": 1, \"component_type\": \"cards\", \"manual_edits\": {\"properties\": {\"style\": \"odd\"}}}]}",
+            "style cannot be `odd`",
+        ),
+        (
+            "{\"questions\": [{\"question_id\": 9, \"question_text\": \"q\", \"options\": [], \"client_type\": \"other\"}], \"answers\": [{\"client_id\": 6, \"question_id\": 9, \"chosen_options\": [\"x\"]}]}",
+            "clients of another type than `other` are not asked it",
         ),
         (
             "{\"designs\": [{\"client_id\": 6, \"banner_library_id\": 5}]}",

@@ -7,7 +7,7 @@ use super::values::option;
 use super::{AGENT, best, share, wanted};
 use crate::chat::Saying;
 use crate::chat::kind::Kind;
-use crate::chat::message::{SEAM, Word, parts};
+use crate::chat::message::{SEAM, Word, parts, without_reason};
 use crate::chat::request::Request;
 use crate::chat::value::{brief, element, plain};
 use crate::chat::vocabulary::{Element, POLITE, Verb};
@@ -26,6 +26,13 @@ pub(super) type Wanted = (Map<String, Value>, Vec<String>);
 /// and card style to stroked". What of it is no change of a design is returned too.
 pub(super) fn all_wanted(request: &Request) -> Result<Wanted, Box<Saying>> {
     let client = request.client.as_deref();
+    if let Some(rest) = without_reason(&request.message) {
+        let given = request.given.clone();
+        return all_wanted(&Request {
+            given,
+            ..Request::read(&rest, client)
+        });
+    }
     let places = parts(&request.message);
     if places.len() > PARTS_MAX {
         return Err(Box::new(Saying::new(AGENT, TOO_MUCH)));

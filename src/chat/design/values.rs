@@ -9,7 +9,7 @@ use crate::chat::message::{SEAM, unquoted};
 use crate::chat::pending::Ask;
 use crate::chat::request::{Request, behind_name};
 use crate::chat::value::{brief, element};
-use crate::chat::vocabulary::{ARTICLES, ELEMENTS, Element, POLITE};
+use crate::chat::vocabulary::{ARTICLES, ELEMENTS, Element, POLITE, VERBS};
 use crate::chat::{Saying, Wait};
 
 /// Words beside an option or a color that say nothing against it. With any other word beside it, as in
@@ -31,9 +31,9 @@ const NOT_PAIRS: [[&str; 2]; 4] = [
 /// Words that `but` takes something out of.
 const ALL: [&str; 4] = ["all", "anything", "everything", "nothing"];
 /// Words that turn a change of a design round where they do not take an option out.
-const TURNS: [&str; 12] = [
+const TURNS: [&str; 18] = [
     "not", "never", "t", "dont", "cannot", "without", "except", "unless", "neither", "nor", "if",
-    "stop",
+    "stop", "when", "while", "until", "once", "before", "after",
 ];
 
 /// Finds what an element is to become. A value that is said and cannot be it is refused, whatever
@@ -43,7 +43,7 @@ pub(super) fn value(request: &Request, element: &Element) -> Result<Value, Sayin
         return Ok(given.clone());
     }
     let found = match &request.value {
-        Some(value) => said(element, value),
+        Some(value) => said(element, value.trim_end_matches('?')),
         None => option(element, &request.words)
             .map(Value::from)
             .or_else(|| answered(request, element)),
@@ -200,8 +200,23 @@ pub(super) fn unsure(words: &[String]) -> Option<String> {
         places.any(|found| found.first().is_some_and(|first| first.0 == 0))
     };
     let is_polite = |index: usize| {
-        let next = words.get(index + 1).map(String::as_str);
-        words[index] == "if" && next.is_some_and(|next| ["possible", "you", "i"].contains(&next))
+        let next = words.get(index + 1).map_or("", String::as_str);
+        let is_clause = ["if", "when", "while", "once", "before", "after"];
+        let polite = ["possible", "you", "i", "ready", "done", "all", "that"];
+        is_clause.contains(&words[index].as_str()) && polite.contains(&next)
+    };
+    // "No radius".
+    let is_option = |index: usize| {
+        let next = &words[index..(index + 2).min(words.len())];
+        let mut places = ELEMENTS.iter().map(|element| mentioned(element, next));
+        places.any(|found| found.first().is_some_and(|first| first.0 == 0))
+    };
+    // "No, change …".
+    let is_answer = |index: usize| {
+        let next = words.get(index + 1).map_or("", String::as_str);
+        let is_verb = VERBS.iter().any(|(verb, _)| *verb == next);
+        let is_none = ["problem", "worries", "rush", "hurry"].contains(&next);
+        index == 0 && (is_verb || is_none)
     };
     let turns = |index: &usize| {
         let word = words[*index].as_str();
@@ -209,7 +224,8 @@ pub(super) fn unsure(words: &[String]) -> Option<String> {
         // "Everything but the button radius".
         let before = index.checked_sub(1).map(|before| words[before].as_str());
         let is_but = word == "but" && before.is_some_and(|before| ALL.contains(&before));
-        let is_turn = TURNS.contains(&word) && !is_polite(*index) || is_but;
+        let is_no = word == "no" && !is_option(*index) && !is_answer(*index);
+        let is_turn = TURNS.contains(&word) && !is_polite(*index) || is_but || is_no;
         is_turn && !is_taken && !(is_but && takes_out(*index))
     };
     let word = brief(&words[(0..words.len()).find(turns)?]);
@@ -278,6 +294,12 @@ mod tests {
             ("change everything but button radius", false),
             ("anything but full", true),
             ("the button radius not ever full", false),
+            ("there is no need to change button radius to full", false),
+            ("i want no button radius full", false),
+            ("button radius no full", false),
+            ("change button radius to no radius", true),
+            ("no change button radius to full", true),
+            ("when asked change button radius to full", false),
         ] {
             let words: Vec<String> = message.split(' ').map(String::from).collect();
             assert_eq!(unsure(&words).is_none(), is_sure, "{message}");

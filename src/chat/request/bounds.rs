@@ -23,9 +23,15 @@ impl Reader<'_> {
         }
         let follows = self.words.get(next).filter(|word| word.start == end + gap);
         match follows {
-            Some(word) if BECOMES.contains(&self.word(word)) => Some(word.end),
+            Some(word) if BECOMES.contains(&self.word(word)) => Some(self.behind_sign(word.end)),
             _ => (loose || self.has_quoted(end + gap, next)).then_some(end),
         }
+    }
+
+    /// Returns where a value begins behind a word for its sign: "to: Welcome".
+    pub(super) fn behind_sign(&self, at: usize) -> usize {
+        let rest = self.message.plain.get(at..).unwrap_or_default();
+        at + usize::from(rest.starts_with(':'))
     }
 
     /// Says whether a quote at a place, in front of a word, is the value of what stands before it. What
@@ -68,19 +74,31 @@ impl Reader<'_> {
         let before = &before[..without(before, &["the", "its"])];
         let verb = &before[..without(before, &[" set", " change", " update"])];
         let quote = &before[..without(before, &[" with"])];
-        ends_part(before) || ends_part(verb) || quote.ends_with(HIDDEN)
+        let is_with = quote.len() < before.len() && self.is_quoted_field(index);
+        ends_part(before) || ends_part(verb) || quote.ends_with(HIDDEN) || is_with
+    }
+
+    /// Says whether a field stands at a word, and its value in quotes behind it.
+    fn is_quoted_field(&self, index: usize) -> bool {
+        let Some((_, count)) = self.field(index) else {
+            return false;
+        };
+        let end = self.words[index + count - 1].end;
+        self.is_quoted(end)
     }
 
     /// Takes the words off the end of a value that lead to the next field.
     fn tidy(&self, place: Word) -> String {
         let mut end = place.end;
+        let next = self.words.partition_point(|word| word.start < end);
+        let is_quoted = self.is_quoted_field(next);
         loop {
             let whole = self.message.plain[place.start..end].trim_end();
             let text = whole.trim_end_matches([' ', ',', ';']);
             let last = LEADS.iter().find(|word| {
                 let rest = text.strip_suffix(**word);
                 let is_lead = |rest: &str| match **word {
-                    "with" => rest.trim_end().ends_with(HIDDEN),
+                    "with" => rest.trim_end().ends_with(HIDDEN) || is_quoted,
                     "and" | "the" | "its" => true,
                     _ => text == whole && ends_part(rest.trim_end()),
                 };

@@ -1,14 +1,19 @@
 //! Words that no rule takes and that could turn a request round, restrict it or make it another: rather
 //! than pass them over, the chat asks again.
 
+mod deletion;
+
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::Request;
-use super::reader::{Reader, WITH};
+use super::left::other_order;
+use super::reader::Reader;
 use super::status::Said;
-use crate::chat::message::Word;
+use crate::chat::message::{Word, quoted_first, reasons};
 use crate::chat::value::brief;
-use crate::chat::vocabulary::{ARTICLES, REASONS, STATUS, VERBS, Verb};
+use crate::chat::vocabulary::{STATUS, Verb};
 
 /// Words that negate or restrict, whatever is asked for; `t` is the end of "don't".
 const TURNS: &[&str] = &[
@@ -26,6 +31,7 @@ const TURNS: &[&str] = &[
     "nor",
     "instead",
     "if",
+    "or",
 ];
 /// Words that do so beside a status.
 const STATUS_TURNS: &[&str] = &[
@@ -46,8 +52,9 @@ const JOINTS: &[&str] = &["but", "or"];
 const DELETE_TURNS: &[&str] = &[
     "but", "or", "until", "keep", "leave", "besides", "wait", "sorry", "actually", "oops", "rather",
 ];
-/// Words between what is meant and where it is.
-const PLACES: &[&str] = &["from", "of", "off", "on", "in", "at"];
+/// Said where a question names what could be done.
+const QUESTION: &str = "I took that for a question, and nothing was changed. To have something done, please \
+    say it as an order, for example: update component 101 title to Welcome";
 
 impl Reader<'_> {
     /// Says that a word is not understood that could turn a request to write round.
@@ -58,12 +65,17 @@ impl Reader<'_> {
         };
         let values = self.said_places(request);
         let found = || {
+            if request.asks_about_doing() {
+                return Some(QUESTION.to_string());
+            }
             let turning = self.turning(&values);
             let turning = turning.map(|index| self.again(index, &values));
             turning
                 .or_else(|| self.doubtful_status(&values))
                 .or_else(|| self.doubtful_delete(request, &values))
                 .or_else(|| self.misplaced())
+                .or_else(|| mixed(request))
+                .or_else(|| overfull(request))
         };
         is_write.then(found).flatten()
     }
@@ -82,7 +94,9 @@ impl Reader<'_> {
         if let Some(with) = self.with.filter(|_| self.verb != Some(Verb::Create)) {
             places.push(self.words[with].end..self.head_end());
         }
-        places.extend(self.reason());
+        places.extend(reasons(&self.message.body));
+        // In "component no. 103" it is a number.
+        places.extend(self.component.as_ref().map(|(place, _)| place.clone()));
         let group = request.group.as_deref().unwrap_or_default().to_lowercase();
         let group_at = self
             .message
@@ -94,16 +108,6 @@ impl Reader<'_> {
             places.push(self.seam(0)..end);
         }
         merged(places)
-    }
-
-    /// Finds a reason, up to what is said against it.
-    fn reason(&self) -> Option<Word> {
-        let mut words = 0..self.words.len();
-        let begin = words.find(|index| REASONS.contains(&self.at(*index)))?;
-        let start = self.words[begin].start;
-        let over = words.find(|index| self.at(*index) == "but");
-        let end = over.map_or(self.message.plain.len(), |over| self.words[over].start);
-        Some(start..end.min(self.seam(start)))
     }
 
     /// Returns the places of the values that are read with their fields.
@@ -222,62 +226,6 @@ impl Reader<'_> {
             .map(|index| self.again(index, values))
     }
 
-    /// Says that it is not told what of a component is to be deleted.
-    fn doubtful_delete(&self, request: &Request, values: &[Word]) -> Option<String> {
-        let is_whole = request.verb == Some(Verb::Delete) && !request.is_security;
-        if !is_whole || self.part.is_some() {
-            return None;
-        }
-        let start = self.words.get(self.from)?.start;
-        let place = self.until_clause(start..self.seam(0));
-        let mut open = self.open(values);
-        let is_here = |index: &usize| place.contains(&self.words[*index].start);
-        let index = open.find(|index| is_here(index) && self.names_part(*index))?;
-        let word = brief(self.at(index));
-        let advice = match &self.component {
-            None => "with its number what is to be deleted; what it is called goes in quotes"
-                .to_string(),
-            Some((_, id)) if word.starts_with("security") => format!(
-                "for example \"delete component {id}\", \"unsecure component {id}\" or, with the name of the \
-                 group, \"remove the premium security group from component {id}\""
-            ),
-            Some((_, id)) if self.is_kind(index) => format!("\"delete component {id}\" alone"),
-            Some((_, id)) => format!(
-                "for example \"delete component {id}\" or \"delete the {word} of component {id}\""
-            ),
-        };
-        Some(format!(
-            "I am not sure whether to delete the whole component or only what \"{word}\" names. Nothing \
-             was changed. Please say {advice}."
-        ))
-    }
-
-    /// Cuts off of a place what gives a reason, or says what else is to be done.
-    fn until_clause(&self, place: Word) -> Word {
-        let words = self.words.iter().filter(|word| place.contains(&word.start));
-        let is_over = |word: &str| {
-            let is_verb = VERBS.iter().any(|(verb, _)| *verb == word);
-            is_verb || REASONS.contains(&word)
-        };
-        let over = words.into_iter().find(|word| is_over(self.word(word)));
-        place.start..over.map_or(place.end, |word| word.start)
-    }
-
-    /// Says whether a word names what is only a part of a component: a field, its security, a picture
-    /// behind its number.
-    fn names_part(&self, index: usize) -> bool {
-        let is_behind = |(place, _): &(Word, String)| place.end <= self.words[index].start;
-        let is_behind = self.component.as_ref().is_some_and(is_behind);
-        let is_article = index > 0 && ARTICLES.contains(&self.at(index - 1));
-        let lead = index.checked_sub(1 + usize::from(is_article));
-        let is_place = lead.is_some_and(|before| PLACES.contains(&self.at(before)));
-        let is_kind = self.is_kind(index);
-        let is_described = WITH.contains(&self.at(index));
-        let is_field = self.field(index).is_some() && (!is_kind || is_behind) && !is_described;
-        let is_security = self.at(index).starts_with("security");
-        (is_field || is_security || is_kind && is_behind) && !is_place
-    }
-
     /// Says that a value would hold the component that is to be changed: "Home with House in the title
     /// of component 101".
     fn misplaced(&self) -> Option<String> {
@@ -290,6 +238,26 @@ impl Reader<'_> {
              the field is to become, for example: update component {id} title to Welcome"
         ))
     }
+}
+
+/// Says that another order may be part of a value: "title to X, remove the description".
+fn mixed(request: &Request) -> Option<String> {
+    let part = brief(&other_order(request)?);
+    Some(format!(
+        "I am not sure whether \"{part}\" belongs to what is to be written. Nothing was changed. Please put \
+         what belongs to a text in quotes, and say each order in a message of its own."
+    ))
+}
+
+/// Says that more stands behind a value in quotes.
+fn overfull(request: &Request) -> Option<String> {
+    let mut texts = request.updates.values().filter_map(Value::as_str);
+    let (text, quoted) = texts.find_map(|text| Some((text, quoted_first(text)?)))?;
+    let (text, quoted) = (brief(text), brief(quoted));
+    Some(format!(
+        "I am not sure what is to be written: \"{quoted}\", or all of {text}. Nothing was changed. Please \
+         put all of it in quotes, and say further changes in a message of their own."
+    ))
 }
 
 /// Puts places in their order, without those within others.
@@ -329,6 +297,29 @@ mod tests {
             ("delete anything but component 101", "\"but\""),
             ("delete component 101, no wait, 102", "\"no\""),
             ("delete component 101 if it is blurred", "\"if\""),
+            ("how do I delete component 101?", "question"),
+            ("what if I delete component 101", "question"),
+            (
+                "add premium security group to component 101 or delete it",
+                "\"or\"",
+            ),
+            ("change title or caption of component 101 to X", "\"or\""),
+            (
+                "first secure component 102, then add a banner with title \"Hello\"",
+                "\"then add a banner with title",
+            ),
+            (
+                "rename component 101 to X, remove its description",
+                "\"remove its description\"",
+            ),
+            (
+                "update component 101 title to \"X\" and blur it",
+                "\"X\", or all of",
+            ),
+            (
+                "delete component 101 because it is old but not used",
+                "\"but\"",
+            ),
             ("delete component 101's description", "\"description\""),
             ("delete component 101 title", "\"title\""),
             (
@@ -366,6 +357,9 @@ mod tests {
             "set component 101 secured to no",
             "delete my card that is not secured",
             "delete the card with title Not found",
+            "delete component no. 101",
+            "what about deleting component 101",
+            "change title of component 101 to \"A or B\"",
             "delete component 101 because it is not needed",
             "make component 101 secured but not blurred",
             "secure card Home",

@@ -122,9 +122,20 @@ impl Reader<'_> {
         if is_status && self.status(request) {
             return;
         }
+        // "Make component 101 secure".
+        let makes = ["make", "mark", "keep"].contains(&self.at(self.from.saturating_sub(1)));
+        if keys == ["is_secured"] && makes && request.value.is_none() && before.is_empty() {
+            request
+                .updates
+                .insert("is_secured".to_string(), true.into());
+            return;
+        }
         let answered = self.answered_field();
         if let Some(key) = answered.filter(|key| before.is_empty() || before.contains(key)) {
             request.wanted = vec![key];
+            return;
+        }
+        if before.is_empty() && request.value.is_none() && self.put_answered(request) {
             return;
         }
         // What was wanted before is answered, whatever the answer reads like.
@@ -139,6 +150,43 @@ impl Reader<'_> {
             }
             None => request.wanted = keys,
         }
+    }
+
+    /// Takes an answer that begins with a field for what that is to become: "title Foo".
+    fn put_answered(&self, request: &mut Request) -> bool {
+        let Some(seam) = self.message.plain.rfind(SEAM) else {
+            return false;
+        };
+        let is_said = |word: &Word| word.start > seam && !ARTICLES.contains(&self.word(word));
+        let first = self.words.iter().position(is_said);
+        let Some(first) = first.filter(|first| self.field(*first).is_some()) else {
+            return false;
+        };
+        if let Some(named) = self.only_named(first) {
+            request.wanted = named;
+            return true;
+        }
+        let pairs = self.assignments(first, self.message.plain.len(), true);
+        let is_taken = !pairs.is_empty();
+        put(request, pairs);
+        is_taken
+    }
+
+    /// Returns the fields from a word on where there is nothing else: "title and description".
+    fn only_named(&self, first: usize) -> Option<Vec<String>> {
+        let (mut named, mut index) = (Vec::new(), first);
+        while index < self.words.len() {
+            let field = self.field(index);
+            let is_little = self.at(index) == "and" || ARTICLES.contains(&self.at(index));
+            index += field.as_ref().map_or(1, |(_, count)| *count);
+            match field {
+                Some((key, _)) => named.push(key),
+                None if is_little => {}
+                None => return None,
+            }
+        }
+        let quotes = self.message.plain[self.words[first].start..].contains(HIDDEN);
+        (!quotes).then_some(named)
     }
 
     pub(super) fn is_kind(&self, index: usize) -> bool {

@@ -18,12 +18,15 @@ impl Reader<'_> {
                 .replace(['-', '_'], "")
                 .starts_with("securitygroup")
         };
-        let Some(index) = (0..self.words.len()).find(|index| pair(index) || whole(index)) else {
+        let mut words = 0..self.words.len();
+        let Some(index) =
+            words.find(|index| pair(index) || whole(index) || self.is_moved_to(*index))
+        else {
             let group = self.joined();
             let is_joined = group.is_some();
             return (is_joined, group.and_then(|name| self.said_group(name)));
         };
-        let after = index + if whole(&index) { 1 } else { 2 };
+        let after = index + if pair(&index) { 2 } else { 1 };
         let start = self
             .from
             .checked_sub(1)
@@ -53,6 +56,27 @@ impl Reader<'_> {
         let end = stop.map_or(self.message.plain.len(), |word| word.start);
         let end = end.min(self.seam(from)).max(from);
         (true, self.said_group(self.group_name(from..end)))
+    }
+
+    /// Says whether a word is the group that a component is added to or taken from: "component 101 to the
+    /// premium group".
+    fn is_moved_to(&self, index: usize) -> bool {
+        let Some((place, _)) = &self.component else {
+            return false;
+        };
+        let is_group = ["group", "groups"].contains(&self.at(index));
+        let is_verb = matches!(self.verb, Some(Verb::Create | Verb::Delete));
+        let behind = self.words.partition_point(|word| word.start < place.end);
+        let ahead = self.words.partition_point(|word| word.start < place.start);
+        let is_little = |at: usize| self.is_kind(at) || ARTICLES.contains(&self.at(at));
+        let is_first = (self.from..ahead).all(is_little);
+        let is_near = behind < index && index - behind <= 4;
+        let gap = self.words.get(index).map(|word| place.end..word.start);
+        let gap = gap
+            .and_then(|gap| self.message.plain.get(gap))
+            .unwrap_or_default();
+        let is_lead = BETWEEN.contains(&self.at(behind)) && !gap.contains([',', ';']);
+        is_group && is_verb && is_first && is_near && is_lead
     }
 
     /// Returns the name of a group where there is one, else the answer to the question for it.

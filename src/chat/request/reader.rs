@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         let mut equals =
             equals.filter(|at| *at >= start && !inside.contains(at) && self.is_change());
         let equals = equals.next().map(|at| (at, at + 1));
-        let word = becomes.map(|word| (word.start, word.end));
+        let word = becomes.map(|word| (word.start, self.behind_sign(word.end)));
         self.value = [equals, word].into_iter().flatten().min();
         self.value = self.value.or_else(|| self.colon());
         self.find_behind();

@@ -101,7 +101,9 @@ impl Reader<'_> {
     /// they stand beside it: "my blurred card".
     fn all_states(&self) -> Vec<(usize, &'static str, bool)> {
         let is_listed = matches!(self.verb, Some(Verb::Read | Verb::Delete));
-        let is_some = self.component.is_none() && self.part.is_none();
+        // "Is my card blurred?" asks for it.
+        let is_asked = ["is", "are", "was", "were"].contains(&self.at(0));
+        let is_some = self.component.is_none() && self.part.is_none() && !is_asked;
         let is_meant = |index: &usize| {
             let is_before = self.words[*index].start < self.head_end();
             let is_behind = *index >= self.from;

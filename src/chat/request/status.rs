@@ -30,7 +30,6 @@ impl Reader<'_> {
             let flag = self.far_flag(index, request.value.as_deref());
             let value = value == flag.unwrap_or(true);
             request.updates.insert(field.to_string(), value.into());
-            self.beyond(request, self.is_status_verb(index));
         }
         !request.updates.is_empty()
     }
@@ -202,19 +201,10 @@ impl Reader<'_> {
         let begin = self.from.checked_sub(1).filter(|from| *from <= index);
         let row = begin.map(|from| (from..=index).map(|index| self.at(index)));
         let is_row = row.is_some_and(|mut row| row.all(|word| word == "and" || is_known(word)));
-        is_row && is_known(self.at(index))
-    }
-
-    /// Has it said that what follows the component is left out: "schedule component 101 for May".
-    fn beyond(&self, request: &mut Request, is_verb: bool) {
-        let Some((place, _)) = self.component.as_ref().filter(|_| is_verb) else {
-            return;
-        };
-        let rest = self.message.text(place.end..self.seam(place.end));
-        let rest = rest.trim_matches([',', '.', ';', '!', '?', ' ']);
-        if !rest.split_whitespace().all(|word| POLITE.contains(&word)) {
-            request.updates.insert(rest.to_string(), true.into());
-        }
+        // "Secure component 101 and blur it".
+        let is_joined = index > self.from && self.at(index - 1) == "and";
+        let is_also = is_joined && ["it", "that"].contains(&self.at(index + 1));
+        (is_row || is_also && self.component.is_some()) && is_known(self.at(index))
     }
 }
 
@@ -274,7 +264,7 @@ mod tests {
             ),
             (
                 "blur component 101 that is secured",
-                json!({"is_blur": true, "that is secured": true}),
+                json!({"is_blur": true}),
             ),
             (
                 "set component 101 secured, title to X",

@@ -128,6 +128,12 @@ fn no_text(ask: &Ask, field: &str, message: &str, client: Option<&str>) -> Optio
             answer => answer,
         });
     }
+    // "Link to the Past" may be a title as well as a link.
+    let is_signed = message.contains(['=', ':']) || begins_request(message);
+    let other = assigned(message);
+    if !is_signed && other.len() == 1 && other[0] != field {
+        return Some(again());
+    }
     let whole = completed(ask, message)?;
     let is_field = |word: &String| PHRASES.iter().any(|(words, _)| *words == [word.as_str()]);
     let names_field = Request::read(message, None).words.iter().any(is_field);

@@ -136,14 +136,35 @@ fn what_is_understood_is_not_told_of() {
         "can we have the card corners small",
         "make the buttons' style soft shadow",
         "delete card 102",
+        "secure component 101 and blur it",
+        "please add another card with title Foo",
+        "Set text alignment of component 101 to left",
+        "Change title of component 101 from \"Home\" to \"Welcome\"",
+        "go ahead and delete component 102",
+        "is it possible to change the title of component 101 to Welcome?",
+        "when you have time, delete component 102",
+        "change title of component 101 from Home to Welcome",
+        "use full button radius instead of small",
+        "because it looks better, change button radius to full",
+        "what about changing the button radius to full?",
+        "let's go with full for the button radius",
+        "Can You Delete Component 102",
+        "good morning, please secure component 101",
+        "delete component 101 because the group asked for it",
+        "set title of component 101 to \"Welcome\" because the old one is boring",
+        "update component 102 description to Learn to cook and create meals",
+        "I need to change the title of component 101 to X",
         "show component 102 again",
         "is component 102 blurred?",
         "how many cards are there?",
         "list components",
     ];
     for message in WRITES.iter().chain(&more) {
-        let text = said(&about_client(), message).text;
+        let saying = said(&about_client(), message);
+        let text = &saying.text;
         assert!(!text.contains("did not understand"), "{message}: {text}");
+        let is_refused = text.contains("Please say it again") || text.contains("question");
+        assert!(!is_refused, "{message}: {text}");
     }
 }
 
@@ -158,6 +179,33 @@ fn what_is_not_understood_is_told_of() {
         (
             "delete component 102 (Home)",
             "\"Home\", so it is left out.",
+        ),
+        (
+            "delete the Hello component 101",
+            "\"Hello\", so it is left out.",
+        ),
+        (
+            "secure component 101 since Monday",
+            "\"since Monday\", so it is left out.",
+        ),
+        (
+            "add a card because we need one and a button",
+            "\"button\", so it is left out.",
+        ),
+        ("add a Hello card", "\"Hello\", so it is left out."),
+        ("make component 101 blurred on both cards", "\"both"),
+        ("make component 101 blurred for all clients", "\"all\""),
+        (
+            "delete component 102 and every component like it",
+            "\"every\"",
+        ),
+        (
+            "show me the cards and buttons",
+            "\"buttons\", so nothing is chosen by it.",
+        ),
+        (
+            "make the About card secure and blurred",
+            "\"secure\", so it is left out.",
         ),
         ("delete banner 102", "\"banner\", so it is left out."),
         ("delete component 102 103", "\"103\", so it is left out."),

@@ -1,92 +1,78 @@
 //! What of a message its reply says nothing of: a word that no rule took must not be passed over, or a
 //! yes is given to something else than was asked for.
 
+mod quiet;
+mod spoken;
+
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::chat::message::{HIDDEN, SEAM, Word, hidden};
+use self::quiet::{is_quiet, passed, quiet};
+use self::spoken::{spoken, words};
+use crate::chat::message::{SEAM, Word};
 use crate::chat::pending::Pending;
 use crate::chat::request::Request;
 use crate::chat::value::{brief, label, plain};
-use crate::chat::vocabulary::{
-    ADVICE, ARTICLES, DESIGN, ELEMENTS, PHRASES, POLITE, QUESTIONS, REASONS, STATUS, STATUS_VERBS,
-    TYPES, VERBS, Verb,
-};
+use crate::chat::vocabulary::{ELEMENTS, PHRASES, STATUS, STATUS_VERBS, TYPES, Verb};
 use crate::chat::{ChatAgent, Saying, Tool, Wait, fault};
 
-/// Words that say nothing by themselves, and those by which other rules ask again.
-const QUIET: &str = "about ahead all am any are as asap at away be been being both by can cannot \
-    completely component components could d do does each entire entirely every existing false field fields \
-    for forever from go good group groups had has have he her here him his i id ids if immediately in \
-    instead into is it just kindly let like ll m may me might must need no non not number of off on one \
-    ones only or page permanently please possible properties property quickly re really right s security \
-    set shall she should simply site so some soon status still sure t that their them there these they \
-    those to true un us value values ve want was we website well were what which whole will with would \
-    yes yet your client clients clientid componentid securitygroup called named titled where whose current \
-    currently";
-/// Words for all that there is to see.
-const SEEN: &str = "again details everything info information look looks many overview";
-
-/// Words that no reply repeats.
-static LITTLE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let lists = [ARTICLES, POLITE, QUESTIONS].into_iter().flatten().copied();
-    let words = lists.chain(QUIET.split_whitespace());
-    words.chain(VERBS.iter().map(|verb| verb.0)).collect()
-});
-
-/// Words for what is shown anyway.
-static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let fields = PHRASES.iter().flat_map(|(words, _)| *words);
-    let parts = ELEMENTS
-        .iter()
-        .flat_map(|element| element.words.iter().copied().flatten());
-    let words = fields.chain(parts).chain(DESIGN).chain(ADVICE).copied();
-    words
-        .chain(STATUS.iter().chain(STATUS_VERBS).map(|status| status.0))
-        .chain(SEEN.split_whitespace())
-        .collect()
-});
-
-/// A word of a message.
-struct Said {
-    place: Word,
-    text: String,
-    /// Whether it stands in quotes, where each word counts.
-    is_quoted: bool,
-}
+/// What lines of a reply begin with that restate nothing.
+const SAYING: &[&str] = &[
+    "Action:",
+    "Next:",
+    "Onboarding answers:",
+    "- ",
+    "For client",
+];
+/// Most pieces that are named.
+const PIECES_MAX: usize = 10;
 
 /// Says what of a request neither its reply nor what then waits holds, in a sentence; nothing where the
 /// reply itself refuses or asks.
 pub(super) fn said(request: &Request, saying: &Saying, results: &[Value]) -> String {
     let is_read = match &saying.wait {
-        Wait::Pending(_) => false,
+        Wait::Pending(_) => request.verb == Some(Verb::Read),
         // The question goes on without the rest of the message.
         Wait::Ask(ask) if !ask.message.starts_with(&request.message) => false,
         Wait::Nothing if is_shown(request, results) => true,
         _ => return String::new(),
     };
-    let mut quiet = LITTLE.clone();
-    if is_read {
-        quiet.extend(KNOWN.iter());
+    let mut quiet = quiet(request, is_read);
+    let types = TYPES.iter().copied().flatten();
+    match tells_type(saying) {
+        true => types.for_each(|word| {
+            quiet.remove(word);
+        }),
+        false => quiet.extend(types),
     }
-    if !tells_type(saying) {
-        quiet.extend(TYPES.iter().copied().flatten());
-    }
-    let pieces = pieces(&request.message, &heard(request, saying, results), &quiet);
+    let pieces = pieces(told(request), &heard(request, saying, results), &quiet);
     if pieces.is_empty() {
         return String::new();
     }
-    let pieces: Vec<String> = pieces
-        .iter()
-        .map(|one| format!("\"{}\"", brief(one)))
-        .collect();
+    let more = pieces.len().saturating_sub(PIECES_MAX);
+    let named = pieces.iter().take(PIECES_MAX);
+    let named: Vec<String> = named.map(|one| format!("\"{}\"", brief(one))).collect();
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     let so = match is_read {
         true => "so nothing is chosen by it",
         false => "so it is left out",
     };
-    format!("I did not understand {}, {so}.", pieces.join(", "))
+    format!("I did not understand {}{more}, {so}.", named.join(", "))
+}
+
+/// Returns what of a request its user said and was not told of yet: where a question for a value is
+/// answered, the answer.
+fn told(request: &Request) -> &str {
+    let message = request.message.as_str();
+    match message.find(SEAM).filter(|_| request.is_restated) {
+        Some(seam) => &message[seam..],
+        None if request.is_restated => "",
+        None => message,
+    }
 }
 
 /// Says whether something is shown that was asked for.
@@ -103,14 +89,22 @@ fn tells_type(saying: &Saying) -> bool {
         Tool::UpdateComponent,
         Tool::UpdateDesign,
     ];
-    matches!(&saying.wait, Wait::Pending(pending) if told.contains(&pending.tool))
+    match &saying.wait {
+        Wait::Pending(pending) => told.contains(&pending.tool),
+        Wait::Nothing => saying.agent != ChatAgent::Design,
+        _ => false,
+    }
 }
 
 /// Collects the words of the reply, of what waits and of what was looked for.
 fn heard(request: &Request, saying: &Saying, results: &[Value]) -> HashSet<String> {
     let mut heard = HashSet::new();
     let mut hear = |text: &str| heard.extend(words(text).map(|(_, word)| word));
-    hear(&saying.text);
+    let is_asked = matches!(saying.wait, Wait::Pending(_));
+    let begins = |line: &str| SAYING.iter().any(|start| line.starts_with(start));
+    let lines = saying.text.lines();
+    let lines = lines.filter(|line| !is_asked || !begins(line));
+    lines.for_each(&mut hear);
     if let Wait::Pending(pending) = &saying.wait {
         args(pending).for_each(|args| hear(&args));
     }
@@ -175,56 +169,25 @@ fn synonyms(heard: &HashSet<String>) -> Vec<String> {
     all.map(String::from).collect()
 }
 
-/// Finds what is not heard, words in a row together.
+/// Finds what is not heard, words in a row together, each once.
 fn pieces<'a>(message: &'a str, heard: &HashSet<String>, quiet: &HashSet<&str>) -> Vec<&'a str> {
-    let mut pieces: Vec<Word> = Vec::new();
+    let spoken = spoken(message);
+    let passed = passed(&spoken);
+    let mut places: Vec<Word> = Vec::new();
     let mut is_open = false;
-    for said in spoken(message) {
-        let is_heard =
-            heard.contains(&said.text) || !said.is_quoted && quiet.contains(said.text.as_str());
-        match pieces.last_mut().filter(|_| is_open && !is_heard) {
+    let mut was_quoted = false;
+    for (at, said) in spoken.iter().enumerate() {
+        is_open &= said.is_quoted == was_quoted;
+        was_quoted = said.is_quoted;
+        let is_heard = heard.contains(&said.text) || passed.contains(&at) || is_quiet(said, quiet);
+        match places.last_mut().filter(|_| is_open && !is_heard) {
             Some(last) => last.end = said.place.end,
-            None if !is_heard => pieces.push(said.place),
+            None if !is_heard => places.push(said.place.clone()),
             None => {}
         }
         is_open = !is_heard;
     }
-    pieces.into_iter().map(|piece| &message[piece]).collect()
-}
-
-/// Returns the words of a message without reasons.
-fn spoken(message: &str) -> Vec<Said> {
-    let plain = hidden(message);
-    let mut spoken = Vec::new();
-    let mut in_reason = false;
-    for (place, text) in words(message) {
-        let is_quoted = plain[place.clone()].starts_with(HIDDEN);
-        let is_over = message[..place.start].trim_end().ends_with(SEAM);
-        in_reason = in_reason && !is_over || !is_quoted && REASONS.contains(&text.as_str());
-        if !in_reason {
-            spoken.push(Said {
-                place,
-                text,
-                is_quoted,
-            });
-        }
-    }
-    spoken
-}
-
-/// Finds the words of a text: letters in a row, or digits, in small letters and without leading zeros.
-fn words(text: &str) -> impl Iterator<Item = (Word, String)> {
-    let kind = |c: char| (c.is_alphabetic(), c.is_numeric());
-    let mut rest = text.char_indices().peekable();
-    std::iter::from_fn(move || {
-        let (start, first) = rest.find(|(_, c)| c.is_alphanumeric())?;
-        let mut end = start + first.len_utf8();
-        while let Some((at, c)) = rest.next_if(|(_, c)| kind(*c) == kind(first)) {
-            end = at + c.len_utf8();
-        }
-        let word = text[start..end].to_lowercase();
-        let digits = word.trim_start_matches('0');
-        let word = if digits.is_empty() { "0" } else { digits };
-        Some((start..end, word.to_string()))
-    })
+    let mut seen = HashSet::new();
+    let pieces = places.into_iter().map(|place| &message[place]);
+    pieces.filter(|piece| seen.insert(*piece)).collect()
 }

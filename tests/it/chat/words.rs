@@ -143,6 +143,20 @@ fn a_request_instead_of_an_answer_becomes_no_text() {
 }
 
 #[test]
+fn an_answer_that_may_be_a_title_or_another_field_is_asked_again() {
+    let workspace = seeded();
+    for answer in ["Link to the Past", "Text to speech", "Content is king"] {
+        say(&workspace, "update component 102 title for client 6");
+        let turn = say(&workspace, answer);
+        assert_eq!(turn["pending"], Value::Null, "{answer}: {turn:#}");
+        has(&turn, &["if it is, put it in quotes"]);
+        let turn = say(&workspace, &format!("\"{answer}\""));
+        assert_eq!(turn["pending"]["args"]["updates"]["props.title"], answer);
+        say(&workspace, "no");
+    }
+}
+
+#[test]
 fn the_color_of_one_card_is_no_color_of_all() {
     let workspace = seeded();
     for message in [
