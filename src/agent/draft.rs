@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use self::check::check;
+pub use self::check::require_prompt;
 use super::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result, nearest};
 use crate::id;

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::message::unquoted;
-use super::record::canonical;
+use super::record::{ID_MAX, canonical};
+use super::vocabulary::component_type;
 
 /// A short answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +171,10 @@ pub(super) fn place(word: &str, last: usize) -> Option<usize> {
 fn spoken(word: &str, last: usize) -> String {
     let little = ["the", "one", "take", "i", "choose", "pick", "mean"];
     let words = word.split([' ', ',']);
-    let words =
-        words.filter(|word| !word.is_empty() && !little.contains(word) && !POLITE.contains(word));
+    let is_little = |word: &&str| {
+        little.contains(word) || POLITE.contains(word) || component_type(word).is_some()
+    };
+    let words = words.filter(|word| !word.is_empty() && !is_little(word));
     let number =
         |word: &str| place(word, last).map_or_else(|| word.to_string(), |place| place.to_string());
     words.map(number).collect::<Vec<_>>().join(" ")
@@ -206,9 +209,38 @@ pub(super) fn choice(message: &str, candidates: &[String]) -> Choice {
     }
 }
 
+/// Reads an answer that only names a component by its id: "component 101".
+pub(super) fn only_component(message: &str) -> Option<String> {
+    let word = spoken(&bare(message), 0);
+    let digits = word.trim_start_matches("component").trim_start();
+    let is_id = (1..=ID_MAX).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit());
+    is_id.then(|| canonical(digits))
+}
+
+/// Takes the little words off a title: "the card called About" for "about".
+fn bare_title(message: &str) -> String {
+    let little = [
+        "called",
+        "titled",
+        "named",
+        "with",
+        "title",
+        "caption",
+        "component",
+    ];
+    let spoken = spoken(&bare(message), 0);
+    let words = spoken.split(' ').filter(|word| !little.contains(word));
+    unquoted(&words.collect::<Vec<_>>().join(" ")).to_string()
+}
+
 /// Finds the one candidate among found components that has this title, or caption without one.
 pub(super) fn titled(message: &str, found: &Value, candidates: &[String]) -> Option<String> {
-    let wanted = unquoted(message.trim()).to_lowercase();
+    let whole = unquoted(message.trim()).to_lowercase();
+    let one = titled_so(&whole, found, candidates);
+    one.or_else(|| titled_so(&bare_title(message), found, candidates))
+}
+
+fn titled_so(wanted: &str, found: &Value, candidates: &[String]) -> Option<String> {
     let components = found.get("components")?.as_array()?;
     let mut fitting = components.iter().filter_map(|component| {
         let id = component.get("componentId")?.as_str()?;
@@ -290,10 +322,34 @@ mod tests {
             ("2 please", Choice::Component("2".into())),
             ("The 3rd, thanks", Choice::Component("7".into())),
             ("the last one please", Choice::Component("7".into())),
+            ("the second card", Choice::Component("2".into())),
+            ("the About card", Choice::Other),
             ("the fourth", Choice::Invalid),
             ("the one", Choice::Other),
         ] {
             assert_eq!(choice(message, &candidates), expected, "{message}");
         }
+    }
+
+    #[test]
+    fn a_title_is_found_with_little_words_around_it() {
+        let about = serde_json::json!({"componentId": "102", "props": {"title": "About"}});
+        let the_one = serde_json::json!({"componentId": "103", "props": {"title": "The one"}});
+        let found = serde_json::json!({"components": [about, the_one]});
+        let candidates = ["102".to_string(), "103".to_string()];
+        for (message, expected) in [
+            ("About", Some("102")),
+            ("the About card", Some("102")),
+            ("About please", Some("102")),
+            ("the one called About", Some("102")),
+            ("the card with title \"About\"", Some("102")),
+            ("the one", Some("103")),
+            ("delete About", None),
+        ] {
+            let id = titled(message, &found, &candidates);
+            assert_eq!(id.as_deref(), expected, "{message}");
+        }
+        assert_eq!(only_component("component 101").as_deref(), Some("101"));
+        assert_eq!(only_component("delete component 101"), None);
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use self::several::{all_wanted, is_whole, left_out};
 pub(super) use self::values::{answer, mentions};
 use self::values::{option, options, unsure, value};
+use super::message::{SEAM, parts};
 use super::pending::{Ask, Pending, PendingKind};
 use super::request::Request;
 use super::value::{element, plain};
@@ -147,7 +148,15 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
         );
         return Err(say(text));
     }
-    let (mut elements, is_full) = best(&request.head);
+    let apart = apart(request).map(|elements| (elements, true));
+    let (mut elements, is_full) = apart.unwrap_or_else(|| best(&request.head));
+    if elements.len() > 1 && request.has(&["instead", "rather"]) {
+        return Err(say(
+            "I am not sure which of them is to change. Nothing was changed. Please name only what is to become \
+             what."
+                .to_string(),
+        ));
+    }
     if !is_full && elements.len() > 1 {
         let fitting = |element: &&Element| option(element, &request.words).is_some();
         let fitting: Vec<_> = elements.iter().copied().filter(fitting).collect();
@@ -176,6 +185,26 @@ fn wanted(request: &Request) -> Result<Map<String, Value>, Box<Saying>> {
         updates.insert(element.key.to_string(), value);
     }
     Ok(updates)
+}
+
+/// Finds the parts of a design that a request without values names one by one: "button radius and card
+/// style", which name no card radius.
+fn apart(request: &Request) -> Option<Vec<&'static Element>> {
+    let text = request.message.split(SEAM).next()?;
+    let places = parts(text);
+    let is_open = request.value.is_none() && places.len() > 1;
+    let mut elements = Vec::new();
+    for place in places.into_iter().filter(|_| is_open) {
+        let part = Request::read(&text[place], None);
+        let (named, is_full) = best(&part.words);
+        let [one] = named.as_slice() else { return None };
+        let has_option = option(one, &part.words).is_some();
+        if !is_full || has_option {
+            return None;
+        }
+        elements.push(*one);
+    }
+    (!elements.is_empty()).then_some(elements)
 }
 
 /// Says that it is not told what a part is to become, where several options fit it.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use self::asked::Answer;
 use self::over::{is_own, late, left};
-use super::answer::{Choice, Short, choice, short, titled};
+use super::answer::{Choice, Short, choice, only_component, short, titled};
 use super::message::Message;
 use super::pending::{Ask, Chat, Pending, PendingKind, Settled};
 use super::request::Request;
@@ -154,7 +154,15 @@ impl Talk {
                 return Doing::Chosen(pending.clone(), pending.candidates[0].clone());
             }
             (PendingKind::Select, Some(_)) => return invalid(),
-            (PendingKind::Confirm, None) => return self.replaced(pending, message, advice),
+            (PendingKind::Confirm, None) => {
+                return match (&pending.next, only_component(message)) {
+                    (Some(next), Some(id)) => {
+                        let operation = next.clone();
+                        Doing::Chosen(Pending::new(PendingKind::Select, agent, operation), id)
+                    }
+                    _ => self.replaced(pending, message, advice),
+                };
+            }
             (PendingKind::Select, None) => {}
         }
         match choice(message, &pending.candidates) {

@@ -183,6 +183,18 @@ fn is_port(text: &str) -> bool {
     }
 }
 
+/// Refuses an agent without a prompt that a model is to answer for.
+pub fn require_prompt(agent: &Agent) -> Result<()> {
+    if agent.is_worker() || !agent.prompt.trim().is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the agent `{}` needs a prompt: what a model is told before the message",
+        agent.id
+    );
+    Err(invalid(message).in_field("prompt"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::apart::pieces;
 use super::values::option;
-use super::{AGENT, best, share, wanted};
+use super::{AGENT, apart, best, share, wanted};
 use crate::chat::Saying;
 use crate::chat::kind::Kind;
 use crate::chat::message::{SEAM, Word, parts, without_reason};
@@ -32,6 +32,9 @@ pub(super) fn all_wanted(request: &Request) -> Result<Wanted, Box<Saying>> {
             given,
             ..Request::read(&rest, client)
         });
+    }
+    if apart(request).is_some() {
+        return Ok((wanted(request)?, Vec::new()));
     }
     let places = parts(&request.message);
     if places.len() > PARTS_MAX {

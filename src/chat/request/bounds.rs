@@ -109,7 +109,7 @@ impl Reader<'_> {
             end = place.start + text.len();
             match last {
                 Some(word) => end -= word.len(),
-                None => return self.said_at(place.start..end).to_string(),
+                None => return impolite(self.said_at(place.start..end)).to_string(),
             }
         }
     }
@@ -130,6 +130,18 @@ impl Reader<'_> {
             .find(|pair| names_design(&text[pair[1].clone()]))?;
         Some(place.start + found[0].end..place.end)
     }
+}
+
+/// Takes a "please" and thanks off the end of a text without quotes.
+pub(super) fn impolite(text: &str) -> &str {
+    let ends = [", please", " please", ", thanks", ", thank you"];
+    let bare = text.trim_end_matches(['.', '!']);
+    let rest = ends.iter().find_map(|end| {
+        let at = bare.len().checked_sub(end.len())?;
+        let is_end = bare.get(at..)?.eq_ignore_ascii_case(end);
+        is_end.then(|| &bare[..at])
+    });
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
 /// Says whether something else may follow a text: it ends with a comma, or with `and`.

@@ -68,6 +68,9 @@ impl Reader<'_> {
             if request.asks_about_doing() {
                 return Some(QUESTION.to_string());
             }
+            if let Some(replaced) = self.replaced_group(request) {
+                return Some(replaced);
+            }
             let turning = self.turning(&values);
             let turning = turning.map(|index| self.again(index, &values));
             turning
@@ -78,6 +81,17 @@ impl Reader<'_> {
                 .or_else(|| overfull(request))
         };
         is_write.then(found).flatten()
+    }
+
+    /// Says that a security group is only added or removed.
+    fn replaced_group(&self, request: &Request) -> Option<String> {
+        let verb = self.at(self.from.checked_sub(1)?);
+        let verbs = ["replace", "change", "switch", "convert", "alter", "rename"];
+        (request.is_security && verbs.contains(&verb)).then(|| {
+            "I can add a security group or remove one. Nothing was changed. Please say which, for example: \
+             add the premium security group to component 101"
+                .to_string()
+        })
     }
 
     /// Returns the places of what is said as it stands: values, descriptions, groups and reasons.
@@ -138,7 +152,10 @@ impl Reader<'_> {
             let is_behind = *index >= self.from;
             let is_read = self.component.is_some() && taken.contains(&(*index + 1));
             let is_joint = JOINTS.contains(&word) && !is_read;
+            // "Blur component 101 false".
+            let is_flag = ["false", "no"].contains(&word) && self.value.is_none();
             let is_turn = TURNS.contains(&word)
+                || has_status && is_flag
                 || has_status && STATUS_TURNS.contains(&word)
                 || has_status && is_behind && is_joint
                 || is_delete && is_behind && DELETE_TURNS.contains(&word);
@@ -297,6 +314,11 @@ mod tests {
             ("delete anything but component 101", "\"but\""),
             ("delete component 101, no wait, 102", "\"no\""),
             ("delete component 101 if it is blurred", "\"if\""),
+            ("blur component 101 false", "\"false\""),
+            (
+                "replace premium security group with gold on component 101",
+                "add a security group or remove one",
+            ),
             ("how do I delete component 101?", "question"),
             ("what if I delete component 101", "question"),
             (

@@ -5,7 +5,7 @@ use super::made::take_id;
 use super::reader::Reader;
 use crate::chat::message::{HIDDEN, SEAM, Word};
 use crate::chat::value::{brief, label, plain};
-use crate::chat::vocabulary::{ARTICLES, PHRASES, PROTECTED, Verb, component_type};
+use crate::chat::vocabulary::{ARTICLES, PHRASES, POLITE, PROTECTED, Verb, component_type};
 
 /// Takes values of fields over. One that has two values has none.
 pub(super) fn put(request: &mut Request, pairs: Vec<(String, String)>) {
@@ -157,7 +157,8 @@ impl Reader<'_> {
         let Some(seam) = self.message.plain.rfind(SEAM) else {
             return false;
         };
-        let is_said = |word: &Word| word.start > seam && !ARTICLES.contains(&self.word(word));
+        let little = [ARTICLES, &["only", "just"]].concat();
+        let is_said = |word: &Word| word.start > seam && !little.contains(&self.word(word));
         let first = self.words.iter().position(is_said);
         let Some(first) = first.filter(|first| self.field(*first).is_some()) else {
             return false;
@@ -177,7 +178,10 @@ impl Reader<'_> {
         let (mut named, mut index) = (Vec::new(), first);
         while index < self.words.len() {
             let field = self.field(index);
-            let is_little = self.at(index) == "and" || ARTICLES.contains(&self.at(index));
+            let word = self.at(index);
+            let is_little = [ARTICLES, POLITE, &["only", "just"]]
+                .iter()
+                .any(|list| list.contains(&word));
             index += field.as_ref().map_or(1, |(_, count)| *count);
             match field {
                 Some((key, _)) => named.push(key),

@@ -82,7 +82,7 @@ impl Reader<'_> {
     /// Returns the name of a group where there is one, else the answer to the question for it.
     pub(super) fn said_group(&self, name: String) -> Option<String> {
         match name.is_empty() {
-            true => self.answer(),
+            true => self.answer().map(|answer| bare_name(&answer)),
             false => Some(name),
         }
     }
@@ -90,7 +90,10 @@ impl Reader<'_> {
     /// Finds the group to which a component that is there already is added: "my card to premium". Its
     /// name is empty in "my card to the group".
     fn joined(&self) -> Option<String> {
-        let is_there = ["my", "our", "this"].contains(&self.at(self.from));
+        let mut words = self.from..self.words.len();
+        let names_group = words.any(|index| ["group", "groups"].contains(&self.at(index)));
+        let is_owned = ["my", "our", "this"].contains(&self.at(self.from));
+        let is_there = is_owned || names_group && self.at(self.from) == "the";
         let is_new = self.verb != Some(Verb::Create) || !is_there || self.part.is_some();
         let kind = self.kind_index().filter(|_| !is_new)?;
         let is_pair = self.at(kind + 1).starts_with("component");
@@ -129,5 +132,29 @@ impl Reader<'_> {
         let text = self.message.text(start..place.end);
         let text = text.trim_matches([',', ';', ':', ' ', '=']);
         unquoted(text).to_string()
+    }
+}
+
+/// Takes the little words off an answer that names a group: "the premium one, please".
+fn bare_name(answer: &str) -> String {
+    let is = |list: &[&[&str]], word: &str| {
+        let word = word.trim_matches([',', '.', '!']).to_lowercase();
+        list.iter().any(|words| words.contains(&word.as_str()))
+    };
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    let begin = words
+        .iter()
+        .take_while(|word| is(&[ARTICLES], word))
+        .count();
+    let behind = words[begin..].iter().rev();
+    let tail = behind
+        .take_while(|word| is(&[POLITE, &["one", "group", "groups"]], word))
+        .count();
+    match begin + tail < words.len() && tail + begin > 0 {
+        true => words[begin..words.len() - tail]
+            .join(" ")
+            .trim_end_matches([',', '.'])
+            .to_string(),
+        false => answer.to_string(),
     }
 }

@@ -144,7 +144,17 @@ impl Reader<'_> {
         } else {
             article
         };
-        let before = and.checked_sub(1).filter(|_| self.at(and) == "and")?;
+        let gap = self.words[and].end..self.words[and + 1].start;
+        let is_comma = self
+            .message
+            .plain
+            .get(gap)
+            .is_some_and(|gap| gap.trim() == ",");
+        let before = match self.at(and) {
+            "and" => and.checked_sub(1)?,
+            _ if is_comma => and,
+            _ => return None,
+        };
         (before >= self.from).then_some(before)
     }
 

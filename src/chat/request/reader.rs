@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Request;
+use super::bounds::impolite;
 use crate::chat::message::{HIDDEN, Message, SEAM, Word, quoted_first, unquoted};
 use crate::chat::vocabulary::{
     ARTICLES, QUESTIONS, STATUS, STATUS_VERBS, VERBS, Verb, component_type,
@@ -230,7 +231,9 @@ impl<'a> Reader<'a> {
         let plain = self.message.plain.get(from..self.seam(from))?;
         let plain = plain.trim_end().trim_end_matches([',', ';']).trim_end();
         let text = self.said_at(from..from + plain.len());
-        (!text.is_empty() || self.is_quoted(from)).then(|| text.to_string())
+        let is_quoted = self.is_quoted(from);
+        let text = if is_quoted { text } else { impolite(text) };
+        (!text.is_empty() || is_quoted).then(|| text.to_string())
     }
 
     pub(super) fn is_quoted(&self, from: usize) -> bool {

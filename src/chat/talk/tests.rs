@@ -196,6 +196,11 @@ fn what_is_not_understood_is_told_of() {
         ("make component 101 blurred on both cards", "\"both"),
         ("make component 101 blurred for all clients", "\"all\""),
         (
+            "schedule component 101 from Monday to Friday",
+            "\"Monday\", \"Friday\", so it is left out.",
+        ),
+        ("delete the one next to component 102", "\"next\""),
+        (
             "delete component 102 and every component like it",
             "\"every\"",
         ),

@@ -105,6 +105,9 @@ fn heard(request: &Request, saying: &Saying, results: &[Value]) -> HashSet<Strin
     let lines = saying.text.lines();
     let lines = lines.filter(|line| !is_asked || !begins(line));
     lines.for_each(&mut hear);
+    if let Wait::Ask(ask) = &saying.wait {
+        hear(&ask.message);
+    }
     if let Wait::Pending(pending) = &saying.wait {
         args(pending).for_each(|args| hear(&args));
     }
@@ -154,7 +157,11 @@ fn flat(value: &Value) -> String {
 /// Returns the words for everything whose name is heard: `heading` where it says `title`.
 fn synonyms(heard: &HashSet<String>) -> Vec<String> {
     let is_named = |name: &str| words(name).all(|(_, word)| heard.contains(&word));
-    let phrases = PHRASES.iter().filter(|(_, field)| is_named(label(field)));
+    // A new component has fields under their own names.
+    let own = |field: &'static str| field.rsplit('.').next().unwrap_or(field);
+    let phrases = PHRASES
+        .iter()
+        .filter(|(_, field)| is_named(label(field)) || is_named(own(field)));
     let phrases = phrases.flat_map(|(words, _)| words.iter().copied());
     let states = STATUS
         .iter()
@@ -172,7 +179,7 @@ fn synonyms(heard: &HashSet<String>) -> Vec<String> {
 /// Finds what is not heard, words in a row together, each once.
 fn pieces<'a>(message: &'a str, heard: &HashSet<String>, quiet: &HashSet<&str>) -> Vec<&'a str> {
     let spoken = spoken(message);
-    let passed = passed(&spoken);
+    let passed = passed(&spoken, heard);
     let mut places: Vec<Word> = Vec::new();
     let mut is_open = false;
     let mut was_quoted = false;

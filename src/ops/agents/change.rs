@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::register::require_prompt;
 use super::{Shown, Terms, Trust, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
@@ -109,7 +108,7 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms
         warnings.extend(draft::unused_connection(&agent));
         refuse_without_supervisor(&agent)?;
         if draft_names_prompt {
-            require_prompt(&agent)?;
+            draft::require_prompt(&agent)?;
         }
         if !named.is_empty() || draft_names_health {
             terms.check_address(&agent)?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::register::require_prompt;
 use super::reserved;
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, builtin};
@@ -185,7 +184,7 @@ fn made(draft: Draft) -> Result<Agent> {
     };
     let mut agent = Agent::new(&id, kind, &id);
     draft.apply(&mut agent)?;
-    require_prompt(&agent)?;
+    draft::require_prompt(&agent)?;
     Ok(agent)
 }
 

@@ -142,7 +142,7 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
     let kind = worker(&draft)?.unwrap_or(Kind::Persistent);
     let mut agent = Agent::new(id, kind, "");
     draft.apply(&mut agent)?;
-    require_prompt(&agent)?;
+    draft::require_prompt(&agent)?;
     Ok(agent)
 }
 
@@ -150,18 +150,6 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
 fn worker(draft: &Draft) -> Result<Option<Kind>> {
     let kind = draft.kind()?;
     Ok(kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli)))
-}
-
-/// Refuses an agent without a prompt that a model is to answer for.
-pub(super) fn require_prompt(agent: &Agent) -> Result<()> {
-    if agent.is_worker() || !agent.prompt.trim().is_empty() {
-        return Ok(());
-    }
-    let message = format!(
-        "the agent `{}` needs a prompt: what a model is told before the message",
-        agent.id
-    );
-    Err(draft::invalid(message).in_field("prompt"))
 }
 
 /// The error for an id that an agent has. The way out changes what the id was made of. Of an agent that
@@ -342,7 +330,7 @@ impl<'a> Importing<'a> {
         self.updated += 1;
         let mut agent = there.clone();
         let applied = draft.apply(&mut agent);
-        let applied = applied.and_then(|()| require_prompt(&agent));
+        let applied = applied.and_then(|()| draft::require_prompt(&agent));
         applied.map_err(|error| to_edit(error, self.path))?;
         Ok(agent)
     }

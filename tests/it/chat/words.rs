@@ -157,6 +157,40 @@ fn an_answer_that_may_be_a_title_or_another_field_is_asked_again() {
 }
 
 #[test]
+fn answers_are_taken_with_little_words_around_them() {
+    let workspace = seeded();
+    let component = |turns: &[&str]| {
+        let mut turn = Value::Null;
+        for message in turns {
+            turn = say(&workspace, message);
+        }
+        let args = turn["pending"]["args"].clone();
+        say(&workspace, "no");
+        args
+    };
+    for answer in ["the About card", "the second card", "About please"] {
+        let args = component(&["delete my card for client 6", answer]);
+        assert_eq!(args["componentId"], "102", "{answer}");
+    }
+    let args = component(&["delete a component for client 6", "component 103"]);
+    assert_eq!(args["componentId"], "103");
+    let asked = "add a security group to component 101 for client 6";
+    let args = component(&[asked, "the premium one, please"]);
+    assert_eq!(args["security_group_title"], "premium");
+    let turn = say(&workspace, "update component 101 for client 6");
+    has(&turn, &["What should I change?"]);
+    has(
+        &say(&workspace, "only the title, please"),
+        &["What should the title of component 101 be?"],
+    );
+    say(&workspace, "no");
+    let both = "change button radius and card style for client 6";
+    let args = component(&[both, "stroked", "full"]);
+    let updates = json!({"button_radius": "full", "card_style": "stroked"});
+    assert_eq!(args["designUpdates"], updates);
+}
+
+#[test]
 fn the_color_of_one_card_is_no_color_of_all() {
     let workspace = seeded();
     for message in [

@@ -13,11 +13,11 @@ use crate::chat::vocabulary::{
 /// Words that say nothing by themselves, and those by which other rules ask again.
 const QUIET: &str = "about actually added am are as asap at away be been being by called can cannot changed clientid client \
     clients completely component componentid components could currently current d do entire entirely \
-    existing false field fields for forever from group groups had has have he her here him his i id ids \
+    existing field fields for forever from group groups had has have he her here him his i id ids \
     adding changing deleting immediately in instead into is it just kindly let like ll m making may me might mind must named no non not number \
-    of off on page permanently please possible properties property quickly re really removing renamed removed right s security \
+    of off on one page permanently please possible properties property quickly re really removing renamed removed right s security \
     securitygroup set shall she should simply site so soon sorry status still sure t that their them there these \
-    they those titled to true un updated updating us value values ve want was we website well were whole whose will with \
+    they those titled to un updated updating us value values ve want was we website well were whole whose will with \
     would yes yet your";
 /// Words in a row that say nothing together.
 const PASSED: &[&[&str]] = &[
@@ -106,9 +106,14 @@ pub(super) fn quiet(request: &Request, is_read: bool) -> HashSet<&'static str> {
 
 /// Finds the words that are passed over where they stand: the first verb, some words in a row, and what
 /// something was before in "from "Home" to".
-pub(super) fn passed(spoken: &[Said]) -> HashSet<usize> {
+pub(super) fn passed(spoken: &[Said], heard: &HashSet<String>) -> HashSet<usize> {
     let open = |at: usize| spoken.get(at).filter(|said| !said.is_quoted);
     let text = |at: usize| open(at).map_or("", |said| said.text.as_str());
+    let is_told = |at: usize| {
+        spoken
+            .get(at)
+            .is_some_and(|said| heard.contains(&said.text))
+    };
     let is_verb = |at: &usize| DONE.contains(text(*at));
     let mut passed: HashSet<usize> = (0..spoken.len()).find(is_verb).into_iter().collect();
     for at in 0..spoken.len() {
@@ -124,6 +129,8 @@ pub(super) fn passed(spoken: &[Said]) -> HashSet<usize> {
         let from = at + lead;
         let mut rest = from..spoken.len().min(from + BEFORE_MAX);
         let end = rest.find(|end| ends.contains(&text(*end)) || ends.is_empty() && *end > from);
+        let is_heard = |end: &usize| ends.is_empty() || is_told(end + 1);
+        let end = end.filter(is_heard);
         let end = end.unwrap_or(if ends.is_empty() { from + 1 } else { from });
         passed.extend(from..end);
     }
