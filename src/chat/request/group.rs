@@ -61,22 +61,22 @@ impl Reader<'_> {
     /// Says whether a word is the group that a component is added to or taken from: "component 101 to the
     /// premium group".
     fn is_moved_to(&self, index: usize) -> bool {
-        let Some((place, _)) = &self.component else {
-            return false;
-        };
         let is_group = ["group", "groups"].contains(&self.at(index));
         let is_verb = matches!(self.verb, Some(Verb::Create | Verb::Delete));
+        let Some((place, _)) = self.component.as_ref().filter(|_| is_group && is_verb) else {
+            return false;
+        };
         let behind = self.words.partition_point(|word| word.start < place.end);
         let ahead = self.words.partition_point(|word| word.start < place.start);
+        // Near enough that the gap is short.
+        if behind >= index || index - behind > 4 {
+            return false;
+        }
         let is_little = |at: usize| self.is_kind(at) || ARTICLES.contains(&self.at(at));
         let is_first = (self.from..ahead).all(is_little);
-        let is_near = behind < index && index - behind <= 4;
-        let gap = self.words.get(index).map(|word| place.end..word.start);
-        let gap = gap
-            .and_then(|gap| self.message.plain.get(gap))
-            .unwrap_or_default();
-        let is_lead = BETWEEN.contains(&self.at(behind)) && !gap.contains([',', ';']);
-        is_group && is_verb && is_first && is_near && is_lead
+        let gap = self.message.plain.get(place.end..self.words[index].start);
+        let is_open = gap.is_some_and(|gap| !gap.contains([',', ';']));
+        is_first && is_open && BETWEEN.contains(&self.at(behind))
     }
 
     /// Returns the name of a group where there is one, else the answer to the question for it.
