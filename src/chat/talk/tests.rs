@@ -199,6 +199,10 @@ fn what_is_not_understood_is_told_of() {
             "schedule component 101 from Monday to Friday",
             "\"Monday\", \"Friday\", so it is left out.",
         ),
+        (
+            "change secured button radius to full",
+            "\"secured\", so it is left out.",
+        ),
         ("delete the one next to component 102", "\"next\""),
         (
             "delete component 102 and every component like it",

@@ -111,11 +111,11 @@ fn heard(request: &Request, saying: &Saying, results: &[Value]) -> HashSet<Strin
     if let Wait::Pending(pending) = &saying.wait {
         args(pending).for_each(|args| hear(&args));
     }
-    // A component that is named by its number is not looked for.
+    // Neither a component that is named by its number nor a design is looked for.
     let criteria = request
         .criteria
         .iter()
-        .filter(|_| request.component.is_none());
+        .filter(|_| request.component.is_none() && saying.agent != ChatAgent::Design);
     for (key, value) in criteria {
         hear(label(key));
         hear(&value.to_string());
