@@ -486,6 +486,8 @@ test("a box of the graph is moved with the arrow keys, stays there, and is put b
   await box.focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(/agent=ami-creative/);
+  // What the other page still does would come in the way of going back.
+  await look.settled();
   await look.go("/agents/architecture");
   await box.click();
   const before = await box.boundingBox();
