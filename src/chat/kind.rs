@@ -4,6 +4,8 @@ use serde_json::Value;
 
 /// Longest text of a field, in characters.
 const TEXT_MAX: usize = 10_000;
+/// Longest address, in characters.
+const ADDRESS_MAX: usize = 2_000;
 
 /// The names of colours in CSS.
 const COLORS: &str = "\
@@ -35,6 +37,8 @@ pub enum Kind {
     Text,
     /// A line of text, such as the name of a font.
     Name,
+    /// Where a link leads: an address or a path, without blanks.
+    Address,
     /// True or false.
     Flag,
     /// A whole number.
@@ -57,6 +61,7 @@ impl Kind {
             Kind::Color => is_color(&word).then(|| text.into()),
             Kind::Text => (text.chars().count() <= TEXT_MAX).then(|| text.into()),
             Kind::Name => is_name(&text).then(|| text.into()),
+            Kind::Address => is_address(&text).then(|| text.into()),
             Kind::Flag => flag(&word).map(Value::from),
             Kind::Number => word.parse::<i64>().ok().map(Value::from),
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
@@ -71,6 +76,10 @@ impl std::fmt::Display for Kind {
             Kind::Color => formatter.write_str("a color such as #336699 or navy"),
             Kind::Text => write!(formatter, "a text of at most {TEXT_MAX} characters"),
             Kind::Name => formatter.write_str("a name of at most 100 characters"),
+            Kind::Address => write!(
+                formatter,
+                "an address without blanks of at most {ADDRESS_MAX} characters"
+            ),
             Kind::Flag => formatter.write_str("true or false"),
             Kind::Number => formatter.write_str("a whole number"),
             Kind::Moment => formatter.write_str("a date such as 2026-01-26"),
@@ -86,6 +95,11 @@ fn option(word: &str, options: &[&'static str]) -> Option<&'static str> {
 
 fn is_name(text: &str) -> bool {
     (1..=100).contains(&text.chars().count()) && !text.contains(char::is_control)
+}
+
+fn is_address(text: &str) -> bool {
+    let is_odd = |c: char| c.is_whitespace() || c.is_control();
+    text.chars().count() <= ADDRESS_MAX && !text.contains(is_odd)
 }
 
 fn is_color(word: &str) -> bool {

@@ -71,6 +71,8 @@ pub(super) struct Message {
     pub(super) client: Option<String>,
     /// Whether that client may as well be the end of a value.
     pub(super) is_bare: bool,
+    /// Another client that it names as well.
+    pub(super) other_client: Option<String>,
     /// What stands in its place and is no number of a client.
     no_client: Option<String>,
 }
@@ -84,6 +86,7 @@ impl Message {
         let plain = hidden(text);
         let named = client::named(&plain);
         let is_bare = named.as_ref().is_some_and(|named| named.is_bare);
+        let other_client = named.as_ref().and_then(|named| named.other.clone());
         let (place, client) = match named.map(|named| (named.place, named.number)) {
             Some((place, Ok(client))) => (place, client),
             other => {
@@ -92,6 +95,7 @@ impl Message {
                     plain,
                     client: None,
                     is_bare: false,
+                    other_client,
                     no_client: other.and_then(|(_, number)| number.err()),
                 };
             }
@@ -103,6 +107,7 @@ impl Message {
             plain: without(&plain),
             client: Some(client),
             is_bare,
+            other_client,
             no_client: None,
         }
     }

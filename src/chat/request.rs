@@ -26,6 +26,10 @@ use self::reader::Reader;
 use super::message::{Message, SEAM};
 use super::vocabulary::{ARTICLES, POLITE, VERBS, Verb};
 
+/// Said where a change names more than one client.
+pub(super) const MANY_CLIENTS: &str = "I work on one client at a time, and you name several. Nothing was \
+    changed. Please say it again for each of them.";
+
 /// What a message asks for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Request {

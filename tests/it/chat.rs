@@ -1300,6 +1300,55 @@ fn what_can_never_be_changed_is_refused_in_any_words() {
 }
 
 #[test]
+fn a_change_that_names_two_clients_is_for_none_of_them() {
+    let workspace = seeded();
+    for message in [
+        "delete component 101 of client 7 for client 6",
+        "secure component 101 for client 6 and client 7",
+        "add premium security group to component 101 of client 6 for client 7",
+        "add a banner with title Hello for clients 6, 7",
+        "update component 101 title to Welcome for clients 6 and 7",
+        "update component 101 title to Welcome for client 6 and client 7",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["one client at a time"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    for (message, title) in [
+        (
+            "title to Welcome to client 7 for client 6",
+            "Welcome to client 7",
+        ),
+        ("title to 'Hi client 7' for client 6", "Hi client 7"),
+        ("title to Hi of client 6 for client 6", "Hi of client 6"),
+    ] {
+        let turn = say(&workspace, &format!("update component 101 {message}"));
+        assert_eq!(turn["pending"]["args"]["updates"]["props.title"], title);
+    }
+}
+
+#[test]
+fn a_link_leads_to_an_address_without_blanks() {
+    let workspace = seeded();
+    for message in [
+        "add a link with url https://example.org titled X for client 6",
+        "update component 101 url to Contact page for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["url cannot be", "an address without blanks"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    let turn = say(
+        &workspace,
+        "update component 101 url to /contact for client 6",
+    );
+    assert_eq!(
+        turn["pending"]["args"]["updates"]["link_props.url"],
+        "/contact"
+    );
+}
+
+#[test]
 fn a_description_in_quotes_ends_where_the_quotes_do() {
     let workspace = seeded();
     let message = "update my card component titled 'Home' set description to Hi for client 6";

@@ -8,7 +8,7 @@ use super::{AGENT, apart, best, share, wanted};
 use crate::chat::Saying;
 use crate::chat::kind::Kind;
 use crate::chat::message::{SEAM, Word, parts, without_reason};
-use crate::chat::request::Request;
+use crate::chat::request::{MANY_CLIENTS, Request};
 use crate::chat::value::{brief, element, plain};
 use crate::chat::vocabulary::{Element, POLITE, Verb};
 
@@ -16,8 +16,6 @@ use crate::chat::vocabulary::{Element, POLITE, Verb};
 const PARTS_MAX: usize = 50;
 const TOO_MUCH: &str = "I read at most 50 parts of a message. Nothing was changed. Please say it in several \
     messages.";
-const MANY_CLIENTS: &str = "I work on one client at a time, and you name several. Nothing was changed. Please \
-    say it again for each of them.";
 
 /// What is to be changed, by its keys, and the parts of the message that say nothing of it.
 pub(super) type Wanted = (Map<String, Value>, Vec<String>);

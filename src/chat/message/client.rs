@@ -15,6 +15,11 @@ static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// ", 7" or "and client 7" behind a client.
+static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(client\s*)?#?([0-9]+)\b").ok()
+});
+
 /// A field of text and the sign of its value, behind which "client 7" may be part of the value.
 static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let field =
@@ -33,6 +38,8 @@ pub(super) struct Named {
     pub(super) number: Result<String, String>,
     /// Whether nothing tells it from the end of a value: "title to We love client 7".
     pub(super) is_bare: bool,
+    /// Another client that the same request names as well, and no answer that follows it.
+    pub(super) other: Option<String>,
 }
 
 /// Finds the client that a text names last. One that is part of a value is none.
@@ -56,14 +63,34 @@ pub(super) fn named(plain: &str) -> Option<Named> {
         let is_bare = !is_apart && last.is_none() && is_in_doubt(plain, value, &place);
         if is_apart || is_bare {
             let number = number(plain, digits);
+            let before = last
+                .take()
+                .filter(|named| !named.is_bare && answer.is_none());
+            let other = other(plain, &place).or_else(|| differing(before, number.as_deref().ok()));
             last = Some(Named {
                 place,
                 number,
                 is_bare,
+                other,
             });
         }
     }
     last
+}
+
+/// Returns the client that was named before this one, if it is another.
+fn differing(before: Option<Named>, client: Option<&str>) -> Option<String> {
+    let Named { number, other, .. } = before?;
+    let number = number.ok().filter(|number| Some(number.as_str()) != client);
+    other.or(number)
+}
+
+/// Finds the client that is listed behind one: "clients 6 and 7", "client 6 and client 7".
+fn other(plain: &str, place: &Word) -> Option<String> {
+    let found = MORE.as_ref()?.captures(&plain[place.end..])?;
+    let is_client = plain[place.clone()].contains("clients") || found.get(1).is_some();
+    let number = found.get(2).filter(|_| is_client)?;
+    Some(number.as_str().to_string())
 }
 
 /// Returns the place of a client with what stands around it and belongs to no value: blanks, brackets

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::Request;
 use super::left::other_order;
 use super::reader::Reader;
 use super::status::Said;
+use super::{MANY_CLIENTS, Request};
 use crate::chat::message::{Word, quoted_first, reasons};
 use crate::chat::value::brief;
 use crate::chat::vocabulary::{STATUS, Verb};
@@ -67,6 +67,9 @@ impl Reader<'_> {
         let found = || {
             if request.asks_about_doing() {
                 return Some(QUESTION.to_string());
+            }
+            if self.message.other_client.is_some() {
+                return Some(MANY_CLIENTS.to_string());
             }
             if let Some(replaced) = self.replaced_group(request) {
                 return Some(replaced);
@@ -268,8 +271,11 @@ fn mixed(request: &Request) -> Option<String> {
 
 /// Says that more stands behind a value in quotes.
 fn overfull(request: &Request) -> Option<String> {
-    let mut texts = request.updates.values().filter_map(Value::as_str);
-    let (text, quoted) = texts.find_map(|text| Some((text, quoted_first(text)?)))?;
+    let texts = request.updates.values().filter_map(Value::as_str);
+    let is_open = |text: &&str| !request.message.contains(&format!("'{text}'"));
+    let (text, quoted) = texts
+        .filter(is_open)
+        .find_map(|text| Some((text, quoted_first(text)?)))?;
     let (text, quoted) = (brief(text), brief(quoted));
     Some(format!(
         "I am not sure what is to be written: \"{quoted}\", or all of {text}. Nothing was changed. Please \

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::WHOLE_MAX;
-use crate::chat::message::{Message, SEAM, parts, said};
+use crate::chat::message::{Message, SEAM, parts, quoted_first, said, unquoted};
 use crate::chat::pending::Ask;
 use crate::chat::request::{Request, assigned, behind_lead, behind_name};
 use crate::chat::value::{brief, fits, label};
@@ -138,8 +138,21 @@ fn no_text(ask: &Ask, field: &str, message: &str, client: Option<&str>) -> Optio
     let is_field = |word: &String| PHRASES.iter().any(|(words, _)| *words == [word.as_str()]);
     let names_field = Request::read(message, None).words.iter().any(is_field);
     let as_it_is = |value: &Value| value.as_str() == Some(message.trim());
-    let is_taken = Request::read(&whole, client).updates.values().any(as_it_is);
+    let updates = Request::read(&whole, client).updates;
+    let mut texts = updates.values().filter_map(Value::as_str);
+    // What stands behind quotes is more than the value.
+    let begins_quoted = updates.len() == 1 && quoted_first(message).is_some();
+    if begins_quoted || texts.any(|text| quoted_first(text).is_some()) {
+        return Some(again());
+    }
+    let is_taken = updates.values().any(as_it_is);
     (begins_request(message) && names_field && is_taken).then(again)
+}
+
+/// Says whether all of an answer stands in quotes.
+fn is_quoted(answer: &str) -> bool {
+    let answer = answer.trim();
+    unquoted(answer) != answer && quoted_first(answer).is_none()
 }
 
 /// Says whether an answer asks something: a question word first, and its sign last.
@@ -176,6 +189,7 @@ fn given(ask: &Ask, message: &str, client: Option<&str>) -> Option<Map<String, V
         _ if begins_request(answer) && behind_lead(answer).is_none() => None,
         _ => text(ask, client, field, answer)
             .filter(|text| behind_lead(answer).is_none() || fits(field, text))
+            .filter(|text| quoted_first(text).is_none() || is_quoted(answer))
             .map(Value::from),
     }?;
     let mut given = ask.given.clone();

@@ -157,6 +157,34 @@ fn an_answer_that_may_be_a_title_or_another_field_is_asked_again() {
 }
 
 #[test]
+fn an_answer_that_goes_on_behind_its_quotes_is_asked_again() {
+    let workspace = seeded();
+    let asked = "update component 101 title for client 6";
+    for answer in [
+        "set it to \"About us\", and blur it",
+        "\"About us\", blur it",
+        "\"About us\" and \"them\"",
+    ] {
+        say(&workspace, asked);
+        let turn = say(&workspace, answer);
+        assert_eq!(turn["pending"], Value::Null, "{answer}: {turn:#}");
+        has(&turn, &["if it is, put it in quotes"]);
+    }
+    let within = "'\"Home\" page'";
+    let whole = format!("update component 101 title to {within} for client 6");
+    for turns in [
+        &[asked, within][..],
+        &[&whole],
+        &[asked, "\"About us\" please"],
+    ] {
+        let turn = turns.iter().map(|message| say(&workspace, message)).last();
+        let title = &turn.unwrap()["pending"]["args"]["updates"]["props.title"];
+        assert!(title == "\"Home\" page" || title == "About us", "{title}");
+        say(&workspace, "no");
+    }
+}
+
+#[test]
 fn answers_are_taken_with_little_words_around_them() {
     let workspace = seeded();
     let component = |turns: &[&str]| {
