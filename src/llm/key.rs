@@ -6,6 +6,9 @@ use crate::error::{Code, Error, Result};
 
 /// What stands where a key was.
 const HIDDEN: &str = "[key]";
+/// Bytes of the shortest key that is taken out of texts. What is shorter is no secret but a word that servers
+/// on one's own machine are given because they want any, such as `ollama` or `test`, and stands in messages too.
+const SHORTEST_SECRET: usize = 8;
 
 /// A key. It has no form for people.
 #[derive(Clone)]
@@ -28,8 +31,11 @@ impl Key {
         &self.0
     }
 
-    /// Takes the key out of a text.
+    /// Takes the key out of a text, unless it is too short to be a secret.
     pub fn redact(&self, text: &str) -> String {
+        if self.0.len() < SHORTEST_SECRET {
+            return text.to_string();
+        }
         text.replace(&self.0, HIDDEN)
     }
 
@@ -103,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_key_is_taken_out_however_it_arrives() {
-        let key = Key::new("K", "aab-key").unwrap();
-        let text = "aaaab-keyaab-keyé aab-ke aab-key aa";
+        let key = Key::new("K", "aab-key1").unwrap();
+        let text = "aaaab-key1aab-key1é aab-ke aab-key1 aa";
         for size in 1..12 {
             let letters: Vec<char> = text.chars().collect();
             let mut redactor = Redactor::new(Some(&key));
@@ -114,6 +120,21 @@ mod tests {
             let mut shown: String = pieces.map(|piece| redactor.push(&piece)).collect();
             shown += &redactor.finish();
             assert_eq!(shown, "aa[key][key]é aab-ke [key] aa", "by {size}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_stands_for_a_key_stays_in_messages() {
+        for word in ["x", "test", "ollama", "7-bytes"] {
+            let key = Key::new("K", word).unwrap();
+            let text = format!("Install {word} for the {word}ing box");
+            assert_eq!(key.redact(&text), text);
+            let mut redactor = Redactor::new(Some(&key));
+            let shown: String = text
+                .split_inclusive(' ')
+                .map(|piece| redactor.push(piece))
+                .collect();
+            assert_eq!(shown + &redactor.finish(), text);
         }
     }
 
