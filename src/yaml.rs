@@ -47,6 +47,27 @@ pub fn check_shape(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Says what is wrong with a text, with line and column also where the reader does not tell them: at its very
+/// start, and of control characters.
+pub fn told(text: &str, fault: &Error) -> String {
+    let what = fault.to_string();
+    if what.contains(" line ") {
+        return what;
+    }
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
+    let odd = text.find(is_odd).map(|at| {
+        let before = &text[..at];
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        (before.matches('\n').count() + 1, column)
+    });
+    let place = || fault.location().map(|at| (at.line(), at.column()));
+    let what = what.split(" at position ").next().unwrap_or_default();
+    match odd.or_else(place) {
+        Some((line, column)) => format!("{what} at line {line} column {column}"),
+        None => what.to_string(),
+    }
+}
+
 /// Finds the line where a second document begins: three hyphens at the start of a line are never text
 /// (YAML 1.2, 9.1.2).
 fn second(text: &str) -> Option<usize> {
@@ -101,6 +122,19 @@ mod tests {
         assert!(from_str::<Value>(&fine).is_ok());
         let wide = format!("b: [{}]", "{a: [1]}, ".repeat(1_000));
         assert!(from_str::<Value>(&wide).is_ok());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_line_and_column() {
+        for (text, place) in [
+            ("\tname: x\n", " at line 1 column 1"),
+            ("name: x\nprompt: a\u{7}b\n", " at line 2 column 10"),
+            ("name: a\n  bad: [1\n", " at line 2 column 6"),
+        ] {
+            let fault = from_str::<serde_yaml::Value>(text).unwrap_err();
+            let told = told(text, &fault);
+            assert!(told.ends_with(place), "{told}");
+        }
     }
 
     #[test]

@@ -71,8 +71,8 @@ pub(super) struct Message {
     pub(super) client: Option<String>,
     /// Whether that client may as well be the end of a value.
     pub(super) is_bare: bool,
-    /// Another client that it names as well.
-    pub(super) other_client: Option<String>,
+    /// Whether it names another client as well.
+    pub(super) names_clients: bool,
     /// What stands in its place and is no number of a client.
     no_client: Option<String>,
 }
@@ -86,7 +86,7 @@ impl Message {
         let plain = hidden(text);
         let named = client::named(&plain);
         let is_bare = named.as_ref().is_some_and(|named| named.is_bare);
-        let other_client = named.as_ref().and_then(|named| named.other.clone());
+        let names_clients = named.as_ref().is_some_and(|named| named.is_of_several);
         let (place, client) = match named.map(|named| (named.place, named.number)) {
             Some((place, Ok(client))) => (place, client),
             other => {
@@ -95,7 +95,7 @@ impl Message {
                     plain,
                     client: None,
                     is_bare: false,
-                    other_client,
+                    names_clients,
                     no_client: other.and_then(|(_, number)| number.err()),
                 };
             }
@@ -107,7 +107,7 @@ impl Message {
             plain: without(&plain),
             client: Some(client),
             is_bare,
-            other_client,
+            names_clients,
             no_client: None,
         }
     }

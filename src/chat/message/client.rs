@@ -17,7 +17,7 @@ static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// ", 7" or "and client 7" behind a client.
 static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(client\s*)?#?([0-9]+)\b").ok()
+    Regex::new(r"^\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(client\s*)?#?[0-9]+\b").ok()
 });
 
 /// A field of text and the sign of its value, behind which "client 7" may be part of the value.
@@ -38,8 +38,8 @@ pub(super) struct Named {
     pub(super) number: Result<String, String>,
     /// Whether nothing tells it from the end of a value: "title to We love client 7".
     pub(super) is_bare: bool,
-    /// Another client that the same request names as well, and no answer that follows it.
-    pub(super) other: Option<String>,
+    /// Whether the same request, and no answer that follows it, names another client as well.
+    pub(super) is_of_several: bool,
 }
 
 /// Finds the client that a text names last. One that is part of a value is none.
@@ -66,31 +66,26 @@ pub(super) fn named(plain: &str) -> Option<Named> {
             let before = last
                 .take()
                 .filter(|named| !named.is_bare && answer.is_none());
-            let other = other(plain, &place).or_else(|| differing(before, number.as_deref().ok()));
+            let differs = |before: Named| before.is_of_several || before.number != number;
+            let is_of_several = before.is_some_and(differs) || leads_to_more(plain, &place);
             last = Some(Named {
                 place,
                 number,
                 is_bare,
-                other,
+                is_of_several,
             });
         }
     }
     last
 }
 
-/// Returns the client that was named before this one, if it is another.
-fn differing(before: Option<Named>, client: Option<&str>) -> Option<String> {
-    let Named { number, other, .. } = before?;
-    let number = number.ok().filter(|number| Some(number.as_str()) != client);
-    other.or(number)
-}
-
-/// Finds the client that is listed behind one: "clients 6 and 7", "client 6 and client 7".
-fn other(plain: &str, place: &Word) -> Option<String> {
-    let found = MORE.as_ref()?.captures(&plain[place.end..])?;
-    let is_client = plain[place.clone()].contains("clients") || found.get(1).is_some();
-    let number = found.get(2).filter(|_| is_client)?;
-    Some(number.as_str().to_string())
+/// Says whether another client is listed behind one: "clients 6 and 7", "client 6 and client 7".
+fn leads_to_more(plain: &str, place: &Word) -> bool {
+    let found = MORE
+        .as_ref()
+        .and_then(|more| more.captures(&plain[place.end..]));
+    let is_plural = plain[place.clone()].contains("clients");
+    found.is_some_and(|found| is_plural || found.get(1).is_some())
 }
 
 /// Returns the place of a client with what stands around it and belongs to no value: blanks, brackets

@@ -68,7 +68,7 @@ impl Reader<'_> {
             if request.asks_about_doing() {
                 return Some(QUESTION.to_string());
             }
-            if self.message.other_client.is_some() {
+            if self.message.names_clients {
                 return Some(MANY_CLIENTS.to_string());
             }
             if let Some(replaced) = self.replaced_group(request) {

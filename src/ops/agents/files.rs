@@ -228,7 +228,8 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
 
 fn document(text: &str, place: &str) -> Result<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
-        return document::yaml(text, SIZE_MAX).map_err(|fault| faulty(place, "YAML", &fault));
+        return document::yaml(text, SIZE_MAX)
+            .map_err(|fault| faulty(place, "YAML", &yaml::told(text, &fault)));
     }
     let values = document::jsons(text, SIZE_MAX);
     let mut values = values.map_err(|fault| faulty(place, "JSON", &fault))?;
