@@ -16,6 +16,7 @@ mod batch;
 mod chat;
 mod claim_properties;
 mod claims;
+mod claudedocs;
 mod completions;
 mod compliance;
 mod config;
