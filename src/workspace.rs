@@ -23,6 +23,14 @@ const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\
 pub struct Workspace {
     /// The folder.
     pub root: PathBuf,
+    /// The workspace that has the store, where this is a git worktree whose files are judged.
+    pub main: Option<PathBuf>,
+}
+
+impl From<PathBuf> for Workspace {
+    fn from(root: PathBuf) -> Workspace {
+        Workspace { root, main: None }
+    }
 }
 
 impl Workspace {
@@ -32,9 +40,7 @@ impl Workspace {
             .ancestors()
             .find(|folder| folder.join(".cleo").is_dir());
         match root {
-            Some(root) => Ok(Workspace {
-                root: root.to_path_buf(),
-            }),
+            Some(root) => Ok(root.to_path_buf().into()),
             None => {
                 let message = format!("there is no .cleo in {} or above", directory.display());
                 Err(Error::new(Code::WorkspaceNotFound, message).fix("cleo init"))
@@ -45,9 +51,7 @@ impl Workspace {
     /// Takes `root` as the workspace; it must be one.
     pub fn at(root: &Path) -> Result<Workspace> {
         if root.join(".cleo").is_dir() {
-            return Ok(Workspace {
-                root: root.to_path_buf(),
-            });
+            return Ok(root.to_path_buf().into());
         }
         let message = format!("there is no .cleo in {}", root.display());
         let fix = format!("cleo --root {} init", quote(&root.to_string_lossy()));
@@ -65,9 +69,7 @@ impl Workspace {
     /// there already.
     pub fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
         let mut made = Vec::new();
-        let workspace = Workspace {
-            root: root.to_path_buf(),
-        };
+        let workspace = Workspace::from(root.to_path_buf());
         match workspace.create_parts(&mut made) {
             Ok(()) => {
                 made.retain(|part| !ABOVE.contains(&part.as_str()));
@@ -183,12 +185,24 @@ impl Workspace {
         self.confine(MANIFEST)
     }
 
-    /// Returns the workspace of whose run this one is a git worktree, if it is one.
+    /// Returns the workspace that has the store, where this one is a git worktree: of a run, or one that
+    /// its caller works in.
     pub fn home(&self) -> Option<Workspace> {
+        let main = self.main.clone().map(Workspace::from);
+        main.or_else(|| self.home_of_run())
+    }
+
+    /// Returns the workspace of whose run this one is a git worktree, if it is one.
+    pub fn home_of_run(&self) -> Option<Workspace> {
         let mut above = self.root.ancestors();
         let runs = above.find(|folder| folder.ends_with(RUNS))?;
-        let root = runs.parent()?.parent()?.to_path_buf();
-        Some(Workspace { root })
+        Some(runs.parent()?.parent()?.to_path_buf().into())
+    }
+
+    /// Returns where the files are that are judged, where that is a git worktree.
+    pub fn worktree(&self) -> Option<String> {
+        let is_worktree = self.home().is_some();
+        is_worktree.then(|| self.root.to_string_lossy().into_owned())
     }
 
     /// Returns the workspace that has a file: the one that this is a worktree of, where only that has it.
@@ -329,9 +343,7 @@ mod tests {
     fn a_worktree_has_its_own_files_and_those_that_only_its_home_has() {
         let folder = tempfile::tempdir().unwrap();
         let (home, _) = Workspace::create(folder.path()).unwrap();
-        let tree = Workspace {
-            root: home.root.join(".cleo/runs/run_1/trees/T1-1"),
-        };
+        let tree = Workspace::from(home.root.join(".cleo/runs/run_1/trees/T1-1"));
         fs::create_dir_all(&tree.root).unwrap();
         assert_eq!((home.home(), tree.home()), (None, Some(home.clone())));
         fs::write(home.root.join("a"), "home").unwrap();

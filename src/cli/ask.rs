@@ -14,6 +14,7 @@ use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
 use crate::ops::executions::Told;
 use crate::ops::plans::external::External;
+use crate::runner::agent::Runners;
 use crate::worker::response::{Status, WorkerReply};
 
 #[derive(Args)]
@@ -58,7 +59,10 @@ pub(super) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
     let planner = arguments.planner.as_deref();
-    let planner = planner.map(|line| External::new(line, surroundings.directory.clone()));
+    let planner = planner.map(|line| {
+        let passed = Runners::from(face.settings)?.passed;
+        External::new(line, surroundings.directory.clone(), passed)
+    });
     let options = Options {
         answerers: Answerers::of(face.settings)?,
         planner: planner.transpose()?,

@@ -17,6 +17,7 @@ use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::{Assignment, Surroundings};
+use crate::runner::agent::GateVariables;
 use crate::workspace::Workspace;
 
 /// Most characters that are kept of what can be no address.
@@ -144,6 +145,8 @@ pub(super) fn surroundings(
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
         actor: actor(settings)?,
         assignment: assignment()?,
+        judges_workspace: false,
+        gate_variables: GateVariables::from(settings),
         skills_dirs: [globals.skills_dir.clone(), skills_dirs(settings)].concat(),
         home,
         data_home,

@@ -49,5 +49,6 @@ pub(super) fn moved_line(screen: &mut Screen, verb: &str, moved: &tasks::Moved) 
     };
     screen.say(tone, word).say(Tone::Plain, " ");
     task_line(screen, &moved.task);
+    screen.field("judged in", moved.worktree.as_deref().unwrap_or_default());
     screen.field("now ready", id::list(&moved.unblocked));
 }

@@ -34,6 +34,8 @@ settings! {
         "How long a claim holds without a heartbeat.";
     GATES_TIME_LIMIT = "gates.timeLimit", "CLEO_GATES_TIME_LIMIT", Kind::Duration(1, 86_400), Some("10m"),
         "How long the command of a gate may take.";
+    GATES_ENVIRONMENT = "gates.environment", "CLEO_GATES_ENVIRONMENT", Kind::Text(2_000), None,
+        "Names of variables that commands of gates and criteria get besides those that agents get, such as DATABASE_URL,TEST_*. Not from a project's file.";
     HOOKS_BLOCKS = "hooks.blocks", "CLEO_HOOKS_BLOCKS", Kind::Number(0, 100), Some("3"),
         "How often `cleo hook` keeps an agent from ending for one task; 0 never does.";
     LIST_LIMIT = "list.limit", "CLEO_LIST_LIMIT", Kind::Number(1, 1_000_000), None,
@@ -122,6 +124,7 @@ impl Key {
     /// Says whether a project's file, which may come from a stranger, has no say in this.
     pub fn is_users_own(&self) -> bool {
         let own = [
+            GATES_ENVIRONMENT,
             LLM_API_KEY_ENV,
             RUNNERS_COMMAND,
             RUNNERS_PROGRAMS,

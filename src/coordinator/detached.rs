@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
-use crate::runner;
+use crate::runner::{self, child};
 
 pub use plan::PlanWish;
 pub use wish::Wish;
@@ -139,12 +139,11 @@ fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
         Told::Line => "ndjson",
         Told::Whole => "json",
     };
-    let mut command = Command::new(runner::beside(PROGRAM));
+    let mut command = child::own_command(runner::beside(PROGRAM), root);
     command
         .arg0("cleo")
         .args(words)
         .args(["--format", format])
-        .current_dir(root)
         .env("CLEO_ROOT", root)
         .env("CLEO_AGENT", actor)
         .env_remove("CLEO_FORMAT")

@@ -198,6 +198,7 @@ impl<'a> Engine<'a> {
         } = outset;
         // Who holds the tasks of a run: nobody else has this name.
         context.surroundings.actor.clone_from(&run.id);
+        context.surroundings.judges_workspace = true;
         context.surroundings.assignment.workers = Arc::new(team.labels(&planned));
         let clock = context.surroundings.clock;
         let Team {

@@ -57,6 +57,8 @@ codes! {
         "Make room on the disk, or raise the quota or the limit on the size of files, and run the command again.";
     PathOutside = "E_PATH_OUTSIDE_WORKSPACE", 3, "A path leads out of the workspace.",
         "Use a path below the workspace root, without `..` and without links that lead out.";
+    TreeUnknown = "E_TREE_UNKNOWN", 3, "Work is to be judged, and the folder of the caller belongs to no tree of the workspace's repository.",
+        "Go to the workspace or to a git worktree of its repository, as the message says, and run the command again.";
     WorkspaceNotFound = "E_WORKSPACE_NOT_FOUND", 4, "There is no .cleo folder here or above.",
         "Run `cleo init` in the project's folder, or name it with `--root`.";
     TaskNotFound = "E_TASK_NOT_FOUND", 4, "No task has this id.",

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result};
+use crate::runner::child;
 use crate::runner::signals::{self, Guard};
 use wire::{Call, Fault, FaultKind, Head, Line};
 
@@ -90,10 +91,9 @@ fn missing(program: &Path, cause: &str) -> Error {
 }
 
 fn start(program: &Path) -> Result<Child> {
-    let known = VARIABLES.map(|name| Some((name, std::env::var_os(name)?)));
     Command::new(program)
         .env_clear()
-        .envs(known.into_iter().flatten())
+        .envs(child::variables(&VARIABLES))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

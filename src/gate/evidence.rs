@@ -80,6 +80,9 @@ pub enum Proof {
 pub struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
     pub directory: String,
+    /// The git worktree that has this root, if it is another one than the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// The git commit that was checked out, if there was one.
     pub commit: Option<String>,
     /// Digest of the files of the task before the evidence was taken; none when they could not be
@@ -205,6 +208,7 @@ mod tests {
             proof,
             origin: Some(Origin {
                 directory: ".".into(),
+                worktree: None,
                 commit: None,
                 tree: tree.map(str::to_string),
                 at: "2026-01-26T09:00:00.000Z".into(),

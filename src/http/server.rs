@@ -110,6 +110,7 @@ impl Server {
         // What the server's starter was given to do is nothing of its callers.
         let surroundings = Surroundings {
             assignment: Assignment::foreign(),
+            judges_workspace: true,
             ..surroundings
         };
         let workspace = surroundings.workspace()?;

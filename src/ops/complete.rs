@@ -50,6 +50,7 @@ pub fn complete(
             warnings.extend(check.settle(transaction, id, found)?);
         }
         let mut moved = finish(transaction, task, force, &check.caller.now)?;
+        moved.worktree = check.workspace.worktree();
         claims::end(transaction, id, &check.caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
@@ -236,15 +237,15 @@ impl Check {
             (Some(_), Some(known)) => known.clone(),
             (Some(_), None) => known.insert(required_sections(context)?).clone(),
         };
-        let workspace = context.judged_in(id);
+        let workspace = context.judged_in(id)?;
         Ok(Check {
             required,
             spawn,
             left: None,
             unmerged: None,
             seen: gates::seen(&workspace, &task, &gates)?,
+            here: directory(context, &workspace),
             workspace,
-            here: directory(context),
             caller,
             force,
         })

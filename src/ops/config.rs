@@ -118,7 +118,7 @@ impl Files {
             if !is_project {
                 return Ok(base.join(folder).to_string_lossy().into_owned());
             }
-            let workspace = Workspace { root: base.clone() };
+            let workspace = Workspace::from(base.clone());
             let placed = workspace.confine(&folder).map_err(|_| {
                 let message = format!("{origin}: `{folder}` leads out of the workspace");
                 Error::new(Code::ConfigInvalid, message)
@@ -144,7 +144,7 @@ impl Files {
             )
         };
         if let Some(root) = self.workspace.clone().filter(|_| !user) {
-            Workspace { root }.confine(".cleo/config.yaml")?;
+            Workspace::from(root).confine(".cleo/config.yaml")?;
         }
         path.ok_or_else(|| {
             let code = if user {

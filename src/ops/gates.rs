@@ -16,12 +16,13 @@ use crate::id::TaskId;
 use crate::runner::process::Bounds;
 use crate::store::Transaction;
 use crate::task::Task;
+use crate::workspace::Workspace;
 use take::Scene;
 
 pub(super) use lacks::lacks;
 pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
 pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
-pub(super) use standing::{seen, standing};
+pub(super) use standing::{gates_to_show, seen, standing};
 pub use take::Given;
 pub(super) use take::directory;
 
@@ -48,16 +49,17 @@ pub struct Setting {
 /// before a command runs and again when its result is kept. A failure is always kept; the answer
 /// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
 pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
-    let directory = directory(context);
-    set_in(context, task, setting, &directory)
+    let tree = context.judged_in(task)?;
+    let directory = directory(context, &tree);
+    set_in(context, task, setting, (&tree, &directory))
 }
 
-/// Sets a gate with commands that run in a folder, given relative to the root.
+/// Sets a gate with commands that run in a folder of a tree, given relative to its root.
 fn set_in(
     context: &mut Context,
     task: TaskId,
     setting: &Setting,
-    directory: &str,
+    (tree, directory): (&Workspace, &str),
 ) -> Result<TaskGates> {
     check_agent(setting.agent.as_deref())?;
     let (gate, wanted) = (setting.gate, setting.passed);
@@ -71,7 +73,7 @@ fn set_in(
         checked.map_err(|error| with_proof(error, &task, &gates))?;
         Ok(task.files)
     })?;
-    let scene = Scene::of(context, &patterns, directory, caller.epoch)?;
+    let scene = Scene::of(context, tree, &patterns, directory, caller.epoch)?;
     let evidence = take::evidence(context, &scene, &setting.given, &setting.bounds)?;
     let decided = evidence
         .iter()

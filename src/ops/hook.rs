@@ -47,7 +47,7 @@ pub fn stop(
         return Ok(None);
     };
     let required = required_sections(&context)?;
-    let workspace = context.judged_in(task.id);
+    let workspace = context.judged_in(task.id)?;
     let found =
         context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
     if found.verdict.violations.is_empty() {

@@ -89,7 +89,7 @@ pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialize
 /// Refuses a database that this program cannot use: nothing is written beside it.
 fn check_database(root: &Path) -> Result<()> {
     let root = root.to_path_buf();
-    let workspace = Workspace { root };
+    let workspace = Workspace::from(root);
     match workspace.has_database()? {
         true => SqliteStore::check_file(&workspace.database()),
         false => Ok(()),
@@ -164,9 +164,7 @@ fn target(root: &Path, relative: &str) -> Result<PathBuf> {
     if !root.exists() {
         return Ok(root.join(relative));
     }
-    let workspace = Workspace {
-        root: root.to_path_buf(),
-    };
+    let workspace = Workspace::from(root.to_path_buf());
     let path = workspace.confine(relative)?;
     Ok(fs::canonicalize(&path).unwrap_or(path))
 }

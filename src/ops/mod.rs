@@ -46,10 +46,12 @@ use crate::catalogue::Places;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
+use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
+use crate::tree::root_in_worktree;
 use crate::workspace::Workspace;
 
 /// What surrounds a command, gathered by the face that runs it.
@@ -67,6 +69,11 @@ pub struct Surroundings {
     pub actor: String,
     /// What the caller was given to do.
     pub assignment: Assignment,
+    /// Whether work is judged in the workspace wherever the caller stands: for runs and servers, whose
+    /// agents work there.
+    pub judges_workspace: bool,
+    /// The variables of the user that the commands of gates and criteria get.
+    pub gate_variables: GateVariables,
     /// Folders of skills that the user named.
     pub skills_dirs: Vec<PathBuf>,
     /// The user's home.
@@ -116,11 +123,11 @@ impl Assignment {
         }
     }
 
-    /// Returns the variables that a command is not to see which is run for the caller.
-    pub fn hidden(&self) -> &'static [&'static str] {
+    /// Returns the variables that tell it to a command which is run for the caller.
+    pub fn told(&self) -> &'static [&'static str] {
         match self.is_foreign {
-            true => &Assignment::VARIABLES,
-            false => &[],
+            true => &[],
+            false => &Assignment::VARIABLES,
         }
     }
 }
@@ -185,17 +192,53 @@ impl Context {
         })
     }
 
-    /// Returns the workspace whose files show what was done on a task: the worktree of the agent that asks,
-    /// where it works on this task in one. What is brought home from there is judged again.
-    pub fn judged_in(&self, task: TaskId) -> Workspace {
+    /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was
+    /// given for it, wherever the caller stands, else in the one that the caller stands in. What is brought
+    /// home from there is judged again. It is an error when no tree of the workspace's repository is either.
+    pub fn judged_in(&self, task: TaskId) -> Result<Workspace> {
+        if self.surroundings.judges_workspace {
+            return Ok(self.workspace.clone());
+        }
+        if let Some(given) = self.given_worktree(task)? {
+            return Ok(given);
+        }
+        let here = &self.surroundings.directory;
+        let tree = root_in_worktree(&self.workspace.root, here)?;
+        Ok(tree.map_or_else(|| self.workspace.clone(), |tree| self.worktree(tree)))
+    }
+
+    /// Returns the worktree that the caller was given for a task. One of another workspace says nothing of
+    /// this one; one that is gone or was made into something else is refused.
+    fn given_worktree(&self, task: TaskId) -> Result<Option<Workspace>> {
         let assigned = &self.surroundings.assignment;
-        let own = assigned.worktree.clone().map(|root| Workspace { root });
-        let is_own = |tree: &Workspace| {
-            assigned.task == Some(task)
-                && tree.root.is_dir()
-                && tree.home().as_ref() == Some(&self.workspace)
+        let is_for = assigned.task.is_none_or(|own| own == task);
+        let Some(root) = assigned.worktree.as_ref().filter(|_| is_for) else {
+            return Ok(None);
         };
-        own.filter(is_own).unwrap_or_else(|| self.workspace.clone())
+        let real = |path: &Path| path.canonicalize().ok();
+        let home = Workspace::from(root.clone()).home_of_run();
+        if home.is_some_and(|home| real(&home.root) != real(&self.workspace.root)) {
+            return Ok(None);
+        }
+        match root_in_worktree(&self.workspace.root, root)? {
+            Some(tree) if real(root).as_ref() == Some(&tree) => Ok(Some(self.worktree(tree))),
+            None if real(root).is_some() && real(root) == real(&self.workspace.root) => Ok(None),
+            _ => {
+                let message = format!(
+                    "CLEO_WORKTREE is {}, which is no git worktree of the workspace {}",
+                    root.display(),
+                    self.workspace.root.display()
+                );
+                Err(Error::new(Code::TreeUnknown, message).fix("git worktree list"))
+            }
+        }
+    }
+
+    fn worktree(&self, root: PathBuf) -> Workspace {
+        Workspace {
+            root,
+            main: Some(self.workspace.root.clone()),
+        }
     }
 
     /// Runs `work` in a transaction that only reads.

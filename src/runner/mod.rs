@@ -1,7 +1,9 @@
 //! Programs that cleo starts itself.
 
 pub mod agent;
+pub mod child;
 pub mod crew;
+pub mod git;
 mod leash;
 pub mod orphans;
 mod pipes;

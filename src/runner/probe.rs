@@ -5,12 +5,14 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::child;
 
 /// Most of an answer that is read, in bytes.
 const ANSWER_MAX: u64 = 1 << 20;
@@ -33,11 +35,8 @@ pub fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Pro
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());
     };
-    let child = Command::new(program)
+    let child = child::command(program, home.path(), [("PATH".into(), path.into())])
         .args(words)
-        .current_dir(home.path())
-        .env_clear()
-        .env("PATH", path)
         .env("HOME", home.path())
         .env("NO_COLOR", "1")
         .env("CI", "1")

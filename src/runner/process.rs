@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::child::{self, Variable};
 use super::leash::Leash;
 use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
@@ -102,18 +103,20 @@ enum Daemons {
     GoOn,
 }
 
-/// Runs the words of a command in a folder. The first word is a program; nothing is expanded, and it does
-/// not see the variables that are `hidden`. When cleo is asked to end meanwhile, or the command is stopped, it
-/// is ended and the answer is an error.
-pub fn run(words: &[String], folder: &Path, bounds: &Bounds, hidden: &[&str]) -> Result<Finished> {
+/// Runs the words of a command in a folder, with these variables. The first word is a program; nothing is
+/// expanded. When cleo is asked to end meanwhile, or the command is stopped, it is ended and the answer is an
+/// error.
+pub fn run(
+    words: &[String],
+    folder: &Path,
+    bounds: &Bounds,
+    environment: Vec<Variable>,
+) -> Result<Finished> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
-    for name in hidden {
-        command.env_remove(name);
-    }
+    let mut command = child::command(program, folder, environment);
+    command.args(arguments);
     Ok(follow(command, None, bounds, 0, Daemons::EndWithCleo)?.finished)
 }
 
@@ -386,7 +389,7 @@ mod tests {
         let stop = Some(Arc::new(AtomicBool::new(true)));
         let time = Duration::from_secs(60);
         let words = ["sleep".to_string(), "60".to_string()];
-        let error = run(&words, Path::new("/"), &Bounds { time, stop }, &[]).unwrap_err();
+        let error = run(&words, Path::new("/"), &Bounds { time, stop }, Vec::new()).unwrap_err();
         assert_eq!(error.code, Code::Interrupted);
     }
 
@@ -394,20 +397,16 @@ mod tests {
     fn a_program_that_is_not_there_has_a_code_of_its_own() {
         let words = ["no-such-program-at-all".to_string()];
         let bounds = Duration::from_secs(1).into();
-        let error = run(&words, Path::new("/"), &bounds, &[]).unwrap_err();
+        let error = run(&words, Path::new("/"), &bounds, Vec::new()).unwrap_err();
         assert_eq!(error.code, Code::ProgramMissing);
     }
 
     #[test]
-    fn a_command_does_not_see_what_is_hidden() {
-        let words = ["sh", "-c", "echo \"<$CARGO_PKG_NAME>\""].map(String::from);
-        let seen = |hidden: &[&str]| {
-            let bounds = Duration::from_secs(60).into();
-            let finished = run(&words, Path::new("/"), &bounds, hidden);
-            finished.unwrap().last_lines
-        };
-        let name = format!("<{}>", env!("CARGO_PKG_NAME"));
-        assert_eq!(seen(&[]), [name]);
-        assert_eq!(seen(&["CARGO_PKG_NAME"]), ["<>"]);
+    fn a_command_sees_what_it_is_given() {
+        let words = ["/bin/sh", "-c", "echo \"<$CARGO_PKG_NAME$GIVEN>$PWD\""].map(String::from);
+        let environment = vec![("GIVEN".into(), "x".into())];
+        let bounds = Duration::from_secs(60).into();
+        let finished = run(&words, Path::new("/usr"), &bounds, environment).unwrap();
+        assert_eq!(finished.last_lines, ["<x>/usr"]);
     }
 }

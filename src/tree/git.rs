@@ -2,14 +2,13 @@
 //! lists names and resolves commits. It gets a clean environment, a time limit, and runs neither
 //! hooks, monitors, filters nor transports.
 
-use std::env;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
+use crate::runner::git;
 use crate::runner::process::{self, Captured};
 
 /// How long git may take.
@@ -166,28 +165,12 @@ impl Git<'_> {
     /// Runs git. Naming repository and files spares it looking for them, so a setting cannot lead
     /// it elsewhere.
     fn ask(&self, arguments: &[&str]) -> Result<Captured> {
-        let mut command = Command::new(self.program);
-        command.current_dir(&self.folder).env_clear();
-        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
-            command.envs(env::var_os(name).map(|value| (name, value)));
-        }
+        let mut command = git::command(self.program, &self.folder);
         command
-            .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_ALLOW_PROTOCOL", "none")
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_DIR", self.top.join(".git"))
-            .env("GIT_WORK_TREE", &self.top);
-        for setting in [
-            "core.fsmonitor=false",
-            "core.untrackedCache=false",
-            "core.hooksPath=/dev/null",
-        ] {
-            command.args(["-c", setting]);
-        }
-        command.args(arguments);
+            .env("GIT_WORK_TREE", &self.top)
+            .args(arguments);
         process::capture(command, self.limit, OUTPUT_MAX)
     }
 }

@@ -9,6 +9,7 @@
 //! change, and no filter of a repository is run. So the digest stays the same when what is there
 //! is committed, and with and without git.
 
+mod checkout;
 mod git;
 mod glob;
 mod walk;
@@ -27,6 +28,7 @@ use crate::file::open_regular;
 use crate::id::hex;
 use glob::Globs;
 
+pub use checkout::root_in_worktree;
 pub use git::{commit, head, is_ahead};
 
 /// Most files that are digested.

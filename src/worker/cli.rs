@@ -1,18 +1,14 @@
 //! Workers that are programs: the request on standard input, the answer on standard output, no
 //! shell, and little of the environment: none of the keys that may be in it.
 
-use std::process::Command;
 use std::time::Duration;
 
 use super::{ANSWER_MAX, Fault, FaultKind, Reach, Request};
 use crate::agent::Agent;
 use crate::error::{Code, Result};
+use crate::runner::child;
 use crate::runner::process::{self, Captured};
 
-/// What a worker may know of the environment.
-const VARIABLES: [&str; 9] = [
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ",
-];
 /// How many of the last lines of standard error a fault repeats.
 const LINES: usize = 5;
 
@@ -26,13 +22,8 @@ pub(super) fn call(
         let message = format!("{} has no command", agent.id);
         return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
     };
-    let known = VARIABLES.map(|name| Some((name, std::env::var_os(name)?)));
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .current_dir(&reach.folder)
-        .env_clear()
-        .envs(known.into_iter().flatten());
+    let mut command = child::command(program, &reach.folder, child::answer_environment(&[]));
+    command.args(arguments);
     let limit = Duration::from_millis(u64::from(agent.timeout_ms));
     let input = serde_json::to_vec(request).unwrap_or_default();
     match process::converse(command, input, limit, ANSWER_MAX as usize) {

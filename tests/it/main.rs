@@ -14,6 +14,7 @@ mod ask;
 mod attempts;
 mod batch;
 mod chat;
+mod children;
 mod claim_properties;
 mod claims;
 mod claudedocs;

@@ -36,6 +36,8 @@ fn context(root: &str, actor: String) -> Context {
         clock: Clock::from_setting(Some(NOW)).unwrap(),
         actor,
         assignment: Default::default(),
+        judges_workspace: false,
+        gate_variables: Default::default(),
         skills_dirs: Vec::new(),
         home: None,
         data_home: None,

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,6 +20,29 @@ use tempfile::TempDir;
 
 /// The program under test.
 pub(crate) const CLEO: &str = env!("CARGO_BIN_EXE_cleo");
+
+/// The variable that gives every test the settings of [`TestWorkspace::with_hostile_git`].
+const HOSTILE_GIT: &str = "CLEO_TEST_HOSTILE_GIT";
+/// Programs that these settings have git start.
+const HOSTILE_HOOKS: [&str; 9] = [
+    "commit-msg",
+    "diff",
+    "fsmonitor",
+    "gpg",
+    "post-checkout",
+    "post-merge",
+    "pre-commit",
+    "pre-merge-commit",
+    "reference-transaction",
+];
+/// Fails for cleo's own git, and signs whatever anybody else has signed.
+const HOSTILE_HOOK: &str = r#"#!/bin/sh
+[ "${GIT_AUTHOR_NAME-}" != cleo ] || { : >"$HOME/started"; exit 1; }
+case $0 in
+*gpg) echo '[GNUPG:] SIG_CREATED D' >&2 && echo signed ;;
+*fsmonitor) exit 1 ;;
+esac
+"#;
 
 /// See [`TestWorkspace::planned`].
 const PLAN: &str = r#"{"key":"epic","title":"Build login","type":"epic"}
@@ -50,12 +74,33 @@ impl TestWorkspace {
         let root = fs::canonicalize(folder.path()).unwrap().join("work");
         fs::create_dir(&root).unwrap();
         fs::create_dir(root.with_file_name("home")).unwrap();
-        TestWorkspace {
+        let workspace = TestWorkspace {
             folder,
             root,
             commands: AtomicU32::new(0),
             environment: Vec::new(),
+        };
+        match std::env::var_os(HOSTILE_GIT) {
+            Some(_) => workspace.with_hostile_git(),
+            None => workspace,
         }
+    }
+
+    /// Gives the user settings of git that change its answers. Only cleo and what it starts read them, not
+    /// the git that the test calls.
+    pub(crate) fn with_hostile_git(self) -> TestWorkspace {
+        let home = self.root.with_file_name("home");
+        let settings = include_str!("hostile.gitconfig");
+        let settings = settings.replace("{home}", &home.to_string_lossy());
+        fs::write(home.join(".gitconfig"), settings).unwrap();
+        let hooks = home.join("hooks");
+        fs::create_dir_all(&hooks).unwrap();
+        for name in HOSTILE_HOOKS {
+            let place = hooks.join(name);
+            fs::write(&place, HOSTILE_HOOK).unwrap();
+            fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        self.env("GIT_CONFIG_GLOBAL", "/dev/null")
     }
 
     /// Makes a workspace with an epic and the tasks in it: T1 is the epic, T2 is researched first,
@@ -331,6 +376,8 @@ pub(crate) fn open(folder: &Path) -> Context {
     Workspace::create(folder).unwrap();
     Context::open(Surroundings {
         assignment: Default::default(),
+        judges_workspace: false,
+        gate_variables: Default::default(),
         command: "test",
         directory: folder.to_path_buf(),
         root: None,

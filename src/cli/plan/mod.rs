@@ -20,6 +20,7 @@ use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
 use crate::plan::planner::{ByRule, Planner};
 use crate::plan::{Plan, Step};
+use crate::runner::agent::Runners;
 use crate::task::drawing;
 
 #[derive(Args)]
@@ -101,7 +102,11 @@ impl By {
     /// Returns who makes the plan.
     fn planner(&self, face: &Face<'_>, surroundings: &Surroundings) -> Result<Box<dyn Planner>> {
         Ok(match &self.planner {
-            Some(line) => Box::new(External::new(line, surroundings.directory.clone())?),
+            Some(line) => Box::new(External::new(
+                line,
+                surroundings.directory.clone(),
+                Runners::from(face.settings)?.passed,
+            )?),
             None if self.llm => Box::new(ByModel(Model::from(face.settings)?)),
             None => Box::new(ByRule),
         })

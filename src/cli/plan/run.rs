@@ -22,6 +22,7 @@ use crate::plan::LOOPS_MAX;
 use crate::plan::message::max_loops;
 use crate::plan::planner::{AsWritten, LastStepSays, Planner, Policy};
 use crate::run::{Event, Line};
+use crate::runner::agent::Runners;
 
 /// Carry out a plan: each step by its agent as soon as what it needs is done
 #[derive(Args)]
@@ -132,7 +133,11 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         None => (String::new(), arguments.by.planner(face, &surroundings)?),
     };
     let policy: Box<dyn Policy> = match &arguments.satisfied_by {
-        Some(line) => Box::new(External::new(line, surroundings.directory.clone())?),
+        Some(line) => Box::new(External::new(
+            line,
+            surroundings.directory.clone(),
+            Runners::from(face.settings)?.passed,
+        )?),
         None => Box::new(LastStepSays),
     };
     let options = Options {

@@ -25,9 +25,10 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let id = arguments.task;
     let result = verify::output(&mut face.context()?, id, arguments.claim.epoch)?;
+    let place = result.worktree.as_ref().map(|place| format!(" in {place}"));
     answer(
         face,
-        &format!("output of {id}"),
+        &format!("output of {id}{}", place.unwrap_or_default()),
         &result,
         &result.verdict,
         |error| {

@@ -10,6 +10,7 @@ const COMMIT_SHOWN: usize = 12;
 
 /// Shows the gates of a task, then its criteria.
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
+    screen.field("judged in", result.worktree.as_deref().unwrap_or_default());
     let rows = Gate::ALL.into_iter().map(|gate| row(gate, result));
     screen.table(&["GATE", "STATE", "BY", "EVIDENCE"], rows.collect());
     screen.field("round", result.round);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use super::git::DIFF;
 use super::merging::named;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
@@ -192,8 +193,8 @@ impl Trees {
 
     /// Says whether a file differs from what this side has.
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
-        let words = ["diff", "--name-only", "--no-renames", "-z", "--ours"];
-        let names = self.listed(&tree.top, words.into_iter().chain(["--diff-filter=MT"]))?;
+        let words = [&DIFF[..], &["--ours", "--diff-filter=MT"]].concat();
+        let names = self.listed(&tree.top, words)?;
         Ok(names.split('\0').any(|changed| changed == name))
     }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::copying::copy;
+use super::git::DIFF;
 use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unwritable};
@@ -138,8 +139,7 @@ impl Trees {
 
     /// Names the files that differ.
     fn changed(&self, between: &[&str]) -> Result<BTreeSet<String>> {
-        let words = ["diff", "--name-only", "--no-renames", "-z"];
-        let words = words.into_iter().chain(between.iter().copied());
+        let words = [&DIFF[..], between].concat();
         let names = self.listed(&self.top, words)?;
         let names = names.split('\0').filter(|name| !name.is_empty());
         Ok(names.map(str::to_string).collect())

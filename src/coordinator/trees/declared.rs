@@ -44,7 +44,7 @@ impl Declared {
 impl Trees {
     /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
     pub(super) fn ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let home = Workspace { root: self.home() };
+        let home = Workspace::from(self.home());
         let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
         let named = declared.deliverables.iter().chain(&declared.files);
         let named: Vec<&str> = named.map(|text| plain(text)).filter(is_path).collect();

@@ -1,14 +1,12 @@
-//! How git is called: without a shell, asking nobody, running no hooks.
+//! How git is called for worktrees and merges; which options every call has is said in `runner::git`.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::{orphans, process};
+use crate::runner::{self, orphans, process};
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -19,6 +17,26 @@ const LIST_MAX: usize = 256 << 20;
 
 /// What git says, or what it complains of when it fails.
 type Said = std::result::Result<String, String>;
+
+/// The words of git that name the files that differ, ended by NUL.
+pub(super) const DIFF: [&str; 6] = [
+    "diff",
+    "--name-only",
+    "--no-ext-diff",
+    "--no-renames",
+    "--ignore-submodules=none",
+    "-z",
+];
+
+/// The words of git that tell everything that is not committed, ended by NUL.
+pub(super) const STATUS: [&str; 6] = [
+    "status",
+    "--porcelain",
+    "--untracked-files=all",
+    "--ignore-submodules=none",
+    "--no-renames",
+    "-z",
+];
 
 /// The words of git that list what it ignores, ended by NUL.
 pub(super) const IGNORED: [&str; 5] = [
@@ -71,38 +89,19 @@ impl Trees {
         words: impl IntoIterator<Item = W>,
         most: usize,
     ) -> Result<Said> {
-        let mut command = Command::new("git");
-        command.current_dir(folder).env_clear();
+        let mut command = runner::git::command(OsStr::new("git"), folder);
         // A worktree that lost its mark is not taken for a part of the repository around it.
         command.env("GIT_CEILING_DIRECTORIES", &self.folder);
         // By these it is found and ended when cleo is killed.
         command.env(orphans::RUN, &self.run);
         command.env(orphans::ROOT, self.place_of_git());
-        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
-            command.envs(env::var_os(name).map(|value| (name, value)));
-        }
         for (name, value) in [
-            ("LC_ALL", "C"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_ALLOW_PROTOCOL", "none"),
-            ("GIT_EDITOR", "false"),
             ("GIT_AUTHOR_NAME", "cleo"),
             ("GIT_AUTHOR_EMAIL", "cleo@localhost"),
             ("GIT_COMMITTER_NAME", "cleo"),
             ("GIT_COMMITTER_EMAIL", "cleo@localhost"),
         ] {
             command.env(name, value);
-        }
-        for setting in [
-            "core.hooksPath=/dev/null",
-            "core.fsmonitor=false",
-            "diff.autoRefreshIndex=true",
-            "commit.gpgSign=false",
-            "gc.auto=0",
-            "submodule.recurse=false",
-            "advice.addEmbeddedRepo=false",
-        ] {
-            command.args(["-c", setting]);
         }
         command.args(words);
         let captured = process::capture(command, LIMIT, most)?;

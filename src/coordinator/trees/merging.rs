@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::git::DIFF;
 use super::{Tree, Trees};
 use crate::error::Result;
 
@@ -100,8 +101,8 @@ impl Trees {
 
     /// Names the files below a folder whose conflicts nobody has settled.
     pub(super) fn unmerged(&self, folder: &Path) -> Result<Vec<String>> {
-        let names = ["diff", "--name-only", "--diff-filter=U", "-z"];
-        let names = self.git(folder, names)?.unwrap_or_default();
+        let words = [&DIFF[..], &["--diff-filter=U"]].concat();
+        let names = self.git(folder, words)?.unwrap_or_default();
         let names = names.split('\0').filter(|name| !name.is_empty());
         Ok(names.map(str::to_string).collect())
     }

@@ -132,9 +132,7 @@ impl Look<'_> {
 
     /// Finds the folder of outputs. What a link leads to outside does not go with the worktree.
     fn folder(&mut self) -> Option<PathBuf> {
-        let workspace = Workspace {
-            root: self.root.to_path_buf(),
-        };
+        let workspace = Workspace::from(self.root.to_path_buf());
         if let Ok(folder) = workspace.confine(OUTPUT_DIR) {
             return Some(folder);
         }

@@ -1,12 +1,28 @@
 //! Keeping what was done in a worktree on its branch, and saying what cannot be kept so.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::git::{IGNORED, pathspec};
+use super::git::{IGNORED, STATUS, pathspec};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::OUTPUT_DIR;
+
+/// Most repositories within a worktree that are looked into.
+const REPOSITORIES_MAX: usize = 500;
+
+/// A repository within a worktree, or within another such repository.
+struct Nested {
+    /// Its files.
+    folder: PathBuf,
+    /// Its place in the repository around it.
+    path: String,
+    /// Whether that one ignores it.
+    is_ignored: bool,
+    /// Whether that one is the worktree itself.
+    is_first: bool,
+}
 
 impl Trees {
     /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
@@ -17,23 +33,26 @@ impl Trees {
         self.require_settled(tree)?;
         self.require_finished(tree)?;
         self.stage(tree)?;
-        let staged = ["diff", "--cached", "--quiet"];
+        let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
+        let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
         if self.git(&tree.top, staged)?.is_err() {
             let commit = ["commit", "--quiet", "--no-verify", "--message", message];
             self.done(&tree.top, commit)?;
         }
         self.gather(tree)?;
-        self.require_whole(tree)
+        self.require_whole(tree)?;
+        self.require_committed(tree)
     }
 
     /// Stages everything in a worktree but reports and cleo's own files: these are put back to where the
     /// branch began, also where its agent has committed them, so that they are in nobody's way when it is
     /// merged. Git refuses to leave out by name what it ignores already; nothing new of it is staged.
     fn stage(&self, tree: &Tree) -> Result<()> {
-        let mut add = ["add", "--all", "--", ":(top)"]
+        // Files outside of a sparse checkout are work, too.
+        let mut add = ["add", "--all", "--sparse", "--", ":(top)"]
             .map(OsString::from)
             .to_vec();
-        let places = [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder));
+        let places = self.own_places();
         for place in &places {
             if !self.is_ignored(tree, place)? {
                 add.push(pathspec("top,exclude,literal", place));
@@ -44,6 +63,30 @@ impl Trees {
         reset.extend([self.fork(tree)?.into(), "--".into()]);
         reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
         self.done(&tree.top, reset).map(drop)
+    }
+
+    /// Names the folders of reports and of cleo's own files, which no branch gets.
+    fn own_places(&self) -> [PathBuf; 2] {
+        [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder))
+    }
+
+    /// Refuses a worktree with something that the commit did not take: it must not be removed.
+    fn require_committed(&self, tree: &Tree) -> Result<()> {
+        let mut words = STATUS.map(OsString::from).to_vec();
+        words.extend(["--".into(), ":(top)".into()]);
+        let places = self.own_places();
+        words.extend(
+            places
+                .iter()
+                .map(|place| pathspec("top,exclude,literal", place)),
+        );
+        let left = self.listed(&tree.top, words)?;
+        let Some(first) = left.split('\0').find_map(|line| line.get(3..)) else {
+            return Ok(());
+        };
+        let message = format!("{first} in {} could not be committed", tree.place());
+        let look = format!("git -C {} status", quote(&tree.place()));
+        Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
     /// Finds the last commit that a worktree shares with the workspace; its own last one where there is none.
@@ -63,12 +106,16 @@ impl Trees {
     /// Refuses a worktree that its agent has made into something else: git would be asked about another
     /// repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
-        let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         if !tree.is_there() {
             return Err(self.gone(tree));
         }
-        let (own, theirs) = (self.done(&self.top, words)?, self.git(&tree.top, words)?);
-        if theirs.is_ok_and(|theirs| theirs == own) {
+        // A setting may lead git to other files than those of the worktree.
+        let words = common.into_iter().chain(["--show-toplevel"]);
+        let (own, theirs) = (self.done(&self.top, common)?, self.git(&tree.top, words)?);
+        let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
+        let expected = format!("{own}{}\n", real.display());
+        if theirs.is_ok_and(|theirs| theirs == expected) {
             return Ok(());
         }
         let place = tree.top.display();
@@ -101,72 +148,99 @@ impl Trees {
     }
 
     /// Refuses a worktree in which there are other repositories that hold something of their own: a branch
-    /// names their commits and has none of them.
+    /// names their commits and has none of them. Each is asked by itself, since git asks those within
+    /// another one with settings of its own.
     fn require_whole(&self, tree: &Tree) -> Result<()> {
-        let ignored = self.ignored_repositories(tree)?.into_iter();
-        let others = self.repositories(tree)?.into_iter();
-        let all = others.map(|path| (path, false));
-        for (path, is_ignored) in all.chain(ignored.map(|path| (path, true))) {
-            if let Some((why, look)) = self.only_there(tree, &path, is_ignored)? {
-                let folder = tree.top.join(&path);
+        let mut left = self.repositories(&tree.top, true)?;
+        let mut looked = 0;
+        while let Some(nested) = left.pop() {
+            looked += 1;
+            if looked > REPOSITORIES_MAX {
+                let message = format!(
+                    "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
+                    tree.place()
+                );
+                return Err(Error::new(Code::InputInvalid, message));
+            }
+            if let Some((why, look)) = self.only_there(tree, &nested)? {
                 let message = format!(
                     "the repository {} {why}, which no branch of the workspace can hold",
-                    folder.display()
+                    nested.folder.display()
                 );
-                let fix = format!("git -C {} {look}", quote(&folder.to_string_lossy()));
+                let fix = format!("git -C {} {look}", quote(&nested.folder.to_string_lossy()));
                 return Err(Error::new(Code::InputInvalid, message).fix(fix));
             }
+            left.extend(self.repositories(&nested.folder, false)?);
         }
         Ok(())
     }
 
-    /// Lists the repositories within a worktree: submodules that are there, and others.
-    fn repositories(&self, tree: &Tree) -> Result<Vec<String>> {
-        let staged = self.listed(&tree.top, ["ls-files", "--stage", "-z"])?;
+    /// Lists the repositories within another one: submodules that are there, others that it names, and
+    /// those that it ignores. It is an error where something lies in the folder of a submodule that is not
+    /// checked out: git looks at nothing there.
+    fn repositories(&self, top: &Path, is_first: bool) -> Result<Vec<Nested>> {
+        let staged = self.listed(top, ["ls-files", "--stage", "-z"])?;
         let linked = |line: &str| {
             let (_, path) = line.strip_prefix("160000 ")?.split_once('\t')?;
             Some(path.to_string())
         };
-        let paths = staged.split('\0').filter_map(linked);
-        let is_there = |path: &String| tree.top.join(path).join(".git").symlink_metadata().is_ok();
-        Ok(paths.filter(is_there).collect())
-    }
-
-    /// Lists the repositories within a worktree that git ignores: of everything else that it ignores it
-    /// names files, and of these the folder.
-    fn ignored_repositories(&self, tree: &Tree) -> Result<Vec<String>> {
-        let ignored = self.listed(&tree.top, IGNORED)?;
-        let folders = ignored.split('\0').filter(|path| path.ends_with('/'));
-        Ok(folders.map(str::to_string).collect())
+        let nested = |path: String, is_ignored: bool| Nested {
+            folder: top.join(&path),
+            path,
+            is_ignored,
+            is_first,
+        };
+        let mut found = Vec::new();
+        for path in staged.split('\0').filter_map(linked) {
+            let nested = nested(path, false);
+            match nested.folder.join(".git").symlink_metadata() {
+                Ok(_) => found.push(nested),
+                Err(_) => require_empty(&nested.folder)?,
+            }
+        }
+        // Of everything else that it ignores git names files, and of repositories the folder.
+        let ignored = self.listed(top, IGNORED)?;
+        let ignored = ignored.split('\0').filter(|path| path.ends_with('/'));
+        found.extend(ignored.map(|path| nested(path.to_string(), true)));
+        Ok(found)
     }
 
     /// Says what a repository within a worktree holds that is nowhere else, and the words of git that show
-    /// it. One that is ignored may be a copy that a build has made of what a remote has.
+    /// it. One that is ignored may be a copy that a build has made of what a remote has, and so may one
+    /// within another.
     fn only_there(
         &self,
         tree: &Tree,
-        path: &str,
-        is_ignored: bool,
+        nested: &Nested,
     ) -> Result<Option<(&'static str, &'static str)>> {
-        let folder = tree.top.join(path);
-        let status = ["status", "--porcelain", "--ignore-submodules=none"];
-        match self.git(&folder, status)? {
+        let (folder, path) = (&nested.folder, &nested.path);
+        // A setting of its own may lead git to other files.
+        let mut status = vec!["--work-tree".into(), folder.clone().into_os_string()];
+        status.extend(STATUS.map(OsString::from));
+        match self.git(folder, status)? {
             Err(_) => return Ok(Some(("cannot be read", "status"))),
             Ok(changed) if !changed.is_empty() => {
                 return Ok(Some(("has changes that are not committed", "status")));
             }
             Ok(_) => {}
         }
-        let place = format!("HEAD:{path}");
-        let before = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &place])?;
-        if before.is_err() && !is_ignored && !self.is_submodule(tree, path)? {
+        let before = match nested.is_first {
+            true => {
+                let place = format!("HEAD:{path}");
+                let before = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &place])?;
+                before.ok()
+            }
+            false => None,
+        };
+        let may_be_new = nested.is_ignored || !nested.is_first;
+        if before.is_none() && !may_be_new && !self.is_submodule(tree, path)? {
             return Ok(Some(("is no submodule", "log --oneline")));
         }
         let mut words = vec!["rev-list", "--ignore-missing", "--max-count=1", "HEAD"];
         words.extend(["--branches", "--not", "--remotes"]);
-        words.extend(before.as_deref().ok().map(str::trim));
+        words.extend(before.as_deref().map(str::trim));
         let is_elsewhere = self
-            .git(&folder, words)?
+            .git(folder, words)?
             .is_ok_and(|commits| commits.is_empty());
         let own = ("has commits that no remote has", "log --oneline");
         Ok((!is_elsewhere).then_some(own))
@@ -180,4 +254,18 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
+}
+
+/// Refuses the folder of a submodule that is not checked out when something lies in it.
+fn require_empty(folder: &Path) -> Result<()> {
+    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    if is_empty {
+        return Ok(());
+    }
+    let message = format!(
+        "{} holds files, and its submodule is not checked out, so no branch can hold them",
+        folder.display()
+    );
+    let look = format!("ls -la {}", quote(&folder.to_string_lossy()));
+    Err(Error::new(Code::InputInvalid, message).fix(look))
 }

@@ -197,6 +197,8 @@ fn surroundings(root: PathBuf) -> Surroundings {
         clock: Clock::System,
         actor: ME.to_string(),
         assignment: Assignment::default(),
+        judges_workspace: true,
+        gate_variables: Default::default(),
         skills_dirs: Vec::new(),
         data_home: Some(home.join("data")),
         home: Some(home),

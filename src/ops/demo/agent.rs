@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
 use crate::ops::spawn::Spawned;
-use crate::runner::process;
+use crate::runner::{child, process};
 use crate::workspace::Workspace;
 
 /// How long the script may take.
@@ -34,7 +34,8 @@ pub(super) fn play(
     if honesty == Honesty::Lying {
         words.push("--lie".to_string());
     }
-    let finished = process::run(&words, &workspace.root, &LIMIT.into(), &[])?;
+    let environment = child::work_environment(std::iter::empty());
+    let finished = process::run(&words, &workspace.root, &LIMIT.into(), environment)?;
     let said = finished.last_lines.join("\n");
     if finished.exit_code == Some(0) {
         return Ok(said);

@@ -13,6 +13,7 @@ use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
+use crate::workspace::Workspace;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -197,13 +198,13 @@ fn renew_gate(
     record: &Record,
     renewal: &Renewal,
 ) -> Result<TaskGates> {
+    let tree = context.judged_in(task)?;
     let origin = record.evidence.iter().find_map(|each| each.origin.as_ref());
     let directory = origin.map_or(".", |origin| &origin.directory).to_string();
     let mut given = Given::again(&record.evidence);
     // Files are kept by their path from the root.
-    let root = context.workspace.root.clone();
     given.files.iter_mut().for_each(|file| {
-        *file = root.join(&*file).to_string_lossy().into_owned();
+        *file = tree.root.join(&*file).to_string_lossy().into_owned();
     });
     let setting = Setting {
         gate,
@@ -214,7 +215,7 @@ fn renew_gate(
         force: record.forced,
         epoch: renewal.epoch,
     };
-    set_in(context, task, &setting, &directory)
+    set_in(context, task, &setting, (&tree, &directory))
 }
 
 /// Chooses the criteria whose command is to run.
@@ -262,7 +263,8 @@ fn run(
     begin: &mut dyn FnMut(&str),
 ) -> Result<Ran> {
     let words = one.command.clone().unwrap_or_default();
-    let scene = scene(context, task, ".", renewal.epoch)?;
+    let tree = context.judged_in(task)?;
+    let scene = scene(context, task, (&tree, "."), renewal.epoch)?;
     let mut evidence = Evidence {
         proof: Proof::Claim,
         origin: Some(scene.origin),
@@ -270,7 +272,7 @@ fn run(
     begin(&format!("running criterion {}: {}", one.number, one.line));
     evidence.proof = match one.half() {
         Some(why) => not_started(words, why),
-        None => match take::run(context, ".", &words, &renewal.bounds) {
+        None => match take::run(context, (&tree, "."), &words, &renewal.bounds) {
             Err(error) if error.code == Code::ProgramMissing => not_started(words, error.message),
             run => run?,
         },
@@ -290,7 +292,7 @@ fn run(
 fn scene(
     context: &mut Context,
     task: TaskId,
-    directory: &str,
+    (tree, directory): (&Workspace, &str),
     epoch: Option<u32>,
 ) -> Result<Scene> {
     let caller = Caller::of(context, task, epoch);
@@ -299,7 +301,7 @@ fn scene(
         check_epoch(transaction, &task, &caller)?;
         Ok(task.files)
     })?;
-    Scene::of(context, &patterns, directory, caller.epoch)
+    Scene::of(context, tree, &patterns, directory, caller.epoch)
 }
 
 /// A command that is not there proves nothing, and holds up no other criterion.
@@ -358,7 +360,9 @@ pub fn accept(
         let run = format!("cleo verify {task} --only {number}");
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
-    let scene = scene(context, task, &take::directory(context), epoch)?;
+    let tree = context.judged_in(task)?;
+    let directory = take::directory(context, &tree);
+    let scene = scene(context, task, (&tree, &directory), epoch)?;
     let evidence = take::evidence(context, &scene, given, &Duration::ZERO.into())?;
     keep(context, task, epoch, &one, true, evidence)?;
     let mut accepted = gates(context, task)?;

@@ -19,6 +19,9 @@ use crate::workspace::Workspace;
 pub struct TaskGates {
     /// The task.
     pub task_id: TaskId,
+    /// The git worktree whose files it is judged by; none for those of the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub passed: bool,
     /// The gates that it needs.
@@ -174,12 +177,26 @@ impl TaskGates {
     }
 }
 
-/// Reads the gates of a task.
+/// Reads the gates of a task, judged where its work is to be looked at.
 pub fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+    let tree = context.judged_in(task)?;
+    gates_in(context, &tree, task)
+}
+
+/// Reads the gates of a task to show them, which proves nothing: where no tree can be judged from the folder
+/// of the caller, the workspace is.
+pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+    let tree = context.judged_in(task);
+    let tree = tree.unwrap_or_else(|_| context.workspace.clone());
+    gates_in(context, &tree, task)
+}
+
+/// Reads the gates of a task, judged in a tree.
+fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<TaskGates> {
     let (task, gates) =
         context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
-    let seen = seen(&context.workspace, &task, &gates)?;
-    Ok(standing(&context.workspace, &task, gates, seen))
+    let seen = seen(tree, &task, &gates)?;
+    Ok(standing(tree, &task, gates, seen))
 }
 
 /// Looks at the files of a task, if there is evidence to compare them with.
@@ -223,6 +240,7 @@ pub(in crate::ops) fn standing(
     let stale = passed_and(&gates, &present, Freshness::Stale);
     TaskGates {
         task_id: task.id,
+        worktree: workspace.worktree(),
         passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
         required: gates.needed(),
         unknown: passed_and(&gates, &present, Freshness::Unknown),

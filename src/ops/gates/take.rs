@@ -9,6 +9,7 @@ use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::runner::child;
 use crate::runner::process::{self, Bounds};
 use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
@@ -16,6 +17,14 @@ use crate::workspace::Workspace;
 
 /// How many patterns of files a warning names.
 const PATTERNS_SHOWN: usize = 5;
+/// Variables of cleo that a command gets, as agents do.
+const OWN_VARIABLES: [&str; 5] = [
+    "CLEO_AGENT",
+    "CLEO_DEPTH",
+    "CLEO_NOW",
+    "CLEO_ROOT",
+    "TRACEPARENT",
+];
 
 /// What somebody gives to prove something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +67,8 @@ impl Given {
 /// Where and on what evidence is taken.
 pub(super) struct Scene {
     pub(super) origin: Origin,
+    /// Where the files are.
+    pub(super) place: Workspace,
     tree: Tree,
     patterns: Vec<String>,
 }
@@ -66,21 +77,24 @@ impl Scene {
     /// Looks at what is there before evidence is taken: that is what it speaks for.
     pub(super) fn of(
         context: &Context,
+        place: &Workspace,
         patterns: &[String],
         directory: &str,
         epoch: Option<u32>,
     ) -> Result<Scene> {
-        let root = &context.workspace.root;
+        let root = &place.root;
         let tree = tree::digest(root, patterns)?;
         Ok(Scene {
             origin: Origin {
                 directory: directory.to_string(),
+                worktree: place.worktree(),
                 commit: tree::head(root)?,
                 tree: tree.digest.clone(),
                 at: context.now(),
                 by: context.surroundings.actor.clone(),
                 epoch,
             },
+            place: place.clone(),
             tree,
             patterns: patterns.to_vec(),
         })
@@ -120,11 +134,11 @@ impl Scene {
     }
 }
 
-/// Returns the working directory relative to the root, or the root when it is elsewhere.
-pub(in crate::ops) fn directory(context: &Context) -> String {
+/// Returns the working directory relative to the root of a tree, or the root when it is elsewhere.
+pub(in crate::ops) fn directory(context: &Context, tree: &Workspace) -> String {
     let real = |path: &Path| path.canonicalize().ok();
     let inside = real(&context.surroundings.directory)
-        .zip(real(&context.workspace.root))
+        .zip(real(&tree.root))
         .and_then(|(here, root)| here.strip_prefix(root).map(Path::to_path_buf).ok());
     let inside = inside.and_then(|path| path.to_str().map(str::to_string));
     inside.filter(|path| !path.is_empty()).unwrap_or(".".into())
@@ -137,7 +151,7 @@ pub(super) fn evidence(
     given: &Given,
     bounds: &Bounds,
 ) -> Result<Vec<Evidence>> {
-    let workspace = &context.workspace;
+    let workspace = &scene.place;
     let mut proofs = Vec::new();
     for path in &given.files {
         proofs.push(file(workspace, &scene.origin.directory, path)?);
@@ -176,7 +190,12 @@ fn commands(
 ) -> Result<Vec<Proof>> {
     let mut taken = Vec::new();
     for command in commands {
-        taken.push(run(context, &scene.origin.directory, command, bounds)?);
+        taken.push(run(
+            context,
+            (&scene.place, &scene.origin.directory),
+            command,
+            bounds,
+        )?);
         if !matches!(
             taken.last(),
             Some(Proof::Command {
@@ -190,23 +209,26 @@ fn commands(
     Ok(taken)
 }
 
-/// Runs a command in a folder of the workspace. It sees what the caller was given to do, and not what another
-/// was who started this process.
+/// Runs a command in a folder of a tree. It gets what agents get, whose work it runs: of the user's variables
+/// those that are chosen and those that settings name. It sees what the caller was given to do, and not what
+/// another was who started this process.
 pub(super) fn run(
     context: &Context,
-    directory: &str,
+    (workspace, directory): (&Workspace, &str),
     command: &[String],
     bounds: &Bounds,
 ) -> Result<Proof> {
-    let workspace = &context.workspace;
     let inside = workspace.confine(directory)?;
     if !inside.is_dir() {
         let message = format!("the folder {directory}, in which the command ran, is gone");
         return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
     }
     let folder = folder(&workspace.root, directory);
-    let hidden = context.surroundings.assignment.hidden();
-    let finished = process::run(command, &folder, bounds, hidden).map_err(blamed)?;
+    let around = &context.surroundings;
+    let mut environment = child::work_environment(around.gate_variables.names()?.iter());
+    environment.extend(child::variables(&OWN_VARIABLES));
+    environment.extend(child::variables(around.assignment.told()));
+    let finished = process::run(command, &folder, bounds, environment).map_err(blamed)?;
     Ok(Proof::Command {
         command: command.to_vec(),
         exit_code: finished.exit_code,

@@ -3,7 +3,6 @@
 //! shell is between, its time and its answer are bounded.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,6 +12,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::plan::check::Fault;
 use crate::plan::planner::{Outcome, Planner, Policy, Wish};
 use crate::plan::{Decomposed, PLAN_MAX, Source, asked, read};
+use crate::runner::child;
 use crate::runner::process::{self, Captured};
 
 /// How long such a command may take.
@@ -23,6 +23,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub struct External {
     words: Vec<String>,
     folder: PathBuf,
+    /// Names of the user's variables that it gets besides those that every program needs.
+    passed: Vec<String>,
 }
 
 /// What a policy answers.
@@ -32,11 +34,16 @@ struct Verdict {
 }
 
 impl External {
-    /// Takes a command line, split as a shell would, to be run in a folder without one.
-    pub fn new(line: &str, folder: PathBuf) -> Result<External> {
+    /// Takes a command line, split as a shell would, to be run in a folder without one, with the
+    /// variables of the user that are named.
+    pub fn new(line: &str, folder: PathBuf, passed: Vec<String>) -> Result<External> {
         let words = shlex::split(line).filter(|words| !words.is_empty());
         match words {
-            Some(words) => Ok(External { words, folder }),
+            Some(words) => Ok(External {
+                words,
+                folder,
+                passed,
+            }),
             None => {
                 let message =
                     format!("`{line}` is no command: it is empty, or has a quote without end");
@@ -47,8 +54,9 @@ impl External {
 
     /// Asks, and returns the answer, unread.
     pub fn ask(&self, question: &Value) -> Result<Vec<u8>> {
-        let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).current_dir(&self.folder);
+        let environment = child::answer_environment(&self.passed);
+        let mut command = child::command(&self.words[0], &self.folder, environment);
+        command.args(&self.words[1..]);
         let input = question.to_string().into_bytes();
         let captured = process::converse(command, input, LIMIT, PLAN_MAX as usize)?;
         self.judged(captured)

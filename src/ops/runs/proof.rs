@@ -177,7 +177,7 @@ fn of_left(left: &Left) -> Vec<Check> {
 
 /// Tells of gates and criteria.
 fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
-    let standing = gates::gates(context, task)?;
+    let standing = gates::gates_to_show(context, task)?;
     let gates = standing.gates.iter().map(|(gate, record)| {
         let is_stale = standing.stale.contains(gate);
         of_record(&format!("gate {gate}"), record, is_stale)

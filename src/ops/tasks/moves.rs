@@ -25,6 +25,9 @@ pub struct Moved {
     /// The claim that was made or renewed by the move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
+    /// The git worktree whose files earned it; none for those of the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// Tasks that became ready by the move.
     pub unblocked: Vec<TaskId>,
     /// What the caller should know.
@@ -110,6 +113,7 @@ pub fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
                 task,
                 changed: false,
                 claim: None,
+                worktree: None,
                 unblocked: Vec::new(),
                 warnings,
             });
@@ -171,6 +175,7 @@ pub(in crate::ops) fn move_task(
         task,
         changed,
         claim: None,
+        worktree: None,
         unblocked: Vec::new(),
         warnings: Vec::new(),
     })

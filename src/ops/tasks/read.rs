@@ -104,7 +104,7 @@ pub struct TreeRow {
 
 /// Reads a task with what stands around it.
 pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
-    let verification = gates::gates(context, id)?.summary();
+    let verification = gates::gates_to_show(context, id)?.summary();
     let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;

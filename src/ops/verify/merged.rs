@@ -25,11 +25,12 @@ impl Unmerged {
         workspace: &Workspace,
         record: &SpawnRecord,
     ) -> Result<Option<Unmerged>> {
-        if workspace.home().is_some() {
+        if workspace.home_of_run().is_some() {
             return Ok(None);
         }
         // Without a worktree since the spawn, git is not asked.
-        let Some(branch) = branch(workspace, record) else {
+        let main = workspace.home().unwrap_or_else(|| workspace.clone());
+        let Some(branch) = branch(&main, record) else {
             return Ok(None);
         };
         let is_ahead = tree::is_ahead(&workspace.root, &branch)?;

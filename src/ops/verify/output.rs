@@ -26,6 +26,9 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 pub struct OutputVerdict {
     /// The task.
     pub task_id: TaskId,
+    /// The git worktree that was looked at; none for the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     /// Verdict and violations.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -68,7 +71,7 @@ fn judge(
     may: impl Fn(&dyn Transaction, &Task) -> Result<()>,
 ) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
     let required = required_sections(context)?;
-    let workspace = context.judged_in(task);
+    let workspace = context.judged_in(task)?;
     let (mut verdict, record) = context.read(|transaction| {
         may(transaction, &require(transaction, task)?)?;
         let record = transaction.latest_spawn(task)?;
@@ -220,6 +223,7 @@ pub(in crate::ops) fn check_found(
     let digest = file_digest(workspace, &file, Some(record), required, &mut violations)?;
     Ok(OutputVerdict {
         task_id: record.task,
+        worktree: workspace.worktree(),
         verdict: Verdict::of(violations),
         manifest_id: Some(record.manifest_id.clone()),
         output_file: file,
@@ -245,6 +249,7 @@ fn check_unspawned(
     let digest = file_digest(workspace, &file, None, required, &mut violations)?;
     Ok(OutputVerdict {
         task_id: task,
+        worktree: workspace.worktree(),
         verdict: Verdict::of(violations),
         manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
         output_file: file,

@@ -197,7 +197,7 @@ pub fn page(
     id: TaskId,
 ) -> Result<TaskPage> {
     let (runs, _) = memory.runs(agency, user)?;
-    let standing = gates::gates(context, id)?;
+    let standing = gates::gates_to_show(context, id)?;
     let catalogue = memory.catalogue(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {

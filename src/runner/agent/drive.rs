@@ -16,9 +16,10 @@ use rustix::process::{Pid, Signal};
 use super::index::Index;
 use super::pipes::{Ends, Pipes, Said};
 use super::raw::Raw;
-use super::{Ended, Invocation, Job, Limits, Runner, Sign, environment};
+use super::{Ended, Invocation, Job, Limits, Runner, Sign};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
+use crate::runner::child;
 use crate::runner::orphans;
 use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::program;
@@ -109,9 +110,9 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     let environment = surroundings(invocation, job);
     let path = environment.get(OsStr::new("PATH"));
     let program = path.and_then(|path| program::find(name.as_ref(), path));
-    let mut command = Command::new(program.unwrap_or_else(|| name.into()));
-    command.arg0(name).args(arguments).current_dir(folder);
-    command.env_clear().envs(environment);
+    let program = program.unwrap_or_else(|| name.into());
+    let mut command = child::command(program, folder, environment);
+    command.arg0(name).args(arguments);
     let input = match invocation.reads_prompt {
         true => Stdio::piped(),
         false => Stdio::null(),
@@ -124,9 +125,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
 fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
-    let mut all: BTreeMap<_, _> = environment::passed(std::env::vars_os(), names)
-        .into_iter()
-        .collect();
+    let mut all: BTreeMap<_, _> = child::work_environment(names).into_iter().collect();
     all.extend(given.map(|(name, value)| (name.into(), value.into())));
     all
 }

@@ -10,7 +10,6 @@ mod command;
 mod copilot;
 mod cut_off;
 mod drive;
-mod environment;
 mod event;
 mod gemini;
 mod index;
@@ -33,7 +32,7 @@ pub use bell::wake;
 pub use command::{COMMAND_EXAMPLE, CommandLine};
 pub use cut_off::used;
 pub use drive::drive;
-pub use settings::{Runners, all, needs, no_command};
+pub use settings::{GateVariables, Runners, all, needs, no_command};
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use super::choice::{self, Rules, pairs, read, read_rules, unknown};
 use super::{COMMAND_EXAMPLE, CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
-    RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT, RUNNERS_ENVIRONMENT,
-    RUNNERS_PROGRAMS, Settings,
+    GATES_ENVIRONMENT, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT,
+    RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
 };
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Spent;
@@ -32,13 +32,14 @@ pub struct Runners {
 impl Runners {
     /// Reads the settings.
     pub fn from(settings: &Settings) -> Result<Runners> {
-        for name in [RUNNERS_COMMAND, RUNNERS_PROGRAMS, RUNNERS_ENVIRONMENT] {
+        for name in [
+            RUNNERS_COMMAND,
+            RUNNERS_PROGRAMS,
+            RUNNERS_ENVIRONMENT,
+            GATES_ENVIRONMENT,
+        ] {
             if settings.is_from_project(name) {
-                let message = format!(
-                    "{name} is set by the project's file, which cannot say what is started here nor what it sees"
-                );
-                let fix = format!("cleo config unset {name}");
-                return Err(Error::new(Code::ConfigInvalid, message).fix(fix));
+                return Err(refuse_project(name));
             }
         }
         let text = |name| settings.text(name).unwrap_or_default();
@@ -46,8 +47,6 @@ impl Runners {
         let rules = |name| read_rules(&text(name)).map_err(|error| wrong(name, error));
         let all = settings.text(RUNNERS_DEFAULT).map(|name| read(&name));
         let programs = pairs(&text(RUNNERS_PROGRAMS));
-        let names = text(RUNNERS_ENVIRONMENT);
-        let names = names.split(',').map(str::trim);
         Ok(Runners {
             rules: Rules {
                 skills: rules(RUNNERS_BY_SKILL)?,
@@ -58,10 +57,7 @@ impl Runners {
             },
             command: settings.text(RUNNERS_COMMAND),
             command_variable: settings.variable(RUNNERS_COMMAND),
-            passed: names
-                .filter(|name| !name.is_empty())
-                .map(String::from)
-                .collect(),
+            passed: names(settings, RUNNERS_ENVIRONMENT),
             programs: programs.map_err(|error| wrong(RUNNERS_PROGRAMS, error))?,
         })
     }
@@ -96,6 +92,50 @@ impl Runners {
             }),
             None => runner,
         })
+    }
+}
+
+/// Reads the names of variables that a setting lists.
+fn names(settings: &Settings, name: &str) -> Vec<String> {
+    let text = settings.text(name).unwrap_or_default();
+    let names = text.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(String::from).collect()
+}
+
+/// The error of a setting that a project's file has no say in.
+fn refuse_project(name: &str) -> Error {
+    let message = format!(
+        "{name} is set by the project's file, which cannot say what is started here nor what it sees"
+    );
+    Error::new(Code::ConfigInvalid, message).fix(format!("cleo config unset {name}"))
+}
+
+/// The variables of the user, by name, that the commands of gates and criteria get: those of agents, since
+/// they run what agents wrote, and those that the settings name for them.
+#[derive(Clone, Debug, Default)]
+pub struct GateVariables {
+    names: Vec<String>,
+    /// A setting that a project's file says, which it may not.
+    refused: Option<&'static str>,
+}
+
+impl GateVariables {
+    /// Reads the settings.
+    pub fn from(settings: &Settings) -> GateVariables {
+        let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
+        GateVariables {
+            names: all.iter().flat_map(|name| names(settings, name)).collect(),
+            refused: all.into_iter().find(|name| settings.is_from_project(name)),
+        }
+    }
+
+    /// Returns the names, unless a project's file says some of them.
+    pub fn names(&self) -> Result<&[String]> {
+        match self.refused {
+            Some(name) => Err(refuse_project(name)),
+            None => Ok(&self.names),
+        }
     }
 }
 

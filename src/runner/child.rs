@@ -1,0 +1,316 @@
+//! The environment and the folder of every command that cleo starts. Nothing is inherited by default: a
+//! command gets the variables that are chosen for its kind, and `PWD`, which names the folder that it runs
+//! in. What a hook, `git rebase --exec` or `git bisect run` says of the repository of cleo's caller reaches
+//! no command: it would work on that repository instead of the one around it.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+/// A variable of an environment.
+pub type Variable = (OsString, OsString);
+
+/// The variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, those of
+/// older versions included. No command gets them, also where a setting names them.
+pub const GIT_LOCAL: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+/// How the variables begin that GIT_CONFIG_COUNT counts.
+const GIT_SETTINGS: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+/// The variables that tell a shell which folder it is in.
+const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+
+/// What agents, gates and criteria get: what every program needs, where tools are installed, and ways
+/// through proxies and certificates. Each name is listed: `LC_*` and `XDG_*` hold whatever a login or a
+/// desktop passes on (`LC_TOKEN`, the sockets below `XDG_RUNTIME_DIR`).
+const WORK: &[&str] = &[
+    "CARGO_HOME",
+    "CI",
+    "CURL_CA_BUNDLE",
+    "DOTNET_ROOT",
+    "GIT_SSL_CAINFO",
+    "GOPATH",
+    "GOROOT",
+    "HOME",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ADDRESS",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "NVM_DIR",
+    "PATH",
+    "PIP_CERT",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "REQUESTS_CA_BUNDLE",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "no_proxy",
+];
+/// Ways through proxies, which agents, gates and criteria get without the name and password in them.
+const PROXIES: [&str; 6] = [
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+];
+/// What workers, planners and policies get.
+const ANSWER: &[&str] = &[
+    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
+];
+/// What cleo's own git gets: its programs, and where the user's settings lie.
+const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
+
+/// Chooses the variables of agents, gates and criteria, and those that `names` names, which may end
+/// with `*`. A proxy keeps its name and password only when it is named.
+pub fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
+    choose_for_work(env::vars_os(), &names.collect::<Vec<_>>())
+}
+
+fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> Vec<Variable> {
+    let choose = |(name, value): Variable| {
+        let known = name.to_str().filter(|name| is_allowed(name))?;
+        if is_named(known, names) || WORK.contains(&known) {
+            return Some((name, value));
+        }
+        let value = PROXIES
+            .contains(&known)
+            .then(|| without_credentials(&value));
+        value.flatten().map(|value| (name, value))
+    };
+    user.filter_map(choose).collect()
+}
+
+/// Chooses the variables of programs that answer questions, and those that `names` names.
+pub fn answer_environment(names: &[String]) -> Vec<Variable> {
+    let names: Vec<&String> = names.iter().collect();
+    let fits = |name: &str| ANSWER.contains(&name) || is_named(name, &names);
+    let is_chosen = |name: &str| is_allowed(name) && fits(name);
+    let user = env::vars_os();
+    user.filter(|(name, _)| name.to_str().is_some_and(is_chosen))
+        .collect()
+}
+
+/// Returns the variables of the user that have one of these names.
+pub fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
+    let names = names.iter().filter(|name| is_allowed(name));
+    let found = names.filter_map(|name| Some((OsString::from(name), env::var_os(name)?)));
+    found.collect::<Vec<_>>().into_iter()
+}
+
+fn is_allowed(name: &str) -> bool {
+    let is_local = GIT_LOCAL.contains(&name) || GIT_SETTINGS.iter().any(|it| name.starts_with(it));
+    !is_local && !FOLDERS.contains(&name)
+}
+
+fn is_named(variable: &str, names: &[&String]) -> bool {
+    names.iter().any(|name| match name.strip_suffix('*') {
+        Some(start) => variable.starts_with(start),
+        None => variable == *name,
+    })
+}
+
+/// Returns the address of a proxy without name and password; none where it cannot be told.
+fn without_credentials(address: &OsStr) -> Option<OsString> {
+    let bytes = address.as_bytes();
+    if !bytes.contains(&b'@') {
+        return Some(address.to_os_string());
+    }
+    let text = address.to_str()?;
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
+        _ => (None, text),
+    };
+    // A password may hold an `@` that nobody has quoted.
+    let host = rest.rsplit('@').next()?;
+    let scheme = scheme.map(|scheme| format!("{scheme}://"));
+    Some(format!("{}{host}", scheme.unwrap_or_default()).into())
+}
+
+fn is_scheme(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(fits)
+}
+
+/// Makes a command that runs in a folder with these variables, `PWD`, and no others.
+pub fn command(
+    program: impl AsRef<OsStr>,
+    folder: &Path,
+    environment: impl IntoIterator<Item = Variable>,
+) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(environment);
+    place(&mut command, folder);
+    command
+}
+
+/// Makes a command for cleo itself, which gets the user's whole environment: what it starts in turn gets
+/// what is chosen for that.
+pub fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    place(&mut command, folder);
+    command
+}
+
+/// Makes a git of cleo's own, with nothing but the user's settings for git.
+pub(super) fn git_command(program: &OsStr, folder: &Path) -> Command {
+    command(program, folder, variables(GIT))
+}
+
+/// Has a command run in a folder, and know it: what asks `PWD`, as make does, must not see the folder of
+/// whoever called cleo.
+fn place(command: &mut Command, folder: &Path) {
+    for name in GIT_LOCAL {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).env_remove("OLDPWD");
+    match named(folder) {
+        Some(name) => command.env("PWD", name),
+        None => command.env_remove("PWD"),
+    };
+}
+
+/// Returns a folder under a name that a shell accepts in `PWD`: in full, without dots.
+fn named(folder: &Path) -> Option<PathBuf> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::RootDir);
+    match folder.is_absolute() && folder.components().all(is_plain) {
+        true => Some(folder.components().collect()),
+        false => fs::canonicalize(folder).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(chosen: &[Variable]) -> Vec<&str> {
+        let names = chosen.iter().filter_map(|(name, _)| name.to_str());
+        names.collect()
+    }
+
+    #[test]
+    fn only_chosen_and_named_variables_are_passed() {
+        let user = [
+            "PATH",
+            "LC_ALL",
+            "LC_TOKEN",
+            "HOME",
+            "XDG_RUNTIME_DIR",
+            "AWS_SECRET_ACCESS_KEY",
+            "CODEX_HOME",
+            "CODEX",
+            "X",
+            "GIT_DIR",
+            "OLDPWD",
+        ];
+        let user = user.map(|name| (OsString::from(name), OsString::from("value")));
+        let wanted = ["CODEX_*", "X", "GIT_*", "OLDPWD"].map(String::from);
+        let wanted: Vec<&String> = wanted.iter().collect();
+        let chosen = choose_for_work(user.into_iter(), &wanted);
+        assert_eq!(
+            names(&chosen),
+            ["PATH", "LC_ALL", "HOME", "CODEX_HOME", "X"]
+        );
+    }
+
+    #[test]
+    fn proxies_lose_their_credentials() {
+        for (address, expected) in [
+            ("http://proxy:8080", "http://proxy:8080"),
+            ("http://me:secret@proxy:8080", "http://proxy:8080"),
+            ("http://me:se@cret@proxy:8080/", "http://proxy:8080/"),
+            ("socks5h://me@proxy", "socks5h://proxy"),
+            ("me:a://b@proxy:1", "proxy:1"),
+            ("me:secret@proxy:1", "proxy:1"),
+            ("http://me:a/b@proxy:1", "http://proxy:1"),
+        ] {
+            let user = [("HTTPS_PROXY".into(), address.into())];
+            let chosen = choose_for_work(user.clone().into_iter(), &[]);
+            assert_eq!(chosen[0].1, expected, "{address}");
+            let named = "HTTPS_PROXY".to_string();
+            let chosen = choose_for_work(user.into_iter(), &[&named]);
+            assert_eq!(chosen[0].1, address);
+        }
+    }
+
+    #[test]
+    fn every_local_variable_of_the_installed_git_is_known() {
+        let Ok(told) = Command::new("git")
+            .args(["rev-parse", "--local-env-vars"])
+            .output()
+        else {
+            return;
+        };
+        let told = String::from_utf8(told.stdout).unwrap();
+        for name in told.lines() {
+            assert!(GIT_LOCAL.contains(&name), "{name} is missing");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_named_as_a_shell_accepts_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("sub")).unwrap();
+        std::os::unix::fs::symlink("sub", real.join("link")).unwrap();
+        for (given, expected) in [
+            ("sub", "sub"),
+            ("link", "link"),
+            ("sub/../sub/", "sub"),
+            ("./sub//", "sub"),
+        ] {
+            let command = command("sh", &real.join(given), []);
+            let set = command.get_envs().find(|(name, _)| *name == "PWD");
+            let set = set.and_then(|(_, value)| value).map(Path::new);
+            assert_eq!(set, Some(real.join(expected).as_path()), "{given}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! How cleo calls git: without a shell, asking nobody, over no network, with no hooks.
+//!
+//! The settings of the user and of the machine are read, because what lies in a repository depends on them:
+//! filters such as git-lfs, ends of lines, drivers for merges, files that are ignored everywhere, and which
+//! repositories of others are safe. Without them a worktree would hold other files than the user's checkout
+//! and commits would hold wrong content. Every setting that could change an answer on which a removal, a
+//! merge, a commit or a proof depends is said here instead, which outweighs all files of settings, also those
+//! of a repository that an agent has changed. A question of which git would hand a part on to another git
+//! (in submodules) says its options as arguments too: that one does not hear what is said here.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use super::child;
+
+/// Variables of all calls.
+const VARIABLES: [(&str, &str); 8] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    ("GIT_PAGER", "cat"),
+];
+
+/// Settings of all calls.
+const SETTINGS: &[&str] = &[
+    // Programs that git would start.
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "rerere.enabled=false",
+    "log.showSignature=false",
+    // Signing would ask for a key, or wait for one.
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "merge.verifySignatures=false",
+    // Changes that git would not see or not name.
+    "core.untrackedCache=false",
+    "core.checkStat=default",
+    "core.trustctime=true",
+    "core.quotePath=false",
+    "diff.autoRefreshIndex=true",
+    "diff.ignoreSubmodules=none",
+    "diff.orderFile=/dev/null",
+    "diff.relative=false",
+    "diff.renames=false",
+    "status.showUntrackedFiles=all",
+    "submodule.recurse=false",
+    "color.ui=false",
+    // What a commit or a merge comes to.
+    "add.ignoreErrors=false",
+    "advice.addEmbeddedRepo=false",
+    "branch.autoSetupMerge=false",
+    "branch.autoSetupRebase=never",
+    "commit.cleanup=default",
+    "core.safecrlf=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    "merge.autoStash=false",
+    "merge.branchdesc=false",
+    "merge.conflictStyle=merge",
+    "merge.default=text",
+    "merge.directoryRenames=conflict",
+    "merge.ff=true",
+    "merge.log=false",
+    "merge.renames=true",
+    "merge.stat=false",
+];
+
+/// Makes a call of git in a folder; its words are still to be added.
+pub fn command(program: &OsStr, folder: &Path) -> Command {
+    let mut command = child::git_command(program, folder);
+    command.envs(VARIABLES);
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command
+}

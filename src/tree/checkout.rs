@@ -1,0 +1,217 @@
+//! Which git worktree a folder lies in, found without git: `complete` and `verify` ask it of every caller.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Code, Error, Result, quote};
+use crate::file::read;
+
+/// Most bytes of a file that says where a repository is.
+const LINK_MAX: u64 = 16 << 10;
+
+/// The files of a repository, as one worktree has them.
+struct Checkout {
+    top: PathBuf,
+    /// The folder that all worktrees of the repository share.
+    common: PathBuf,
+}
+
+impl Checkout {
+    /// Finds the checkout whose files begin in a folder. As for git, a folder `.git` that holds no
+    /// repository is none; a file `.git` that leads nowhere is an error.
+    fn at(top: &Path) -> Result<Option<Checkout>> {
+        let mark = top.join(".git");
+        let Ok(about) = fs::metadata(&mark) else {
+            return Ok(None);
+        };
+        let common = match about.is_dir() {
+            true if !mark.join("HEAD").exists() => return Ok(None),
+            true => common_folder(&mark),
+            false => linked(top, &mark).and_then(|folder| common_folder(&folder)),
+        };
+        match common {
+            Some(common) => Ok(Some(Checkout {
+                top: top.to_path_buf(),
+                common,
+            })),
+            None => {
+                let message = format!(
+                    "{} leads to no git repository, so it is unknown which files are to be judged",
+                    mark.display()
+                );
+                let look = format!("cat {}", quote(&mark.to_string_lossy()));
+                Err(Error::new(Code::TreeUnknown, message).fix(look))
+            }
+        }
+    }
+
+    /// Finds the checkout that a folder lies in.
+    fn around(folder: &Path) -> Result<Option<Checkout>> {
+        for folder in folder.ancestors() {
+            if let Some(checkout) = Checkout::at(folder)? {
+                return Ok(Some(checkout));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns where the file `.git` of a linked worktree or a submodule leads.
+fn linked(top: &Path, mark: &Path) -> Option<PathBuf> {
+    let text = String::from_utf8(read(mark, LINK_MAX).ok()?).ok()?;
+    let folder = text.strip_prefix("gitdir:")?.trim();
+    fs::canonicalize(top.join(folder)).ok()
+}
+
+/// Returns what the folder of a worktree shares with the others of its repository.
+fn common_folder(folder: &Path) -> Option<PathBuf> {
+    let link = folder.join("commondir");
+    match link.exists() {
+        true => {
+            let text = String::from_utf8(read(&link, LINK_MAX).ok()?).ok()?;
+            fs::canonicalize(folder.join(text.trim())).ok()
+        }
+        false => fs::canonicalize(folder).ok(),
+    }
+}
+
+/// Finds the folder that stands for the root of a workspace in the worktree that `here` lies in; none
+/// where that is the workspace itself, or where `here` lies in no repository. A folder of another
+/// repository is refused: what is seen there is not what would be judged. A submodule is a part of the
+/// repository around it.
+pub fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBuf>> {
+    let (Ok(root), Ok(here)) = (fs::canonicalize(root), fs::canonicalize(here)) else {
+        return Ok(None);
+    };
+    let mut own = None;
+    for folder in here.ancestors() {
+        if folder == root {
+            return Ok(None);
+        }
+        let Some(checkout) = Checkout::at(folder)? else {
+            continue;
+        };
+        if own.is_none() {
+            own = Some(Checkout::around(&root)?);
+        }
+        match own.as_ref().and_then(Option::as_ref) {
+            Some(own) if own.common == checkout.common => {
+                return in_checkout(&root, own, &checkout);
+            }
+            Some(own) if checkout.common.starts_with(&own.common) => {}
+            // A workspace in no repository may hold several.
+            None if here.starts_with(&root) => {}
+            _ => return Err(foreign(&root, &checkout)),
+        }
+    }
+    Ok(None)
+}
+
+fn in_checkout(root: &Path, own: &Checkout, checkout: &Checkout) -> Result<Option<PathBuf>> {
+    if own.top == checkout.top {
+        return Ok(None);
+    }
+    let inside = root.strip_prefix(&own.top).unwrap_or(Path::new(""));
+    let there = match inside.as_os_str().is_empty() {
+        true => checkout.top.clone(),
+        false => checkout.top.join(inside),
+    };
+    if there.is_dir() {
+        return Ok(Some(there));
+    }
+    let message = format!(
+        "the worktree {} has no folder {}, so there is nothing of the workspace to be judged",
+        checkout.top.display(),
+        inside.display()
+    );
+    let fix = format!("cd {}", quote(&root.to_string_lossy()));
+    Err(Error::new(Code::TreeUnknown, message).fix(fix))
+}
+
+fn foreign(root: &Path, checkout: &Checkout) -> Error {
+    let message = format!(
+        "{} is another repository than that of the workspace {}, whose files would be judged",
+        checkout.top.display(),
+        root.display()
+    );
+    let fix = format!("cd {}", quote(&root.to_string_lossy()));
+    Error::new(Code::TreeUnknown, message).fix(fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes files that look like a repository with linked worktrees, a submodule and another repository.
+    fn layout() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("main/.git/HEAD", "");
+        write("main/app/x", "");
+        write("main/lib/.git", "gitdir: ../.git/modules/lib\n");
+        write("main/.git/modules/lib/HEAD", "");
+        write("main/.git/worktrees/tree/commondir", "../..\n");
+        write(
+            "tree/.git",
+            &format!(
+                "gitdir: {}\n",
+                top.join("main/.git/worktrees/tree").display()
+            ),
+        );
+        write("tree/app/x", "");
+        write(
+            "tree/lib/.git",
+            "gitdir: ../../main/.git/worktrees/tree/modules/lib\n",
+        );
+        write("main/.git/worktrees/tree/modules/lib/HEAD", "");
+        write("main/clone/.git/HEAD", "");
+        write("other/.git/HEAD", "");
+        write("broken/.git", "gitdir: nowhere\n");
+        write("none/.git/x", "");
+        write("plain/x", "");
+        (folder, top)
+    }
+
+    #[test]
+    fn the_tree_around_the_caller_is_found() {
+        let (_folder, top) = layout();
+        let look = |root: &str, here: &str| {
+            let found = root_in_worktree(&top.join(root), &top.join(here));
+            let name = |path: PathBuf| path.strip_prefix(&top).unwrap().display().to_string();
+            found.map_err(|error| error.code).map(|path| path.map(name))
+        };
+        for (root, here, expected) in [
+            ("main", "main", None),
+            ("main", "main/app", None),
+            ("main", "main/lib", None),
+            ("main", "tree", Some("tree")),
+            ("main", "tree/app", Some("tree")),
+            ("main", "tree/lib", Some("tree")),
+            ("main/app", "tree", Some("tree/app")),
+            ("main/app", "main/lib", None),
+            ("tree", "main/app", Some("main")),
+            ("main", "plain", None),
+            ("main", "none", None),
+            ("plain", "plain", None),
+        ] {
+            let expected = Ok(expected.map(String::from));
+            assert_eq!(look(root, here), expected, "{root} {here}");
+        }
+        for (root, here) in [
+            ("main", "other"),
+            ("main", "main/clone"),
+            ("main", "broken"),
+            ("plain", "other"),
+            ("main/lib", "other"),
+        ] {
+            assert_eq!(look(root, here), Err(Code::TreeUnknown), "{root} {here}");
+        }
+        // A workspace around repositories is that of all of them.
+        assert_eq!(look(".", "other"), Ok(None));
+    }
+}

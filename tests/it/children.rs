@@ -1,0 +1,444 @@
+//! What the commands that cleo starts see of its environment, in which folder and by which tree work is
+//! judged, and what settings of git can change of that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::world::{TestWorkspace, document};
+
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+
+/// What a hook, `rebase --exec` and `git -c` say of the repository of the caller, and secrets of the user.
+fn surround(mut command: Command, workspace: &TestWorkspace) -> Command {
+    let repository = workspace.path(".git");
+    command
+        .env("GIT_DIR", &repository)
+        .env("GIT_INDEX_FILE", repository.join("index"))
+        .env("GIT_WORK_TREE", workspace.root())
+        .env("GIT_COMMON_DIR", &repository)
+        .env("GIT_OBJECT_DIRECTORY", repository.join("objects"))
+        .env("GIT_PREFIX", "")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "user.name")
+        .env("GIT_CONFIG_VALUE_0", "outside")
+        .env("PWD", "/usr")
+        .env("OLDPWD", "/usr/bin")
+        .env("FOO_SECRET", "hidden")
+        .env("LC_TOKEN", "hidden")
+        .env("XDG_RUNTIME_DIR", "/run/hidden")
+        .env("HTTPS_PROXY", "http://me:hidden@proxy.example:8080");
+    command
+}
+
+/// Sees that a list of variables, as `env` prints it, has none that the caller's were to hide.
+#[track_caller]
+fn is_chosen(variables: &str, folder: &Path) {
+    let named = |name: &str| {
+        let mut lines = variables.lines();
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+    };
+    assert!(!variables.contains("hidden"), "{variables}");
+    for line in variables.lines() {
+        assert!(!line.starts_with("GIT_"), "{line}");
+    }
+    assert_eq!(
+        named("PWD"),
+        Some(&*folder.to_string_lossy()),
+        "{variables}"
+    );
+    assert_eq!(named("OLDPWD"), None, "{variables}");
+}
+
+#[track_caller]
+fn git(workspace: &TestWorkspace, line: &str) -> String {
+    let reply = workspace.shell(&format!("git -c user.name=a -c user.email=a@b {line}"));
+    assert_eq!(reply.exit, 0, "git {line}\n{reply}");
+    reply.stdout
+}
+
+/// A workspace in a repository, with T1 and these files committed.
+fn repository(workspace: TestWorkspace, files: &[(&str, &str)]) -> TestWorkspace {
+    workspace.ok("init");
+    workspace.ok("add One");
+    for (path, text) in files {
+        workspace.write(path, text);
+    }
+    git(&workspace, "init --quiet --initial-branch main");
+    git(&workspace, "add .");
+    git(
+        &workspace,
+        "rm --quiet -r --cached --ignore-unmatch .cleo claudedocs",
+    );
+    git(&workspace, "commit --quiet --allow-empty --message first");
+    workspace
+}
+
+fn plain(files: &[(&str, &str)]) -> TestWorkspace {
+    repository(TestWorkspace::bare(), files)
+}
+
+/// Runs T1 in a worktree, by an agent that behaves in a way and is told about a script besides.
+fn isolated(workspace: &TestWorkspace, how: &str) -> (i32, Value) {
+    let line = format!("run T1 --isolate worktree --repair 0 --command 'sh {AGENT} {how}'");
+    answered(workspace, workspace.command(&shlex::split(&line).unwrap()))
+}
+
+fn answered(workspace: &TestWorkspace, command: Command) -> (i32, Value) {
+    let reply = workspace.finish(command, "");
+    let answer = document(&reply);
+    (reply.exit, answer)
+}
+
+/// A test of a project that makes a repository of its own, as many do, and shows what it sees.
+const FIXTURE: &str = r#"set -e
+env >"$CLEO_TEST_SEEN"
+folder=$(mktemp -d)
+cd "$folder"
+git init --quiet .
+git config user.name fixture
+git config user.email fixture@localhost
+echo x >x
+git add x
+git commit --quiet --message fixture
+rm -rf "$folder"
+"#;
+
+#[test]
+fn git_variables_of_the_caller_reach_no_gate() {
+    let workspace = plain(&[("test.sh", FIXTURE)]);
+    let seen = workspace.root().with_file_name("seen");
+    workspace.ok("update T1 --acceptance 'tests :: sh test.sh'");
+    for line in [
+        "verify T1 --run-all",
+        "verify T1 --gate implemented --run 'sh test.sh'",
+    ] {
+        let _ = fs::remove_file(&seen);
+        let command = workspace.command(&shlex::split(line).unwrap());
+        let mut command = surround(command, &workspace);
+        command
+            .env("CLEO_TEST_SEEN", &seen)
+            .env("CLEO_GATES_ENVIRONMENT", "CLEO_TEST_SEEN,GIT_*");
+        let (exit, answer) = answered(&workspace, command);
+        assert_eq!(exit, 0, "{answer}");
+        is_chosen(&fs::read_to_string(&seen).unwrap(), workspace.root());
+    }
+    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    let settings = workspace.read(".git/config");
+    assert!(!settings.contains("fixture"), "{settings}");
+}
+
+#[test]
+fn git_variables_of_the_caller_reach_no_agent() {
+    let script = format!("env >\"$CLEO_ROOT/.seen\"\nsh {AGENT} edits\n");
+    let workspace = plain(&[("agent.sh", &script), ("test.sh", FIXTURE)]);
+    let seen = workspace.root().with_file_name("seen");
+    workspace.ok("update T1 --acceptance 'tests :: sh test.sh'");
+    let line = "run T1 --isolate worktree --repair 0 --pass-env 'GIT_*' --command 'sh agent.sh'";
+    let command = workspace.command(&shlex::split(line).unwrap());
+    let mut command = surround(command, &workspace);
+    command
+        .env("CLEO_TEST_SEEN", &seen)
+        .env("CLEO_GATES_ENVIRONMENT", "CLEO_TEST_SEEN");
+    let (exit, answer) = answered(&workspace, command);
+    assert_eq!(exit, 0, "{answer}");
+    let runs = workspace.path(".cleo/runs");
+    let run = answer["result"]["runId"].as_str().unwrap();
+    let tree = runs.join(run).join("trees/T1-1");
+    let agents = workspace.read(".seen");
+    let agents: Vec<&str> = agents
+        .lines()
+        .filter(|line| !line.starts_with("GIT_CONFIG_KEY") && !line.starts_with("GIT_CONFIG_VALUE"))
+        .collect();
+    is_chosen(&agents.join("\n"), &tree);
+    assert!(
+        agents.contains(&"HTTPS_PROXY=http://proxy.example:8080"),
+        "{agents:?}"
+    );
+    // The last one that ran looked at the workspace, after the merge.
+    is_chosen(&fs::read_to_string(&seen).unwrap(), workspace.root());
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    let settings = workspace.read(".git/config");
+    assert!(!settings.contains("fixture"), "{settings}");
+}
+
+#[test]
+fn git_variables_of_the_caller_reach_no_planner() {
+    let planner = "env >seen; cat >/dev/null; cat plan.json";
+    let plan = r#"{"goal":"x","steps":[{"id":"a","capability":"planner","instruction":"do"}]}"#;
+    let workspace = plain(&[("planner.sh", planner), ("plan.json", plan)]);
+    let words = ["plan", "x", "--planner", "sh planner.sh"];
+    let command = surround(workspace.command(&words), &workspace);
+    workspace.finish(command, "");
+    is_chosen(&workspace.read("seen"), workspace.root());
+}
+
+#[test]
+fn git_variables_of_the_caller_reach_no_worker() {
+    let answer = r#"env >seen
+id=$(sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+printf '{"request_id":"%s","agent_name":"w","status":"success","output":{"result":"R"},"error":null}' "$id"
+"#;
+    let workspace = plain(&[("worker.sh", answer)]);
+    workspace
+        .ok("agents register Worker --kind cli --intent summary.create --command 'sh worker.sh'");
+    workspace.ok("agents trust worker");
+    let command = surround(
+        workspace.command(&["agents", "check", "worker"]),
+        &workspace,
+    );
+    let reply = workspace.finish(command, "");
+    assert!(workspace.path("seen").exists(), "{reply}");
+    is_chosen(&workspace.read("seen"), workspace.root());
+}
+
+#[test]
+fn gates_get_what_settings_name() {
+    let workspace = plain(&[]);
+    let named = |line: &str, variables: &[(&str, &str)]| {
+        let mut command = workspace.command(&shlex::split(line).unwrap());
+        command.envs(variables.iter().copied());
+        answered(&workspace, command)
+    };
+    let line = "verify T1 --gate implemented --run 'sh -c \"test \\\"$FOO\\\" = bar\"'";
+    let foo = ("FOO", "bar");
+    assert_eq!(named(line, &[foo]).0, 6);
+    assert_eq!(named(line, &[foo, ("CLEO_GATES_ENVIRONMENT", "FOO")]).0, 0);
+    assert_eq!(named(line, &[foo, ("CLEO_RUNNERS_ENVIRONMENT", "F*")]).0, 0);
+    workspace.write(".cleo/config.yaml", "gates:\n  environment: FOO\n");
+    let (exit, answer) = named(line, &[foo]);
+    assert_eq!(exit, 8, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("gates.environment is set by the project's file"),
+        "{message}"
+    );
+    assert_eq!(named("show T1", &[foo]).0, 0);
+}
+
+#[test]
+fn a_gate_knows_the_folder_it_runs_in() {
+    let makefile = "test:\n\t@grep -q good $(PWD)/code.txt\n";
+    let breaks = format!("sh {AGENT} edits && echo bad >code.txt\n");
+    let files = [
+        ("Makefile", makefile),
+        ("code.txt", "good\n"),
+        ("agent.sh", breaks.as_str()),
+    ];
+    let workspace = plain(&files);
+    workspace.ok("update T1 --acceptance 'tests :: make test'");
+    let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
+    let mut command = workspace.command(&shlex::split(line).unwrap());
+    command.env("PWD", workspace.root());
+    let (exit, answer) = answered(&workspace, command);
+    assert_ne!(exit, 0, "{answer}");
+    assert_eq!(workspace.read("code.txt"), "good\n");
+    // It was not even merged and taken back.
+    assert_eq!(git(&workspace, "reflog").lines().count(), 1);
+}
+
+/// A linked worktree beside the workspace, with another text in code.txt, and T1 proven by it.
+fn linked(main: &str, tree: &str) -> (TestWorkspace, PathBuf) {
+    let workspace = plain(&[("code.txt", main)]);
+    workspace.ok("update T1 --acceptance 'good :: grep -q good code.txt'");
+    git(&workspace, "worktree add --quiet ../tree");
+    let place = workspace.root().with_file_name("tree");
+    fs::write(place.join("code.txt"), tree).unwrap();
+    (workspace, place)
+}
+
+fn stands_in(workspace: &TestWorkspace, place: &Path, line: &str) -> (i32, Value) {
+    let mut command = workspace.command(&shlex::split(line).unwrap());
+    command
+        .current_dir(place)
+        .env("CLEO_ROOT", workspace.root());
+    answered(workspace, command)
+}
+
+#[test]
+fn broken_work_in_a_linked_worktree_is_not_proven_by_the_main_checkout() {
+    let (workspace, tree) = linked("good\n", "bad\n");
+    let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
+    assert_eq!(exit, 6, "{answer}");
+    assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
+    let evidence = &answer["result"]["criteria"][0]["record"]["evidence"][0];
+    assert_eq!(evidence["worktree"], "[TEMP]/tree", "{answer}");
+    // What holds in the main checkout holds there alone.
+    workspace.ok("verify T1 --run-all");
+    let (exit, answer) = stands_in(&workspace, &tree, "complete T1");
+    assert_eq!(answer["error"]["code"], "E_EVIDENCE_STALE", "{answer}");
+    assert_eq!(exit, 6);
+}
+
+#[test]
+fn good_work_in_a_linked_worktree_is_proven_there() {
+    let (workspace, tree) = linked("bad\n", "good\n");
+    let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
+    assert_eq!(exit, 0, "{answer}");
+    let refused = workspace.json(&["complete", "T1"]);
+    assert_eq!(refused["error"]["code"], "E_EVIDENCE_STALE", "{refused}");
+    let (exit, answer) = stands_in(&workspace, &tree, "complete T1");
+    assert_eq!(exit, 0, "{answer}");
+    assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
+}
+
+#[test]
+fn a_given_worktree_is_judged_wherever_its_agent_stands() {
+    let (workspace, tree) = linked("good\n", "bad\n");
+    let with = |place: &Path, worktree: &Path| {
+        let mut command = workspace.command(&["verify", "T1", "--run-all"]);
+        command
+            .current_dir(place)
+            .env("CLEO_ROOT", workspace.root());
+        command
+            .env("CLEO_TASK_ID", "T1")
+            .env("CLEO_WORKTREE", worktree);
+        answered(&workspace, command)
+    };
+    for place in [workspace.root(), &tree, Path::new("/")] {
+        let (exit, answer) = with(place, &tree);
+        assert_eq!(exit, 6, "{answer}");
+        assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
+    }
+    for gone in ["/nothing", "/", "/usr"] {
+        let (exit, answer) = with(workspace.root(), Path::new(gone));
+        assert_eq!(exit, 3, "{answer}");
+        assert_eq!(answer["error"]["code"], "E_TREE_UNKNOWN", "{answer}");
+    }
+}
+
+#[test]
+fn nothing_is_proven_from_another_repository() {
+    let (workspace, _) = linked("good\n", "bad\n");
+    let other = workspace.root().with_file_name("other");
+    fs::create_dir(&other).unwrap();
+    git(&workspace, "init --quiet ../other");
+    let before = workspace.state();
+    for line in [
+        "verify T1 --run-all",
+        "verify T1 --gate implemented --note x",
+        "verify T1",
+        "verify output T1",
+        "complete T1",
+    ] {
+        let (exit, answer) = stands_in(&workspace, &other, line);
+        assert_eq!(exit, 3, "{line}: {answer}");
+        assert_eq!(answer["error"]["code"], "E_TREE_UNKNOWN", "{line}");
+        assert_eq!(answer["error"]["fix"], "cd [WORKSPACE]", "{line}");
+    }
+    assert_eq!(workspace.state(), before);
+    assert_eq!(stands_in(&workspace, &other, "show T1").0, 0);
+    // Who stands in no repository names the workspace alone.
+    let above = workspace.root().parent().unwrap();
+    assert_eq!(stands_in(&workspace, above, "verify T1 --run-all").0, 0);
+}
+
+/// Makes a repository that others can have as a submodule or clone.
+fn library(workspace: &TestWorkspace, name: &str, inner: Option<&str>) {
+    let place = workspace.root().with_file_name(name);
+    fs::create_dir(&place).unwrap();
+    let there = format!("-C ../{name} -c protocol.file.allow=always");
+    git(
+        workspace,
+        &format!("{there} init --quiet --initial-branch main"),
+    );
+    git(
+        workspace,
+        &format!("{there} commit --quiet --allow-empty --message lib"),
+    );
+    if let Some(inner) = inner {
+        git(
+            workspace,
+            &format!("{there} submodule --quiet add ../{inner} inner"),
+        );
+        git(
+            workspace,
+            &format!("{there} commit --quiet --message inner"),
+        );
+    }
+}
+
+#[test]
+fn files_in_repositories_within_a_worktree_are_never_removed() {
+    let get = "git -c protocol.file.allow=always";
+    for (how, left) in [
+        // A submodule that the agent has checked out, and one that it has not.
+        (
+            format!("{get} submodule --quiet update --init lib && echo x >lib/new"),
+            "lib/new",
+        ),
+        ("echo x >lib/new".to_string(), "lib/new"),
+        // One within it.
+        (
+            format!("{get} submodule --quiet update --init --recursive && echo x >lib/inner/new"),
+            "lib/inner/new",
+        ),
+        // A clone below an ignored folder, and one within that.
+        (
+            format!(
+                "{get} clone --quiet \"$CLEO_ROOT/../lib\" vendor/lib && echo x >vendor/lib/new"
+            ),
+            "vendor/lib/new",
+        ),
+        (
+            format!(
+                "{get} clone --quiet --recurse-submodules \"$CLEO_ROOT/../lib\" vendor/lib && \
+                 echo x >vendor/lib/inner/new"
+            ),
+            "vendor/lib/inner/new",
+        ),
+    ] {
+        let workspace = TestWorkspace::bare().with_hostile_git();
+        let script = format!("set -e\n{how}\nsh {AGENT} works\n");
+        let workspace = repository(
+            workspace,
+            &[("agent.sh", &script), (".gitignore", "vendor/\n")],
+        );
+        library(&workspace, "inner", None);
+        library(&workspace, "lib", Some("inner"));
+        git(
+            &workspace,
+            "-c protocol.file.allow=always submodule --quiet add ../lib lib",
+        );
+        git(&workspace, "commit --quiet --message lib");
+        let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
+        let command = workspace.command(&shlex::split(line).unwrap());
+        let (exit, answer) = answered(&workspace, command);
+        assert_eq!(exit, 80, "{how}: {answer}");
+        let task = &answer["result"]["tasks"][0];
+        let place = task["worktree"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{how}: {answer}"));
+        let place = place.strip_prefix("[WORKSPACE]/").unwrap();
+        assert_eq!(workspace.read(&format!("{place}/{left}")), "x\n", "{how}");
+    }
+}
+
+#[test]
+fn hostile_git_settings_change_no_merge_and_no_proof() {
+    let workspace = repository(
+        TestWorkspace::bare().with_hostile_git(),
+        &[("code.txt", "a\n")],
+    );
+    workspace.ok("update T1 --acceptance 'made :: grep -q T1 T1.txt'");
+    let (exit, answer) = isolated(&workspace, "edits");
+    assert_eq!(exit, 0, "{answer}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    let told = git(&workspace, "log -1 --format=%an:%G?:%B");
+    assert_eq!(told.trim(), "cleo:N:T1: One");
+    assert_eq!(git(&workspace, "config --get-regexp '^branch' || true"), "");
+    assert!(!workspace.root().with_file_name("home/started").exists());
+}
+
+#[test]
+fn files_outside_of_a_sparse_checkout_are_kept() {
+    let script = format!("mkdir -p other && echo x >other/new && sh {AGENT} works\n");
+    let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
+    git(&workspace, "sparse-checkout set in");
+    let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
+    let (exit, answer) = answered(&workspace, workspace.command(&shlex::split(line).unwrap()));
+    assert_eq!(exit, 0, "{answer}");
+    assert_eq!(git(&workspace, "show HEAD:other/new"), "x\n");
+}
